@@ -1,0 +1,157 @@
+"""The package's functions: load programs from paths and texts, check and translate them."""
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import re
+import sys
+import types
+from pathlib import Path
+from typing import Any, Sequence
+
+from . import loading, settings
+from .errors import Diagnostic
+from .importer import StanLoader
+from .loading import StanFile
+from .settings import configure
+from .source import Source
+
+__all__ = ["check", "configure", "load", "loads", "translate"]
+
+PathLike = str | os.PathLike[str]
+_loaded: dict[tuple[Any, ...], types.ModuleType] = {}
+
+
+def load(
+    path_or_module_name: PathLike, *, backend: str | None = None, scheme: str | None = None,
+    include_paths: Sequence[PathLike] = (),
+) -> types.ModuleType:  # fmt: skip
+    """The translated module of a Stan file at any path ("schools-1.stan"), or of an importable one by module name.
+
+    Args:
+        path_or_module_name: a path, or a dotted module name such as "models.eight_schools".
+        backend: "numpyro" or "pyro".
+        scheme: "comprehensive", "mixed" or "generative".
+        include_paths: folders in which `#include` looks; the program's own folder if there are none.
+
+    Returns:
+        The same module for the same file, options and content.
+
+    Raises:
+        FileNotFoundError: if there is no such file or module.
+        StanError: for what is wrong with the program.
+    """
+    path = _path_of(path_or_module_name)
+    program = loading.read(path)
+    return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
+
+
+def loads(
+    source: str, *, name: str = "model", backend: str | None = None, scheme: str | None = None,
+    include_paths: Sequence[PathLike] = (),
+) -> types.ModuleType:  # fmt: skip
+    """The translated module of a program given as text; `name` is what messages call it. Raises StanError."""
+    tag = hashlib.sha256(source.encode()).hexdigest()[:8]
+    program = StanFile(f"<{name}-{tag}.stan>", source, None)
+    return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
+
+
+def check(
+    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (), strict: bool = False
+) -> list[Diagnostic]:
+    """Check a program without translating it.
+
+    Args:
+        path: the file, or with `source` only the name that messages use.
+        source: the program's text.
+        include_paths: folders in which `#include` looks.
+        strict: accept the language of Stan 2.39 and nothing else.
+
+    Returns:
+        The warnings.
+
+    Raises:
+        StanError: with all errors found.
+    """
+    from . import pipeline
+
+    _, diagnostics, _ = pipeline.analyse(_source(path, source), [Path(p) for p in include_paths], strict)
+    return diagnostics.warnings
+
+
+def translate(
+    path: PathLike, *, source: str | None = None, backend: str | None = None, scheme: str | None = None,
+    include_paths: Sequence[PathLike] = (), strict: bool = False,
+) -> str:  # fmt: skip
+    """The Python text that a program is translated to. Arguments as for `check` and `load`. Raises StanError."""
+    from . import pipeline
+
+    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
+    options = pipeline.Options(chosen.backend, chosen.scheme)
+    text = _source(path, source)
+    return pipeline.translate(text, Path(text.name).stem, options, chosen.include_paths, strict).text
+
+
+def _source(path: PathLike, source: str | None) -> Source:
+    if source is not None:
+        return Source(os.fspath(path), source)
+    program = loading.read(Path(path))
+    return Source(program.name, program.text)
+
+
+def _path_of(path_or_module_name: PathLike) -> Path:
+    text = os.fspath(path_or_module_name)
+    path = Path(text)
+    if isinstance(path_or_module_name, str) and path.suffix != ".stan" and re.fullmatch(r"\w+(\.\w+)*", text):
+        spec = importlib.util.find_spec(text)
+        if spec is not None and isinstance(spec.loader, StanLoader):
+            return Path(spec.loader.path)
+        raise FileNotFoundError(f"there is no Stan program {text!r} on the module path")
+    return path
+
+
+def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:
+    current = settings.current(**chosen)
+    identity = (program.name, program.text, current)
+    known = _loaded.get(identity)
+    if known is None:
+        known = _loaded[identity] = _new_module(program, current)
+    return known
+
+
+def _new_module(program: StanFile, current: settings.Settings) -> types.ModuleType:
+    tag = hashlib.sha256(repr((program.name, program.text, current)).encode()).hexdigest()[:8]
+    stem = re.sub(r"\W", "_", program.model_name.strip("<>"))
+    name = f"stanimport_loaded_{stem}_{tag}"
+    loader = _Loader(name, program, current)
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=program.name)
+    spec.has_location = program.path is not None
+    module = importlib.util.module_from_spec(spec)
+    loading.execute(module, program, current)
+    sys.modules[name] = module
+    return module
+
+
+class _Loader(StanLoader):
+    """The loader of a module that has no place on the module path: it pickles with its program."""
+
+    def __init__(self, name: str, program: StanFile, current: settings.Settings):
+        super().__init__(name, program.name, None, {})
+        self._program, self._settings = program, current
+
+    def program(self) -> StanFile:
+        return self._program
+
+    def settings(self) -> settings.Settings:
+        return self._settings
+
+    def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
+        return restore_loaded, (self._program, self._settings, attribute)
+
+
+def restore_loaded(program: StanFile, current: settings.Settings, attribute: str) -> Any:
+    """Unpickle an attribute of a module made by `load` or `loads`."""
+    chosen = dict(backend=current.backend, scheme=current.scheme, include_paths=current.include_paths)
+    return getattr(_module(program, chosen), attribute)

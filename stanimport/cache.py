@@ -1,0 +1,161 @@
+"""The cache of translations: code objects beside the Stan file, in names of their own.
+
+A cached file is always complete: it is written beside its place and renamed, and carries a digest of itself. A file
+that is damaged, foreign, or made from other text, options or another translator is ignored and written anew. A cache
+that can't be written is no error.
+"""
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType
+from typing import Iterator, Sequence
+
+from .settings import Settings
+
+MAGIC = b"stanimport cache 1\n"
+_DIGEST = hashlib.sha256().digest_size
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A translation as it is kept: the code, the readable text, and the included files with their digests."""
+
+    code: CodeType
+    text: str
+    includes: tuple[tuple[str, bytes], ...]
+
+    def is_current(self) -> bool:
+        """Whether the included files are still what they were."""
+        try:
+            return all(digest(Path(name).read_bytes()) == known for name, known in self.includes)
+        except OSError:
+            return False
+
+
+def digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def key(text: str, settings: Settings) -> bytes:
+    """What a translation depends on, but for its includes: text, options, translator, Python."""
+    parts = [
+        text, settings.backend, settings.scheme, *map(str, settings.include_paths), _translator(),
+        str(sys.implementation.cache_tag), sys.version,
+    ]  # fmt: skip
+    return digest("\0".join(parts).encode())
+
+
+@lru_cache(maxsize=1)
+def _translator() -> str:
+    """A fingerprint of the translator: the sizes and times of its files, so that a changed one is noticed."""
+    root = Path(__file__).parent
+    states = []
+    for folder in (root, root.parent / "stanlib"):
+        for path in sorted(folder.rglob("*.py")):
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            states.append(f"{path.relative_to(root.parent)}:{status.st_size}:{status.st_mtime_ns}")
+    return ";".join(states)
+
+
+def locations(source: Path, settings: Settings) -> Iterator[Path]:
+    """Where a translation may lie, the preferred place first."""
+    tag = sys.implementation.cache_tag
+    name = f"{source.name}.{settings.backend}-{settings.scheme}.{tag}.cache"
+    override = os.environ.get("STANIMPORT_CACHE_DIR")
+    if override:
+        yield _mirror(Path(override), source) / name
+        return
+    if sys.pycache_prefix is not None:
+        yield _mirror(Path(sys.pycache_prefix), source) / name
+    else:
+        yield source.parent / "__pycache__" / name
+    yield _mirror(_user_cache(), source) / name
+
+
+def _mirror(root: Path, source: Path) -> Path:
+    """A folder under root for the folder of a source, as Python does with PYTHONPYCACHEPREFIX."""
+    parent = source.absolute().parent
+    return root.joinpath(*parent.parts[1:]) if parent.is_absolute() else root / parent
+
+
+def _user_cache() -> Path:
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("stanimport"))
+
+
+def load(source: Path, settings: Settings, wanted: bytes) -> Entry | None:
+    """The cached translation with this key, if there is one that is whole and current."""
+    for path in locations(source, settings):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        entry = _decode(content, wanted)
+        if entry is not None and entry.is_current():
+            return entry
+    return None
+
+
+def _decode(content: bytes, wanted: bytes) -> Entry | None:
+    head = len(MAGIC)
+    if not content.startswith(MAGIC) or content[head : head + _DIGEST] != wanted:
+        return None
+    payload = content[head + 2 * _DIGEST :]
+    if digest(payload) != content[head + _DIGEST : head + 2 * _DIGEST]:
+        return None
+    try:
+        code, text, includes = marshal.loads(payload)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return Entry(code, text, includes)
+
+
+def store(source: Path, settings: Settings, wanted: bytes, entry: Entry) -> Path | None:
+    """Write a translation to the first place that takes it, with its text beside; None if there is none."""
+    if sys.dont_write_bytecode:
+        return None
+    payload = marshal.dumps((entry.code, entry.text, entry.includes))
+    content = MAGIC + wanted + digest(payload) + payload
+    for path in locations(source, settings):
+        if _write(path, content):
+            _write(path.with_suffix(".txt"), entry.text.encode())
+            return path
+    return None
+
+
+def _write(path: Path, content: bytes) -> bool:
+    """Write a file whole or not at all."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        with os.fdopen(descriptor, "wb") as f:
+            f.write(content)
+        os.replace(temporary, path)
+        return True
+    except OSError:
+        if temporary is not None:
+            _remove(temporary)
+        return False
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def include_digests(files: Sequence[Path]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((str(f), digest(f.read_bytes())) for f in files)

@@ -1,0 +1,128 @@
+"""Diagnostics, and the errors that carry them: what is wrong, the Stan line with a caret, what was expected."""
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Iterable, Sequence
+
+from stanlib.errors import (
+    MissingLibraryError, StanDataError, StanDomainError, StanError, StanFatalError, StanIndexError, StanReject,
+)  # fmt: skip
+
+from .source import Span, include_chain
+
+__all__ = [
+    "Diagnostic", "Diagnostics", "InternalError", "MissingLibraryError", "StanDataError", "StanDeprecationWarning",
+    "StanDomainError", "StanError", "StanFatalError", "StanIndexError", "StanReject", "StanSemanticError",
+    "StanSyntaxError", "StanWarning", "nearest", "render",
+]  # fmt: skip
+
+
+class StanWarning(UserWarning):
+    """A Stan program that is accepted but probably not what was meant."""
+
+
+class StanDeprecationWarning(StanWarning):
+    """A Stan program that uses what newer versions of Stan have removed."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One complaint. `severity` is "error", "warning" or "deprecation"; `hint` says what to do."""
+
+    message: str
+    span: Span
+    hint: str = ""
+    severity: str = "error"
+    code: str = ""
+
+    @property
+    def line(self) -> int:
+        return self.span.line
+
+    @property
+    def column(self) -> int:
+        return self.span.column
+
+    @property
+    def filename(self) -> str:
+        return self.span.source.name
+
+    def __str__(self) -> str:
+        return render(self)
+
+
+def render(d: Diagnostic) -> str:
+    """A diagnostic as text: place, message, source line with a caret, hint, chain of includes."""
+    line, column = d.span.source.position(d.span.start)
+    text = d.span.source.line(line)
+    width = max(1, min(d.span.end - d.span.start, len(text) - column + 1))
+    indent = "".join("\t" if c == "\t" else " " for c in text[: column - 1])
+    number = str(line)
+    lines = [
+        f"{d.filename}:{line}:{column}: {d.severity}: {d.message}",
+        f"  {number} | {text}",
+        f"  {' ' * len(number)} | {indent}{'^' * width}",
+    ]
+    if d.hint:
+        lines.append(f"  {d.hint}")
+    for at in include_chain(d.span):
+        lines.append(f"  included from {at.source.name}:{at.line}")
+    return "\n".join(lines)
+
+
+class _ProgramError(StanError, SyntaxError):
+    """An error in a program: a SyntaxError whose file, line and text are Stan's."""
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]):
+        self.diagnostics = tuple(diagnostics)
+        first = self.diagnostics[0]
+        source, (line, column) = first.span.source, first.span.source.position(first.span.start)
+        end = source.position(max(first.span.end, first.span.start + 1))
+        text = source.line(line)
+        end_column = end[1] if end[0] == line else len(text) + 1
+        super().__init__(first.message, (source.name, line, column, text, line, end_column))
+
+    def __str__(self) -> str:
+        return "\n".join(map(render, self.diagnostics))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (type(self), (self.diagnostics,))
+
+
+class StanSyntaxError(_ProgramError):
+    """The text is not a Stan program."""
+
+
+class StanSemanticError(_ProgramError):
+    """The program breaks one of Stan's rules: types, scopes, blocks, unknown names, ..."""
+
+
+class InternalError(RuntimeError):
+    """A defect of stanimport itself, not of the program."""
+
+    def __init__(self, message: str):
+        super().__init__(f"{message}. This is a defect of stanimport: please report it with the program")
+
+
+class Diagnostics:
+    """The list that the stages of one translation write to."""
+
+    def __init__(self) -> None:
+        self.errors: list[Diagnostic] = []
+        self.warnings: list[Diagnostic] = []
+
+    def error(self, message: str, span: Span, hint: str = "", code: str = "") -> None:
+        self.errors.append(Diagnostic(message, span, hint, "error", code))
+
+    def warn(self, message: str, span: Span, hint: str = "", severity: str = "warning", code: str = "") -> None:
+        self.warnings.append(Diagnostic(message, span, hint, severity, code))
+
+    def deprecate(self, message: str, span: Span, hint: str = "") -> None:
+        self.warn(message, span, hint, "deprecation", "deprecated")
+
+
+def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
+    """The known name that a misspelt one most resembles, or None."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    return found[0] if found else None

@@ -1,0 +1,1 @@
+"""The type checker: from AST to typed program, by stanc's rules."""

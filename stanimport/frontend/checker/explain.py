@@ -1,0 +1,80 @@
+"""Messages for calls that fit no signature: the nearest ones, and the one argument that differs."""
+from __future__ import annotations
+
+from typing import Sequence
+
+from stanlib.overloads import Mismatch
+from stanlib.types import Function, dimensions, scalar_of
+
+from ...source import Span
+from .. import ast
+from .context import Typed
+
+SHOWN = 5
+
+
+def mismatch(
+    name: ast.Name, span: Span, arguments: Sequence[Typed], failures: Sequence[tuple[Function, Mismatch]]
+) -> tuple[str, Span, str, str]:
+    """The parts of a diagnostic about a call that no signature fits."""
+    ranked = sorted(failures, key=lambda f: _badness(f[1], arguments))
+    best = ranked[0][1]
+    types = ", ".join(str(a.type) for a in arguments)
+    lines = [f"{name.text!r} can't be called with ({types})"]
+    if len({len(f.parameters) for f, _ in failures}) == 1 and best.reason == "count":
+        lines = [f"{name.text!r} takes {best.expected} arguments, not {best.given}"]
+    hint = "it takes\n" + "\n".join(f"    {signature(name.text, f)}: {reason(m)}" for f, m in ranked[:SHOWN])
+    if len(ranked) > SHOWN:
+        hint += f"\n    and {len(ranked) - SHOWN} other signatures"
+    return lines[0], span, hint, "call"
+
+
+def ambiguous(
+    name: ast.Name, span: Span, arguments: Sequence[Typed], matches: Sequence[Function]
+) -> tuple[str, Span, str, str]:
+    types = ", ".join(str(a.type) for a in arguments)
+    hint = "equally good are\n" + "\n".join(f"    {signature(name.text, f)}" for f in matches)
+    return f"the call of {name.text!r} with ({types}) is ambiguous", span, hint, "ambiguous"
+
+
+def signature(name: str, f: Function) -> str:
+    return f"{f.result} {name}({', '.join(map(str, f.parameters))})"
+
+
+def reason(m: Mismatch) -> str:
+    """Why a signature does not fit, in a few words."""
+    if m.reason == "count":
+        return f"{m.expected} arguments, not {m.given}"
+    place = "" if m.position is None else f"argument {m.position + 1} "
+    if m.reason == "data":
+        return f"{place}must be data"
+    if m.inner is not None:
+        return f"{place}is a function whose {_function_reason(m.inner)}"
+    return f"{place}is {getattr(m.given, 'type', m.given)}, not {m.expected}"
+
+
+def _function_reason(m: Mismatch) -> str:
+    if m.reason == "suffix":
+        return f"name must end in {m.expected!r}" if m.expected else "name must have no such suffix"
+    if m.reason == "result":
+        return f"result is {m.given}, not {m.expected}"
+    if m.inner is None:
+        return "arguments differ"
+    if m.inner.reason == "count":
+        return f"number of arguments is {m.inner.expected}, not {m.inner.given}"
+    position = 0 if m.inner.position is None else m.inner.position
+    if m.inner.reason == "data":
+        return f"argument {position + 1} must not be qualified as data"
+    return f"argument {position + 1} is {m.inner.expected}, not {getattr(m.inner.given, 'type', m.inner.given)}"
+
+
+def _badness(m: Mismatch, arguments: Sequence[Typed]) -> tuple[int, int, int]:
+    """Smaller is nearer: the number of arguments fits, the first misfit stands late, only its container differs."""
+    if m.reason == "count" or m.position is None:
+        return (1, abs(int(str(m.expected)) - len(arguments)) if m.reason == "count" else 0, 0)
+    given = arguments[m.position].type if m.position < len(arguments) else None
+    expected = getattr(m.expected, "type", m.expected)
+    far = 0
+    if given is not None and not isinstance(expected, Function) and m.reason == "type":
+        far = 2 * (dimensions(given) != dimensions(expected)) + (scalar_of(given) != scalar_of(expected))
+    return (0, -m.position, far)

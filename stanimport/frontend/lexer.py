@@ -1,0 +1,298 @@
+"""Stan's tokens, by PLY, and the stream of them that the parser reads.
+
+Source: Stan Reference Manual, "Language Syntax", "Includes", "Comments" and "Reserved names".
+"""
+from __future__ import annotations
+
+import copy
+import re
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, Callable
+
+from ply import lex
+from ply.lex import TOKEN
+
+from ..errors import Diagnostic, Diagnostics, StanSyntaxError
+from ..source import Source, Span
+
+MAX_NESTING = 256
+
+KEYWORDS = {
+    "functions": "FUNCTIONS", "data": "DATA", "parameters": "PARAMETERS", "model": "MODEL",
+    "return": "RETURN", "if": "IF", "else": "ELSE", "while": "WHILE", "profile": "PROFILE", "for": "FOR", "in": "IN",
+    "break": "BREAK", "continue": "CONTINUE", "void": "VOID", "int": "INT", "real": "REAL", "complex": "COMPLEX",
+    "vector": "VECTOR", "row_vector": "ROW_VECTOR", "matrix": "MATRIX", "complex_vector": "COMPLEX_VECTOR",
+    "complex_row_vector": "COMPLEX_ROW_VECTOR", "complex_matrix": "COMPLEX_MATRIX", "tuple": "TUPLE",
+    "array": "ARRAY", "ordered": "ORDERED", "positive_ordered": "POSITIVE_ORDERED", "simplex": "SIMPLEX",
+    "unit_vector": "UNIT_VECTOR", "sum_to_zero_vector": "SUM_TO_ZERO_VECTOR",
+    "sum_to_zero_matrix": "SUM_TO_ZERO_MATRIX", "cholesky_factor_corr": "CHOLESKY_FACTOR_CORR",
+    "cholesky_factor_cov": "CHOLESKY_FACTOR_COV", "corr_matrix": "CORR_MATRIX", "cov_matrix": "COV_MATRIX",
+    "column_stochastic_matrix": "COLUMN_STOCHASTIC_MATRIX", "row_stochastic_matrix": "ROW_STOCHASTIC_MATRIX",
+    "lower": "LOWER", "upper": "UPPER", "offset": "OFFSET", "multiplier": "MULTIPLIER", "jacobian": "JACOBIAN",
+    "print": "PRINT", "reject": "REJECT", "fatal_error": "FATAL_ERROR", "T": "TRUNCATE", "target": "TARGET",
+}  # fmt: skip
+
+OPERATORS = {
+    "%/%": "INTEGER_DIVIDE", ".*=": "ELT_TIMES_ASSIGN", "./=": "ELT_DIVIDE_ASSIGN", ".*": "ELT_TIMES",
+    "./": "ELT_DIVIDE", ".^": "ELT_POWER", "||": "OR", "&&": "AND", "==": "EQUALS", "!=": "NOT_EQUALS", "<=": "LEQ",
+    ">=": "GEQ", "+=": "PLUS_ASSIGN", "-=": "MINUS_ASSIGN", "*=": "TIMES_ASSIGN", "/=": "DIVIDE_ASSIGN",
+    "{": "LBRACE", "}": "RBRACE", "(": "LPAREN", ")": "RPAREN", "[": "LBRACKET", "]": "RBRACKET", "<": "LESS",
+    ">": "GREATER", ",": "COMMA", ";": "SEMICOLON", "|": "BAR", "?": "QUESTION", ":": "COLON", "!": "NOT",
+    "-": "MINUS", "+": "PLUS", "^": "POWER", "'": "TRANSPOSE", "*": "TIMES", "/": "DIVIDE", "%": "MODULO",
+    "\\": "LEFT_DIVIDE", "~": "TILDE", "=": "ASSIGN", ".": "DOT",
+}  # fmt: skip
+
+# "TRANSFORMED_DATA" and its like are two words; ARROW is the assignment of before Stan 2.33; NETWORKS and the GUIDE
+# tokens are DeepStan's, and only recognised between blocks.
+_OTHER = (
+    "TRANSFORMED_DATA", "TRANSFORMED_PARAMETERS", "GENERATED_QUANTITIES", "INTEGER", "REAL_NUMBER", "DOT_NUMBER",
+    "IMAGINARY", "STRING", "IDENTIFIER", "ARROW", "INCREMENT_LOG_PROB", "NETWORKS", "GUIDE", "GUIDE_PARAMETERS",
+)  # fmt: skip
+tokens = tuple(dict.fromkeys([*KEYWORDS.values(), *OPERATORS.values(), *_OTHER]))
+
+_INTEGER = r"[0-9]+(?:_[0-9]+)*"
+_EXPONENT = rf"[eE][+-]?{_INTEGER}"
+_REAL = rf"(?:{_INTEGER}\.(?:{_INTEGER})?(?:{_EXPONENT})?|\.{_INTEGER}{_EXPONENT}|{_INTEGER}{_EXPONENT})"
+_DOT = rf"\.{_INTEGER}"
+
+
+# Where PLY looks for a rule: a function's place in this file decides its priority, operators are tried longest first.
+t_ignore = " \t\f\r\n"
+
+
+@TOKEN(r'#include[ \t\f\r\n]+(?:"[^"\r\n]*"|<[^>\r\n]*>|[^ \t\f\r\n]*)')
+def t_INCLUDE(t: Any) -> Any:
+    return t
+
+
+@TOKEN(r"//[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/")
+def t_COMMENT(t: Any) -> None:
+    return None
+
+
+@TOKEN(r"/\*")
+def t_UNCLOSED_COMMENT(t: Any) -> Any:
+    raise _LexicalError("this comment is never closed", t.lexpos, 2)
+
+
+@TOKEN(r"#[^\r\n]*")
+def t_HASH_COMMENT(t: Any) -> Any:
+    return t
+
+
+@TOKEN(r"(?:transformed[ \t\f]+(?:data|parameters)|generated[ \t\f]+quantities)(?![A-Za-z0-9_])")
+def t_TWO_WORDS(t: Any) -> Any:
+    t.type = "_".join(t.value.upper().split())
+    return t
+
+
+@TOKEN(rf"(?:{_REAL}|{_DOT}|{_INTEGER})i")
+def t_IMAGINARY(t: Any) -> Any:
+    return t
+
+
+@TOKEN(_REAL)
+def t_REAL_NUMBER(t: Any) -> Any:
+    return t
+
+
+@TOKEN(_DOT)
+def t_DOT_NUMBER(t: Any) -> Any:
+    return t
+
+
+@TOKEN(_INTEGER)
+def t_INTEGER(t: Any) -> Any:
+    return t
+
+
+@TOKEN(r'"[^"\r\n]*"')
+def t_STRING(t: Any) -> Any:
+    return t
+
+
+@TOKEN(r"[A-Za-z][A-Za-z0-9_]*")
+def t_WORD(t: Any) -> Any:
+    t.type = KEYWORDS.get(t.value, "IDENTIFIER")
+    return t
+
+
+t_ARROW = r"<-"
+for _text, _name in OPERATORS.items():
+    globals()[f"t_{_name}"] = re.escape(_text)
+
+
+def t_error(t: Any) -> None:
+    shown = t.value[0]
+    hint = "a string must end on its line" if shown == '"' else "Stan programs are written in ASCII characters"
+    raise _LexicalError(f"unexpected character {shown!r}", t.lexpos, 1, hint)
+
+
+class _LexicalError(Exception):
+    """A text that starts no token, at an offset of the current source."""
+
+    def __init__(self, message: str, offset: int, length: int, hint: str = ""):
+        super().__init__(message)
+        self.message, self.offset, self.length, self.hint = message, offset, length, hint
+
+
+_prototype: Any = None
+
+
+def _new_lexer(text: str) -> Any:
+    global _prototype  # PLY compiles the rules once; clones share them
+    if _prototype is None:
+        _prototype = lex.lex(module=_Rules(), reflags=0, errorlog=lex.NullLogger())
+    lexer = _prototype.clone()
+    lexer.input(text)
+    return lexer
+
+
+class _Rules:
+    """The rules as PLY asks for them: tokens that never leave this file included."""
+
+    def __init__(self) -> None:
+        self.__dict__.update({n: v for n, v in globals().items() if n.startswith("t_")})
+        self.tokens = (*tokens, "INCLUDE", "COMMENT", "UNCLOSED_COMMENT", "HASH_COMMENT", "TWO_WORDS", "WORD")
+        self.__file__ = __file__
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """The value of every terminal: its text and span."""
+
+    text: str
+    span: Span
+
+
+# Words that became keywords in Stan 2.26 to 2.37: outside strict mode they are only where a keyword can stand, told
+# by the token before (for the constraints) and the one behind.
+_SOFT_AFTER = {"LOWER": "ASSIGN", "UPPER": "ASSIGN", "OFFSET": "ASSIGN", "MULTIPLIER": "ASSIGN", "ARRAY": "LBRACKET",
+               "TUPLE": "LPAREN", "JACOBIAN": "PLUS_ASSIGN", "PROFILE": "LPAREN", "FATAL_ERROR": "LPAREN"}  # fmt: skip
+_CONSTRAINTS = {"LOWER", "UPPER", "OFFSET", "MULTIPLIER"}
+
+IncludeResolver = Callable[[str, Span], Source]
+
+
+class TokenStream:
+    """The tokens of a program, includes spliced in; what PLY's parser takes for its lexer."""
+
+    def __init__(self, source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, strict: bool):
+        self.resolve, self.diagnostics, self.strict = resolve, diagnostics, strict
+        self.stack: list[tuple[Source, Any]] = [(source, _new_lexer(source.text))]
+        self.ahead: deque[Any] = deque()
+        self.previous = ""
+        self.depth = 0
+        self.end = Span(source, len(source.text), len(source.text))
+
+    def token(self) -> Any:
+        """The next token in PLY's form, None at the end."""
+        t = self._peek(0)
+        if t is None:
+            return None
+        self.ahead.popleft()
+        self._classify(t)
+        self._count(t)
+        self.previous = t.type
+        return t
+
+    def _peek(self, n: int) -> Any:
+        while len(self.ahead) <= n:
+            t = self._read()
+            if t is None:
+                return None
+            self.ahead.append(t)
+        return self.ahead[n]
+
+    def _read(self) -> Any:
+        """The next token of the innermost source, comments and includes done with."""
+        while self.stack:
+            source, lexer = self.stack[-1]
+            try:
+                t = lexer.token()
+            except _LexicalError as e:
+                raise syntax_error(e.message, Span(source, e.offset, e.offset + e.length), e.hint) from None
+            if t is None:
+                self.stack.pop()
+                continue
+            span = Span(source, t.lexpos, t.lexpos + len(t.value))
+            if t.type == "INCLUDE":
+                self._include(t.value, span)
+            elif t.type == "HASH_COMMENT":
+                self._hash_comment(span)
+            elif t.type == "ARROW" and self.strict:
+                return self._split_arrow(t, span)
+            elif t.type == "DOT" and self.strict:
+                raise syntax_error("unexpected character '.'", span)
+            else:
+                t.value = Token(t.value, span)
+                return t
+        return None
+
+    def _include(self, directive: str, span: Span) -> None:
+        name = directive[len("#include") :].strip()
+        if name[:1] in ('"', "<"):
+            name = name[1:-1]
+        source = self.resolve(name, span)
+        self.stack.append((source, _new_lexer(source.text)))
+
+    def _hash_comment(self, span: Span) -> None:
+        if self.strict:
+            raise syntax_error("comments that begin with # have been removed from Stan", span, "write // instead")
+        self.diagnostics.deprecate("comments that begin with # are deprecated", span, "write // instead")
+
+    def _split_arrow(self, t: Any, span: Span) -> Any:
+        """Without the old assignment, `<-` is a comparison with a negative number: two tokens."""
+        minus = copy.copy(t)
+        minus.type, minus.value, minus.lexpos = "MINUS", "-", t.lexpos + 1
+        t.type, t.value = "LESS", Token("<", Span(span.source, span.start, span.start + 1))
+        self.stack.append((span.source, _Pushed(minus)))
+        return t
+
+    def _classify(self, t: Any) -> None:
+        """Settle what a word is where its place decides."""
+        if t.type == "IDENTIFIER":
+            if not self.strict and self.depth == 0 and t.value.text in ("networks", "guide"):
+                self._deepstan_block(t)
+            elif not self.strict and t.value.text == "increment_log_prob":
+                t.type = "INCREMENT_LOG_PROB"
+        elif t.type in _SOFT_AFTER and not self.strict:
+            behind = self._peek(0)
+            follows = behind is not None and behind.type == _SOFT_AFTER[t.type]
+            if not follows or t.type in _CONSTRAINTS and self.previous not in ("LESS", "COMMA"):
+                self.diagnostics.deprecate(f"{t.value.text!r} is a keyword since Stan 2.33", t.value.span, "rename it")
+                t.type = "IDENTIFIER"
+
+    def _deepstan_block(self, t: Any) -> None:
+        behind = self._peek(0)
+        if t.value.text == "networks" and behind is not None and behind.type == "LBRACE":
+            t.type = "NETWORKS"
+        elif t.value.text == "guide" and behind is not None and behind.type in ("LBRACE", "PARAMETERS"):
+            t.type = "GUIDE"
+            if behind.type == "PARAMETERS":
+                self.ahead.popleft()
+                t.type = "GUIDE_PARAMETERS"
+                t.value = Token("guide parameters", t.value.span.to(behind.value.span))
+
+    def _count(self, t: Any) -> None:
+        if t.type in ("LBRACE", "LPAREN", "LBRACKET"):
+            self.depth += 1
+            if self.depth > MAX_NESTING:
+                raise syntax_error(f"nested more than {MAX_NESTING} levels deep", t.value.span)
+        elif t.type in ("RBRACE", "RPAREN", "RBRACKET"):
+            self.depth -= 1
+
+
+class _Pushed:
+    """A lexer that holds one token."""
+
+    def __init__(self, t: Any):
+        self.held = [t]
+
+    def token(self) -> Any:
+        return self.held.pop() if self.held else None
+
+
+def syntax_error(message: str, span: Span, hint: str = "") -> StanSyntaxError:
+    return StanSyntaxError([Diagnostic(message, span, hint, code="syntax")])

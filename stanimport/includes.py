@@ -1,0 +1,57 @@
+"""Finding the files that `#include` names. Source: Stan Reference Manual, "Includes"."""
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Sequence
+
+from .errors import Diagnostic, StanSyntaxError
+from .source import Source, Span
+
+
+class Includes:
+    """Resolves includes in the given folders, else beside the program; remembers the files it read."""
+
+    def __init__(self, program: Source, paths: Sequence[Path] = ()):
+        self.program = program
+        self.paths = [Path(p) for p in paths] or [Path(program.name).parent]
+        self.files: list[Path] = []
+
+    def resolve(self, name: str, span: Span) -> Source:
+        """The source of an included file.
+
+        Raises:
+            StanSyntaxError: if the file is missing, unreadable, outside the include paths, or includes itself.
+        """
+        if not name:
+            raise _error("#include names no file", span)
+        path = self._find(name)
+        if path is None:
+            folders = ", ".join(str(p) for p in self.paths)
+            raise _error(f"there is no file {name!r} to include", span, f"looked in {folders}")
+        if str(path) in self._open_files(span):
+            raise _error(f"{name!r} includes itself", span)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as e:
+            raise _error(f"{name!r} can't be read: {e}", span) from None
+        self.files.append(path)
+        return Source(str(path), text, span)
+
+    def _find(self, name: str) -> Path | None:
+        for folder in self.paths:
+            path = (folder / name).resolve()
+            if path.is_relative_to(folder.resolve()) and path.is_file():
+                return path
+        return None
+
+    def _open_files(self, span: Span) -> set[str]:
+        """The files that are being read when an include is met: the one it stands in and those that include it."""
+        files, at = {str(Path(span.source.name).resolve())}, span.source.included_at
+        while at is not None:
+            files.add(str(Path(at.source.name).resolve()))
+            at = at.source.included_at
+        return files
+
+
+def _error(message: str, span: Span, hint: str = "") -> StanSyntaxError:
+    return StanSyntaxError([Diagnostic(message, span, hint, code="include")])

@@ -1,0 +1,102 @@
+"""From a Stan text to the code of its module: from the cache, or translated."""
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+
+
+from . import cache
+from .errors import Diagnostic, StanDeprecationWarning, StanSyntaxError, StanWarning
+from .settings import Settings
+from .source import Source, Span
+
+
+@dataclass(frozen=True)
+class StanFile:
+    """A program to load: its text, the name it has in messages, and the path it was read from, if any."""
+
+    name: str
+    text: str
+    path: Path | None
+
+    @property
+    def model_name(self) -> str:
+        return Path(self.name).stem
+
+
+def read(path: Path) -> StanFile:
+    """The program in a file.
+
+    Raises:
+        OSError: if it can't be read.
+        StanSyntaxError: if it is not UTF-8.
+    """
+    return decode(path.read_bytes(), str(path), path)
+
+
+def decode(content: bytes, name: str, path: Path | None) -> StanFile:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        good = content[: e.start].decode("utf-8", "replace")
+        span = Span(Source(name, good + "?"), len(good), len(good) + 1)
+        raise StanSyntaxError([Diagnostic("the file is not UTF-8 text", span, code="encoding")]) from None
+    return StanFile(name, text, path)
+
+
+def code_of(program: StanFile, settings: Settings) -> types.CodeType:
+    """The module's code, compiled under the Stan file's name; kept in the cache where the program is a file."""
+    return entry_of(program, settings).code
+
+
+def entry_of(program: StanFile, settings: Settings) -> cache.Entry:
+    """The translation of a program, from the cache if it is there.
+
+    Raises:
+        StanSyntaxError, StanSemanticError: for what is wrong with the program.
+    """
+    wanted = cache.key(program.text, settings)
+    if program.path is not None:
+        known = cache.load(program.path, settings, wanted)
+        if known is not None:
+            return known
+    entry = _translate(program, settings)
+    if program.path is not None:
+        cache.store(program.path, settings, wanted, entry)
+    return entry
+
+
+def _translate(program: StanFile, settings: Settings) -> cache.Entry:
+    from . import pipeline  # only now: a cached program needs neither PLY nor the library
+
+    options = pipeline.Options(settings.backend, settings.scheme)
+    source = Source(program.name, program.text)
+    translation = pipeline.translate(source, program.model_name, options, settings.include_paths)
+    issue(translation.warnings)
+    code = compile_tree(translation.tree, program.name)
+    return cache.Entry(code, translation.text, cache.include_digests(translation.files))
+
+
+def compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
+    return compile(tree, filename, "exec", dont_inherit=True)
+
+
+def issue(diagnostics: tuple[Diagnostic, ...]) -> None:
+    """Hand the warnings of a translation to Python's, at their Stan lines."""
+    for d in diagnostics:
+        category: type[Warning] = StanDeprecationWarning if d.severity == "deprecation" else StanWarning
+        text = f"{d.message}: {d.hint}" if d.hint else d.message
+        warnings.warn_explicit(text, category, d.filename, d.line)
+
+
+def execute(module: types.ModuleType, program: StanFile, settings: Settings) -> None:
+    """Fill a module from its program."""
+    code = code_of(program, settings)
+    if program.path is None:  # tracebacks find the lines of a program that is no file
+        lines = program.text.splitlines(keepends=True)
+        linecache.cache[program.name] = (len(program.text), None, lines, program.name)
+    exec(code, module.__dict__)

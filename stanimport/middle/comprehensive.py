@@ -1,0 +1,123 @@
+"""The comprehensive scheme: any Stan program as a generative one.
+
+Parameters are sampled from the uniform or improper uniform law on their domain, every `~` becomes an observation,
+`target +=` a factor: figures 5 and 6 of the paper. The posterior is the same (its theorem in section 4).
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Sequence
+
+from . import gprob, typed
+from .sites import SiteNames, root
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def compile(program: typed.TypedProgram) -> gprob.Program:
+    """The GProb program."""
+    data = tuple(_variables(program.block("data")))
+    parameters = tuple(_variables(program.block("parameters")))
+    derived = program.block("transformed parameters")
+    sites = SiteNames([v.name for v in parameters] + [v.name for v in _variables(derived)])
+    data_symbols = {v.symbol: v.name for v in (*data, *_variables(program.block("transformed data")))}
+    effects = _Effects(sites, data_symbols, {v.symbol: v.name for v in parameters})
+    quantities = program.block("generated quantities")
+    model = (
+        *map(_sample, program.block("parameters")),
+        *effects.statements(derived),
+        *_checks(derived),
+        *_records(derived),
+        *effects.statements(program.block("model")),
+    )
+    return gprob.Program(
+        functions=tuple(_function(f) for f in program.functions),
+        data=data,
+        transformed_data=(*program.block("transformed data"), *_checks(program.block("transformed data"))),
+        transformed_data_variables=tuple(_variables(program.block("transformed data"))),
+        parameters=parameters,
+        transformed_parameters=tuple(_variables(derived)),
+        quantities=tuple(_variables(quantities)),
+        model=model,
+        recomputed=tuple(_without_effects(derived)),
+        generated_quantities=(*quantities, *_checks(quantities)),
+        span=program.span,
+    )
+
+
+def _variables(block: Stmts) -> Iterator[gprob.Variable]:
+    """The program variables that a block declares."""
+    for s in block:
+        if isinstance(s, gprob.Declare) and s.site is not None:
+            yield gprob.Variable(s.site, s.name, s.sized, s.constraint, s.span)
+
+
+def _sample(s: gprob.Stmt) -> gprob.Stmt:
+    assert isinstance(s, gprob.Declare) and s.site is not None
+    return gprob.Sample(s.span, s.name, s.site, s.sized, s.constraint)
+
+
+def _checks(block: Stmts) -> Iterator[gprob.Stmt]:
+    """At the end of a block the declared constraints of its variables must hold."""
+    for s in block:
+        if isinstance(s, gprob.Declare) and s.site is not None and s.constraint is not None:
+            if s.constraint.kind != "offset_multiplier":
+                yield gprob.Check(s.span, s.name, s.site, s.sized, s.constraint)
+
+
+def _records(block: Stmts) -> Iterator[gprob.Stmt]:
+    for v in _variables(block):
+        yield gprob.Deterministic(v.span, v.symbol, v.name)
+
+
+class _Effects:
+    """Turns `~` and increments into observations and factors, each with a site of its own."""
+
+    def __init__(self, sites: SiteNames, data: dict[str, str], parameters: dict[str, str]):
+        self.sites, self.data, self.parameters = sites, data, parameters
+
+    def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
+        return tuple(map_statements(block, self._statement))
+
+    def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
+        if isinstance(s, typed.Tilde):
+            return gprob.Observe(s.span, self.sites.new(self._name(s.value)), s.distribution, s.value)
+        if isinstance(s, typed.Increment):
+            name = "jacobian__term" if s.kind == "jacobian" else "target__term"
+            return gprob.Factor(s.span, self.sites.new(name), s.value, s.kind == "jacobian")
+        return s
+
+    def _name(self, value: gprob.Expr) -> str:
+        variable = root(value)
+        if variable in self.data:
+            return self.data[variable]
+        if variable in self.parameters:
+            return f"{self.parameters[variable]}__prior"
+        return "density__term" if variable is None else f"{variable}__density"
+
+
+def map_statements(
+    block: Sequence[gprob.Stmt], change: Callable[[gprob.Stmt], gprob.Stmt | None]
+) -> Iterator[gprob.Stmt]:
+    """The statements with `change` applied to each, nested ones too; where it gives None the statement is dropped."""
+    for s in block:
+        if isinstance(s, (gprob.For, gprob.ForEach, gprob.While)):
+            s = replace(s, body=tuple(map_statements(s.body, change)))
+        elif isinstance(s, gprob.If):
+            then, otherwise = map_statements(s.then, change), map_statements(s.otherwise, change)
+            s = replace(s, then=tuple(then), otherwise=tuple(otherwise))
+        changed = change(s)
+        if changed is not None:
+            yield changed
+
+
+def _function(f: gprob.FunDef) -> gprob.FunDef:
+    """Densities and target increments inside a function become factors of unnamed sites."""
+    effects = _Effects(SiteNames([]), {}, {})
+    return replace(f, body=effects.statements(f.body))
+
+
+def _without_effects(block: Stmts) -> Iterator[gprob.Stmt]:
+    """Transformed parameters as generated quantities compute them again: the target does not matter there."""
+
+    yield from map_statements(block, lambda s: None if isinstance(s, typed.Increment) else s)

@@ -1,0 +1,506 @@
+"""GProb: typed expressions and statements of a first-order generative language.
+
+The language of the paper (section 4): let, sample, observe, factor, for, while, if, return. Statements assign to
+variables instead of binding them anew; targets make the state of a loop explicit where their backend asks for it.
+All nodes are frozen and carry the span of the Stan text they come from. Names are unique within a function, so that
+a pass may move statements without capturing; indices stay 1-based, as in Stan, until a target emits them.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Callable, Iterator, Union
+
+from stanlib.registry import Function
+from stanlib.types import INT, Type
+
+from ..source import Span
+
+# --- expressions -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """Base of expressions: every one has a type and a place."""
+
+    type: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Const(Expr):
+    value: Union[int, float, complex, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Expr):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Apply(Expr):
+    """A call of a library function; operators are calls too."""
+
+    function: Function
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CallUser(Expr):
+    """A call of a user's function, by the unique name of the overload."""
+
+    function: str
+    arguments: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue(Expr):
+    """A function passed as an argument: a user's by unique name, or a library record."""
+
+    function: Union[str, Function]
+
+
+@dataclass(frozen=True, slots=True)
+class Logical(Expr):
+    """`&&` or `||`: the right operand is evaluated only if the left one does not decide."""
+
+    operator: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Cond(Expr):
+    """`condition ? then : otherwise`; only one side is evaluated."""
+
+    condition: Expr
+    then: Expr
+    otherwise: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The index `[i]`."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Multi:
+    """The index `[is]` by an integer array."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The index `[a:b]`; an absent bound is the container's own."""
+
+    lower: Expr | None
+    upper: Expr | None
+
+
+IndexExpr = Union[Single, Multi, Range]
+ALL = Range(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Expr):
+    base: Expr
+    indices: tuple[IndexExpr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Item(Expr):
+    """Item `number` (from 1) of a tuple, or of every tuple in an array."""
+
+    base: Expr
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class MakeArray(Expr):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeRow(Expr):
+    """`[a, b]`: a row vector of scalars or a matrix of rows."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MakeTuple(Expr):
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promote(Expr):
+    """An int where a real is asked for, or a real where a complex number is."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class TargetValue(Expr):
+    """`target()`: the log density accumulated so far."""
+
+
+# --- types with sizes, constraints, distributions --------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """A type and its sizes: one for each axis of the array that holds it; for tuples, the items' instead.
+
+    An array of tuples has the array's own sizes in `shape` and the items in `items`.
+    """
+
+    type: Type
+    shape: tuple[Expr, ...] = ()
+    items: tuple["Sized", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """`kind` is "bounds", "offset_multiplier", or the name of the constrained type ("simplex", ...); "tuple" holds
+    one constraint per item."""
+
+    kind: str
+    arguments: tuple[tuple[str, Expr], ...] = ()
+    items: tuple["Constraint | None", ...] = ()
+
+    def argument(self, name: str) -> Expr | None:
+        return dict(self.arguments).get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """The right side of `~`: a family of the library, or a user's density by unique name.
+
+    `lpdf` is the record or unique name of the density; `lower` and `upper` truncate it, `lcdf` and `lccdf` are the
+    functions that normalise the truncated density.
+    """
+
+    family: str
+    lpdf: Union[Function, str]
+    arguments: tuple[Expr, ...]
+    lower: Expr | None = None
+    upper: Expr | None = None
+    lcdf: Union[Function, str, None] = None
+    lccdf: Union[Function, str, None] = None
+
+
+# --- statements ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Stmt:
+    """Base of statements."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Stmt):
+    """A variable, with its initial value or (None) unset: NaN for reals, the least integer for ints.
+
+    `site` is its Stan name where it is a program variable rather than a local one.
+    """
+
+    name: str
+    sized: Sized
+    constraint: Constraint | None = None
+    value: Expr | None = None
+    site: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One selection on the way to an assigned part: by indices, or by the number of a tuple item."""
+
+    type: Type
+    indices: tuple[IndexExpr, ...] = ()
+    item: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What an assignment writes: a variable (of type `base`), or the part of one that the steps select."""
+
+    name: str
+    base: Type
+    span: Span
+    steps: tuple[Step, ...] = ()
+
+    @property
+    def type(self) -> Type:
+        return self.steps[-1].type if self.steps else self.base
+
+    def read(self) -> Expr:
+        """The value that the place holds."""
+        out: Expr = Var(self.base, self.span, self.name)
+        for s in self.steps:
+            out = Item(s.type, self.span, out, s.item) if s.item else Index(s.type, self.span, out, s.indices)
+        return out
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Stmt):
+    place: Place
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unpack(Stmt):
+    """`(a, b[1]) = tuple;`: all parts are read before any is written. A nested pattern is a nested tuple."""
+
+    places: tuple[Any, ...]
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Sample(Stmt):
+    """A parameter: from `distribution`, or (None) from the uniform or improper law on its domain."""
+
+    name: str
+    site: str
+    sized: Sized
+    constraint: Constraint | None
+    distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observe(Stmt):
+    """`value ~ distribution`: add its log density to the target. `site` names the statement."""
+
+    site: str
+    distribution: Distribution
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Factor(Stmt):
+    """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum."""
+
+    site: str
+    value: Expr
+    jacobian: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Stmt):
+    """The declared constraint of a transformed or generated variable must hold here."""
+
+    name: str
+    site: str
+    sized: Sized
+    constraint: Constraint
+
+
+@dataclass(frozen=True, slots=True)
+class Deterministic(Stmt):
+    """Record a transformed parameter's value as a site."""
+
+    name: str
+    site: str
+
+
+@dataclass(frozen=True, slots=True)
+class For(Stmt):
+    """`for (name in lower:upper) body`."""
+
+    name: str
+    lower: Expr
+    upper: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ForEach(Stmt):
+    """`for (name in container) body`; a matrix is read column by column."""
+
+    name: str
+    element: Type
+    container: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class While(Stmt):
+    condition: Expr
+    body: tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class If(Stmt):
+    condition: Expr
+    then: tuple[Stmt, ...]
+    otherwise: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Break(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Stmt):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Stmt):
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Run(Stmt):
+    """A call of a void function."""
+
+    call: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bind(Stmt):
+    """`name = call` for a call that adds to the target, under `site`; name is None where nothing is returned."""
+
+    name: str | None
+    site: str
+    call: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Message(Stmt):
+    """`print`, `reject` or `fatal_error` with its items."""
+
+    kind: str
+    items: tuple[Union[str, Expr], ...]
+
+
+# --- programs --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument of a user's function."""
+
+    name: str
+    type: Type
+    data_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunDef:
+    """A user's function. `name` is unique among overloads, `stan_name` is the one written in the program."""
+
+    name: str
+    stan_name: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    body: tuple[Stmt, ...]
+    span: Span
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A program variable: what `module.stan` tells of it."""
+
+    name: str
+    symbol: str
+    sized: Sized
+    constraint: Constraint | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A compiled program: what each function of the translated module does.
+
+    `transformed_parameters` stands inside `model` and is run again before `generated_quantities`.
+    """
+
+    functions: tuple[FunDef, ...]
+    data: tuple[Variable, ...]
+    transformed_data: tuple[Stmt, ...]
+    transformed_data_variables: tuple[Variable, ...]
+    parameters: tuple[Variable, ...]
+    transformed_parameters: tuple[Variable, ...]
+    quantities: tuple[Variable, ...]
+    model: tuple[Stmt, ...]
+    recomputed: tuple[Stmt, ...]
+    generated_quantities: tuple[Stmt, ...]
+    span: Span
+
+
+# --- walking ---------------------------------------------------------------------------------------------------------
+
+Node = Union[Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step]
+_NODES = (Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step)
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The nodes directly below one."""
+    for f in fields(node):
+        yield from _below(getattr(node, f.name))
+
+
+def _below(value: Any) -> Iterator[Any]:
+    if isinstance(value, _NODES):
+        yield value
+    elif isinstance(value, tuple):
+        for v in value:
+            yield from _below(v)
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A node (or tuple of nodes) and all below it."""
+    stack = list(_below(node) if isinstance(node, tuple) else (node,))
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(children(top))
+
+
+def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
+    if isinstance(node, tuple):
+        return tuple(rewrite(n, change) for n in node)
+    if not isinstance(node, _NODES):
+        return node
+    new = {}
+    for f in fields(node):
+        old = getattr(node, f.name)
+        if isinstance(old, _NODES) or isinstance(old, tuple):
+            made = rewrite(old, change)
+            if made is not old and made != old:
+                new[f.name] = made
+    return change(replace(node, **new) if new else node)
+
+
+def rewrite_parts(node: Any, change: Callable[[Expr], Expr]) -> Any:
+    """The node with `change` applied to the expressions directly below it, those inside places and types included."""
+
+    def below(value: Any) -> Any:
+        if isinstance(value, Expr):
+            return change(value)
+        if isinstance(value, tuple):
+            return tuple(map(below, value))
+        if isinstance(value, _NODES) and not isinstance(value, Stmt):
+            return rewrite_parts(value, change)
+        return value
+
+    new = {f.name: below(getattr(node, f.name)) for f in fields(node)}
+    return replace(node, **{k: v for k, v in new.items() if v != getattr(node, k)})
+
+
+def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The blocks of statements inside a statement."""
+    if isinstance(s, (For, ForEach, While)):
+        return (s.body,)
+    return (s.then, s.otherwise) if isinstance(s, If) else ()
+
+
+def int_const(value: int, span: Span) -> Const:
+    return Const(INT, span, value)

@@ -1,0 +1,49 @@
+"""The typed program: what the checker makes of an AST, before a scheme compiles it to GProb.
+
+Expressions and most statements are GProb's already; the two that the schemes compile differently are here.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from . import gprob
+from ..source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Tilde(gprob.Stmt):
+    """`value ~ distribution;`: a sample or an observation, as the scheme decides."""
+
+    value: gprob.Expr
+    distribution: gprob.Distribution
+
+
+@dataclass(frozen=True, slots=True)
+class Increment(gprob.Stmt):
+    """`target += value;` or `jacobian += value;`."""
+
+    kind: str
+    value: gprob.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A declared network: `key` is its name in the program, `path` where Python finds it."""
+
+    key: str
+    path: str
+    parameters: tuple[gprob.Parameter, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class TypedProgram:
+    """The blocks by name, their declarations in the order of the text; absent blocks are empty."""
+
+    functions: tuple[gprob.FunDef, ...]
+    networks: tuple[Network, ...]
+    blocks: dict[str, tuple[gprob.Stmt, ...]]
+    span: Span
+
+    def block(self, name: str) -> tuple[gprob.Stmt, ...]:
+        return self.blocks.get(name, ())

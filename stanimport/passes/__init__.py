@@ -1,0 +1,25 @@
+"""Passes over GProb: functions from program to program, in the order of PASSES.
+
+Each says in one line why it stands where it does.
+"""
+from __future__ import annotations
+
+from typing import Callable
+
+from ..middle import gprob
+from . import effects, normalize
+
+Pass = Callable[[gprob.Program], gprob.Program]
+
+PASSES: tuple[tuple[str, Pass], ...] = (
+    ("normalize", normalize.run),  # first: fewer forms for all that follow
+    ("effects", effects.run),  # before anything moves expressions: calls that add to the target become statements
+)
+
+
+def run(program: gprob.Program, without: frozenset[str] = frozenset()) -> gprob.Program:
+    """The program after all passes but those named in `without`."""
+    for name, pass_ in PASSES:
+        if name not in without:
+            program = pass_(program)
+    return program

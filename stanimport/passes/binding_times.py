@@ -1,0 +1,281 @@
+"""Binding times: what depends on data alone, and is computed in NumPy while a model is traced.
+
+A value is *dynamic* when it may depend on parameters (or in generated quantities on random numbers), else *static*.
+A variable is static if everything that is ever assigned to it is, whatever decides whether it is. Static loops and
+branches run in Python. A loop over dynamic values is traced: one copy of its body, its index dynamic, unless a shape
+depends on the index; then it is unrolled.
+
+Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Program Generation".
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Callable, Iterable, Iterator, Protocol, Sequence
+
+from ..middle import gprob
+
+Stmts = Sequence[gprob.Stmt]
+
+
+class Loop(Enum):
+    """How a loop runs."""
+
+    STATIC = "in Python, over data"
+    UNROLLED = "in Python, while tracing: one copy of the body per iteration"
+    TRACED = "in the backend, on explicit state"
+
+
+class Callees(Protocol):
+    """What the analysis asks of user functions."""
+
+    def is_dynamic(self, key: str, arguments: tuple[bool, ...]) -> bool:
+        """Whether the result of a call is dynamic, given which arguments are."""
+
+
+@dataclass
+class BindingTimes:
+    """The result for one body: dynamic variables, and how each loop (by identity) runs."""
+
+    callees: Callees
+    random_is_dynamic: bool = False
+    dynamic: set[str] = field(default_factory=set)
+    loops: dict[int, Loop] = field(default_factory=dict)
+
+    def is_dynamic(self, e: object) -> bool:
+        """Whether an expression (or index) may depend on parameters."""
+        if isinstance(e, gprob.Var):
+            return e.name in self.dynamic
+        if isinstance(e, gprob.Apply):
+            if e.function.shape_only:
+                return False
+            return self.random_is_dynamic and e.function.random or any(map(self.is_dynamic, e.arguments))
+        if isinstance(e, gprob.CallUser):
+            return self.callees.is_dynamic(e.function, tuple(map(self.is_dynamic, e.arguments)))
+        if isinstance(e, gprob.TargetValue):
+            return True
+        return any(map(self.is_dynamic, gprob.children(e)))
+
+    def loop(self, s: gprob.For) -> Loop:
+        return self.loops[id(s)]
+
+
+def analyse(
+    body: Stmts, dynamic: Iterable[str], callees: Callees, random_is_dynamic: bool = False
+) -> BindingTimes:
+    """Binding times of a body in which the variables `dynamic` are dynamic from the start."""
+    times = BindingTimes(callees, random_is_dynamic, set(dynamic))
+    while True:
+        before = (len(times.dynamic), tuple(times.loops.values()))
+        _Walk(times).block(body)
+        if before == (len(times.dynamic), tuple(times.loops.values())):
+            return times
+
+
+class _Walk:
+    """One round: marks what is assigned dynamic values, or assigned under dynamic control."""
+
+    def __init__(self, times: BindingTimes):
+        self.times = times
+        self.level = 0  # how many traced constructs are around
+        self.declared: dict[str, int] = {}
+
+    def block(self, body: Stmts) -> None:
+        for s in body:
+            self.statement(s)
+
+    def statement(self, s: gprob.Stmt) -> None:
+        if isinstance(s, gprob.Declare):
+            self.declared[s.name] = self.level
+            if s.value is not None and self.times.is_dynamic(s.value):
+                self.times.dynamic.add(s.name)
+        elif isinstance(s, gprob.Sample):
+            self.times.dynamic.add(s.name)
+        elif isinstance(s, gprob.Assign):
+            self._assigned(s.place.name, self.times.is_dynamic(s.value) or self.times.is_dynamic(s.place))
+        elif isinstance(s, gprob.Bind) and s.name is not None:
+            self._assigned(s.name, self.times.is_dynamic(s.call))
+        elif isinstance(s, gprob.For):
+            self._for(s)
+        elif isinstance(s, gprob.While):
+            self._traced_if(self.times.is_dynamic(s.condition) or escapes_dynamically(s.body, self.times), s.body)
+        elif isinstance(s, gprob.If):
+            self._traced_if(self.times.is_dynamic(s.condition), s.then, s.otherwise)
+
+    def _assigned(self, name: str, dynamic: bool) -> None:
+        if dynamic or self.level > self.declared.get(name, 0):
+            self.times.dynamic.add(name)
+
+    def _traced_if(self, dynamic: bool, *bodies: Stmts) -> None:
+        self.level += dynamic
+        for body in bodies:
+            self.block(body)
+        self.level -= dynamic
+
+    def _for(self, s: gprob.For) -> None:
+        kind = self._kind(s)
+        self.times.loops[id(s)] = kind
+        if kind == Loop.TRACED:
+            self.times.dynamic.add(s.name)
+        self._traced_if(kind == Loop.TRACED, s.body)
+
+    def _kind(self, s: gprob.For) -> Loop:
+        times = self.times
+        if times.is_dynamic(s.lower) or times.is_dynamic(s.upper):
+            return Loop.TRACED
+        if times.loops.get(id(s)) == Loop.TRACED:
+            return Loop.TRACED
+        if not _has_dynamic_work(s.body, times):
+            return Loop.STATIC
+        return Loop.UNROLLED if _shapes_depend(s, times, self.declared) else Loop.TRACED
+
+
+def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
+    """Whether a loop does anything but compute with data."""
+    for s in walk_statements(body):
+        if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind, gprob.Sample)):
+            return True
+        if isinstance(s, gprob.Assign) and (s.place.name in times.dynamic or times.is_dynamic(s.value)):
+            return True
+        if isinstance(s, gprob.Declare) and s.value is not None and times.is_dynamic(s.value):
+            return True
+        if isinstance(s, (gprob.Run, gprob.Message, gprob.Return)) and times.is_dynamic(s):
+            return True
+        if isinstance(s, (gprob.If, gprob.While)) and times.is_dynamic(s.condition):
+            return True
+    return False
+
+
+def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int]) -> bool:
+    """Whether a traced loop would leave some shape unknown: one that depends on its index."""
+    trial = BindingTimes(times.callees, times.random_is_dynamic, times.dynamic | {loop.name}, dict(times.loops))
+    while True:
+        size = len(trial.dynamic)
+        walk = _Walk(trial)
+        walk.declared = dict(declared)
+        walk.level = 1
+        for inner in walk_statements(loop.body):
+            if isinstance(inner, gprob.For):
+                trial.loops[id(inner)] = Loop.UNROLLED
+        _mark_assigned(loop.body, trial, walk)
+        if len(trial.dynamic) == size:
+            break
+    nest = Nest(lambda e: not times.is_dynamic(e), assigned_names(loop.body)).inside(loop)
+    return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest))
+
+
+def assigned_names(body: Stmts) -> set[str]:
+    """The variables that statements of a body assign to, beyond their declaration."""
+    return {s.place.name for s in walk_statements(body) if isinstance(s, gprob.Assign)}
+
+
+def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:
+    """One round over the body of a loop that is tried as a traced one, its inner loops in Python."""
+    for s in body:
+        if isinstance(s, gprob.For):
+            if trial.is_dynamic(s.lower) or trial.is_dynamic(s.upper):
+                trial.dynamic.add(s.name)
+            _mark_assigned(s.body, trial, walk)
+        elif isinstance(s, (gprob.While, gprob.If)):
+            for inner in gprob.bodies(s):
+                _mark_assigned(inner, trial, walk)
+        else:
+            walk.statement(s)
+
+
+def shape_expressions(body: Stmts, nest: Nest) -> Iterator[gprob.Expr]:
+    """The expressions that decide shapes: sizes, bounds of ranges, arguments of constructors.
+
+    The bounds of inner loops are among them only where no limit on the number of iterations can be told beforehand.
+    """
+    for s in body:
+        yield from _own_shapes(s)
+        if isinstance(s, gprob.For):
+            if nest.inline(s.lower) is None or nest.inline(s.upper) is None:
+                yield s.lower
+                yield s.upper
+            yield from shape_expressions(s.body, nest.inside(s))
+        else:
+            if isinstance(s, gprob.Declare) and s.value is not None:
+                nest.define(s.name, s.value)
+            for inner in gprob.bodies(s):
+                yield from shape_expressions(inner, nest)
+
+
+def _own_shapes(s: gprob.Stmt) -> Iterator[gprob.Expr]:
+    nested = {id(x) for block in gprob.bodies(s) for x in block}
+    stack: list[object] = [c for c in gprob.children(s) if id(c) not in nested]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, gprob.Sized):
+            yield from node.shape
+        elif isinstance(node, gprob.Range):
+            yield from (b for b in (node.lower, node.upper) if b is not None)
+        elif isinstance(node, gprob.Apply):
+            yield from (node.arguments[i] for i in node.function.shape_arguments)
+        stack.extend(gprob.children(node))
+
+
+class Nest:
+    """The traced loops around a place, and the definitions that stand between them.
+
+    `inline` writes an expression in terms of what is known before the outermost loop and the loops' indices.
+    """
+
+    def __init__(self, static: Callable[[gprob.Expr], bool], assigned: set[str]):
+        self.static, self.assigned = static, assigned
+        self.loops: tuple[gprob.For, ...] = ()
+        self.definitions: dict[str, gprob.Expr] = {}
+
+    def inside(self, loop: gprob.For) -> "Nest":
+        inner = Nest(self.static, self.assigned)
+        inner.loops, inner.definitions = (*self.loops, loop), dict(self.definitions)
+        return inner
+
+    def define(self, name: str, value: gprob.Expr) -> None:
+        inlined = None if name in self.assigned else self.inline(value)
+        if inlined is not None:
+            self.definitions[name] = inlined
+
+    def inline(self, e: gprob.Expr) -> gprob.Expr | None:
+        """The expression over static variables and loop indices alone, or None."""
+        indices = {loop.name for loop in self.loops}
+        failed = False
+
+        def change(node: object) -> object:
+            nonlocal failed
+            if isinstance(node, gprob.Var) and node.name not in indices:
+                if node.name in self.definitions:
+                    return self.definitions[node.name]
+                failed = failed or not self.static(node)
+            elif isinstance(node, (gprob.CallUser, gprob.TargetValue)):
+                failed = True
+            elif isinstance(node, gprob.Apply):
+                failed = failed or node.function.random
+            return node
+
+        made: gprob.Expr = gprob.rewrite(e, change)
+        return None if failed else made
+
+
+def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
+    """All statements of a body, nested ones included."""
+    for s in body:
+        yield s
+        for inner in gprob.bodies(s):
+            yield from walk_statements(inner)
+
+
+def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:
+    """Whether a break, continue or return in the body depends on a dynamic condition."""
+    for s in body:
+        if isinstance(s, gprob.If):
+            if times.is_dynamic(s.condition) and any(_escapes(b) for b in gprob.bodies(s)):
+                return True
+            if any(escapes_dynamically(b, times) for b in gprob.bodies(s)):
+                return True
+    return False
+
+
+def _escapes(body: Stmts) -> bool:
+    return any(isinstance(s, (gprob.Break, gprob.Continue, gprob.Return)) for s in walk_statements(body))

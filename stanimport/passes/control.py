@@ -1,0 +1,198 @@
+"""Dynamic escapes: break, continue and return whose condition is only known at run time, as flags and branches.
+
+What is left of a block behind a statement that may escape becomes conditional on the flag. A `return` at the end of
+both sides of a branch stays one: targets emit it as the value of the branch.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Sequence
+
+from stanlib.types import INT, VOID, Type
+
+from ..middle import gprob
+from ..source import Span
+from .binding_times import BindingTimes, Loop, escapes_dynamically, walk_statements
+from .normalize import apply
+
+Stmts = tuple[gprob.Stmt, ...]
+BROKEN, CONTINUED, RETURNED, RESULT = "_broken", "_continued", "_returned", "_result"
+
+
+def structure(body: Stmts, times: BindingTimes, result: Type = VOID) -> Stmts:
+    """The body without dynamic escapes, unless they are returns in tail position."""
+    if not needs_structure(body, times):
+        return body
+    body = tail_returns(body, times)
+    if not _escapes_outside_tail(body, times):
+        return body
+    return _Flags(times, result).function(body)
+
+
+def needs_structure(body: Stmts, times: BindingTimes) -> bool:
+    """Whether anything escapes under dynamic control."""
+    if escapes_dynamically(body, times):
+        return True
+    for s in walk_statements(body):
+        if isinstance(s, (gprob.For, gprob.While)) and _is_traced(s, times) and _has_escape(s.body):
+            return True
+        if isinstance(s, (gprob.For, gprob.While)) and escapes_dynamically(s.body, times):
+            return True
+    return False
+
+
+def _is_traced(s: gprob.Stmt, times: BindingTimes) -> bool:
+    if isinstance(s, gprob.For):
+        return times.loops.get(id(s)) == Loop.TRACED
+    return isinstance(s, gprob.While) and times.is_dynamic(s.condition)
+
+
+def _has_escape(body: Sequence[gprob.Stmt]) -> bool:
+    return any(isinstance(s, (gprob.Break, gprob.Continue, gprob.Return)) for s in walk_statements(body))
+
+
+def always_returns(body: Sequence[gprob.Stmt]) -> bool:
+    """Whether every path through a body ends in a return (or a rejection)."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, gprob.Return) or isinstance(last, gprob.Message) and last.kind != "print":
+        return True
+    return isinstance(last, gprob.If) and always_returns(last.then) and always_returns(last.otherwise)
+
+
+def tail_returns(body: Stmts, times: BindingTimes) -> Stmts:
+    """`if (c) return a; rest` as `if (c) return a; else rest`, and so on inside."""
+    out: list[gprob.Stmt] = []
+    for i, s in enumerate(body):
+        if isinstance(s, gprob.If) and _has_escape((s,)):
+            rest = body[i + 1 :]
+            if always_returns(s.then) and not always_returns(s.otherwise):
+                s, rest = replace(s, otherwise=(*s.otherwise, *rest)), ()
+            elif always_returns(s.otherwise) and not always_returns(s.then):
+                s, rest = replace(s, then=(*s.then, *rest)), ()
+            s = replace(s, then=tail_returns(s.then, times), otherwise=tail_returns(s.otherwise, times))
+            out.append(s)
+            if not rest:
+                return tuple(out)
+            continue
+        out.append(s)
+    return tuple(out)
+
+
+def _escapes_outside_tail(body: Sequence[gprob.Stmt], times: BindingTimes) -> bool:
+    """Whether a dynamic escape is left that is no return at the end of a path."""
+    *front, last = body or (None,)
+    if front and needs_structure(tuple(s for s in front if s is not None), times):
+        return True
+    if isinstance(last, gprob.If):
+        if times.is_dynamic(last.condition) and _has_escape((last,)):
+            if not (always_returns(last.then) and always_returns(last.otherwise)):
+                return True
+        return any(_escapes_outside_tail(b, times) for b in gprob.bodies(last))
+    return last is not None and needs_structure((last,), times)
+
+
+class _Flags:
+    """The general case: flags say what has escaped."""
+
+    def __init__(self, times: BindingTimes, result: Type):
+        self.times, self.result = times, result
+        self.loops = 0
+
+    def function(self, body: Stmts) -> Stmts:
+        span = body[0].span
+        if not any(isinstance(s, gprob.Return) for s in walk_statements(body)):
+            return self.block(body, None)
+        declared: list[gprob.Stmt] = [_declare_flag(RETURNED, span)]
+        value = None
+        if self.result != VOID:
+            declared.append(gprob.Declare(span, RESULT, gprob.Sized(self.result)))
+            value = gprob.Var(self.result, span, RESULT)
+        return (*declared, *self.block(body, None), gprob.Return(span, value))
+
+    def block(self, body: Sequence[gprob.Stmt], loop: int | None) -> Stmts:
+        """The statements, those behind a possible escape under the condition that none has happened."""
+        out: list[gprob.Stmt] = []
+        for i, s in enumerate(body):
+            out += self._statement(s, loop)
+            flags = self._flags_set_by(s, loop)
+            rest = body[i + 1 :]
+            if flags and rest:
+                condition = _none_of(flags, s.span)
+                out.append(gprob.If(s.span, condition, self.block(rest, loop), ()))
+                break
+        return tuple(out)
+
+    def _statement(self, s: gprob.Stmt, loop: int | None) -> list[gprob.Stmt]:
+        if isinstance(s, gprob.Break):
+            return [_set_flag(f"{BROKEN}{loop}", s.span)]
+        if isinstance(s, gprob.Continue):
+            return [_set_flag(f"{CONTINUED}{loop}", s.span)]
+        if isinstance(s, gprob.Return):
+            assign: list[gprob.Stmt] = []
+            if s.value is not None:
+                assign = [gprob.Assign(s.span, gprob.Place(RESULT, self.result, s.span), s.value)]
+            return [*assign, _set_flag(RETURNED, s.span)]
+        if isinstance(s, gprob.If):
+            return [replace(s, then=self.block(s.then, loop), otherwise=self.block(s.otherwise, loop))]
+        if isinstance(s, (gprob.For, gprob.While)) and _has_escape(s.body):
+            return self._loop(s)
+        return [s]
+
+    def _loop(self, s: gprob.For | gprob.While) -> list[gprob.Stmt]:
+        """A loop whose remaining iterations do nothing once it has been left."""
+        self.loops += 1
+        number = self.loops
+        body = self.block(s.body, number)
+        before: list[gprob.Stmt] = []
+        if _contains(s.body, gprob.Continue):
+            body = (_declare_flag(f"{CONTINUED}{number}", s.span), *body)
+        flags = []
+        if _contains(s.body, gprob.Break):
+            before.append(_declare_flag(f"{BROKEN}{number}", s.span))
+            flags.append(f"{BROKEN}{number}")
+        if any(isinstance(x, gprob.Return) for x in walk_statements(s.body)):
+            flags.append(RETURNED)
+        if not flags:
+            return [*before, replace(s, body=body)]
+        if isinstance(s, gprob.While):
+            condition = gprob.Logical(INT, s.span, "&&", _none_of(flags, s.span), s.condition)
+            return [*before, replace(s, condition=condition, body=body)]
+        return [*before, replace(s, body=(gprob.If(s.span, _none_of(flags, s.span), body, ()),))]
+
+    def _flags_set_by(self, s: gprob.Stmt, loop: int | None) -> list[str]:
+        flags = []
+        if loop is not None and _contains((s,), gprob.Break):
+            flags.append(f"{BROKEN}{loop}")
+        if loop is not None and _contains((s,), gprob.Continue):
+            flags.append(f"{CONTINUED}{loop}")
+        if any(isinstance(x, gprob.Return) for x in walk_statements((s,))):
+            flags.append(RETURNED)
+        return flags
+
+
+def _contains(body: Sequence[gprob.Stmt], kind: type) -> bool:
+    """Whether a break or continue of this very loop stands in its body: not one of a loop inside."""
+    for s in body:
+        if isinstance(s, kind):
+            return True
+        if isinstance(s, gprob.If) and any(_contains(b, kind) for b in gprob.bodies(s)):
+            return True
+    return False
+
+
+def _declare_flag(name: str, span: Span) -> gprob.Stmt:
+    return gprob.Declare(span, name, gprob.Sized(INT), None, gprob.int_const(0, span))
+
+
+def _set_flag(name: str, span: Span) -> gprob.Stmt:
+    return gprob.Assign(span, gprob.Place(name, INT, span), gprob.int_const(1, span))
+
+
+def _none_of(flags: Sequence[str], span: Span) -> gprob.Expr:
+    """No flag is set: their sum is 0."""
+    total: gprob.Expr = gprob.Var(INT, span, flags[0])
+    for f in flags[1:]:
+        total = apply("add", INT, (total, gprob.Var(INT, span, f)))
+    return apply("logical_eq", INT, (total, gprob.int_const(0, span)))

@@ -1,0 +1,125 @@
+"""Calls that add to the target (functions ending in _lp or _jacobian) become statements of their own.
+
+`x = 1 + f_lp(y);` becomes `t = f_lp(y) [site]; x = 1 + t;`, so that targets see every increment as a statement.
+"""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Iterator, Sequence
+
+from stanlib.types import VOID
+
+from ..errors import Diagnostic, StanSemanticError
+from ..middle import gprob
+from .normalize import map_blocks, unsized
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def run(program: gprob.Program) -> gprob.Program:
+    """The program with effectful calls as Bind statements."""
+    effectful = effectful_functions(program)
+    if not effectful and not _has_library_effect(program):
+        return program
+    hoister = _Hoister(effectful)
+    return map_blocks(program, lambda block: tuple(hoister.block(block)))
+
+
+def effectful_functions(program: gprob.Program) -> frozenset[str]:
+    """The unique names of the user's functions whose call adds to the target."""
+    found: set[str] = set()
+    while True:
+        new = {f.name for f in program.functions if f.name not in found and _adds(f.body, found)}
+        if not new:
+            return frozenset(found)
+        found |= new
+
+
+def _adds(body: Stmts, effectful: set[str]) -> bool:
+    for node in gprob.walk(body):
+        if isinstance(node, (gprob.Observe, gprob.Factor, gprob.Bind)):
+            return True
+        if isinstance(node, gprob.CallUser) and node.function in effectful:
+            return True
+        if isinstance(node, gprob.Apply) and node.function.effect:
+            return True
+    return False
+
+
+def _has_library_effect(program: gprob.Program) -> bool:
+    blocks = (program.transformed_data, program.model, program.recomputed, program.generated_quantities)
+    return any(isinstance(n, gprob.Apply) and n.function.effect for b in blocks for n in gprob.walk(b))
+
+
+class _Hoister:
+    def __init__(self, effectful: frozenset[str]):
+        self.effectful = effectful
+        self.count = 0
+
+    def block(self, block: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
+        for s in block:
+            yield from self._statement(s)
+
+    def _statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
+        if isinstance(s, gprob.For):
+            yield from self._replaced(s, ("lower", "upper"), body=tuple(self.block(s.body)))
+        elif isinstance(s, gprob.While):
+            self._refuse(s.condition)
+            yield replace(s, body=tuple(self.block(s.body)))
+        elif isinstance(s, gprob.If):
+            then, otherwise = tuple(self.block(s.then)), tuple(self.block(s.otherwise))
+            yield from self._replaced(s, ("condition",), then=then, otherwise=otherwise)
+        elif isinstance(s, gprob.Run) and self.is_effectful(s.call):
+            yield from self._call(s.call, None)
+        else:
+            yield from self._generic(s)
+
+    def is_effectful(self, e: Any) -> bool:
+        if isinstance(e, gprob.CallUser):
+            return e.function in self.effectful
+        return isinstance(e, gprob.Apply) and bool(e.function.effect)
+
+    def _replaced(self, s: Any, names: tuple[str, ...], **parts: Any) -> Iterator[gprob.Stmt]:
+        before: list[gprob.Stmt] = []
+        made = {n: self._expression(getattr(s, n), before) for n in names}
+        yield from before
+        yield replace(s, **made, **parts)
+
+    def _generic(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
+        before: list[gprob.Stmt] = []
+        changed = gprob.rewrite_parts(s, lambda e: self._expression(e, before))
+        yield from before
+        yield changed
+
+    def _expression(self, e: gprob.Expr, before: list[gprob.Stmt]) -> gprob.Expr:
+        """The expression without effectful calls, which go before it in the order of evaluation."""
+        if isinstance(e, (gprob.Cond, gprob.Logical)):
+            self._refuse(*((e.then, e.otherwise) if isinstance(e, gprob.Cond) else (e.right,)))
+        e = gprob.rewrite_parts(e, lambda part: self._expression(part, before))
+        if not self.is_effectful(e):
+            return e
+        self.count += 1
+        name = f"_value{self.count}"
+        before.extend(self._bind(e, name))
+        return gprob.Var(e.type, e.span, name)
+
+    def _call(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
+        before: list[gprob.Stmt] = []
+        call = gprob.rewrite_parts(call, lambda part: self._expression(part, before))
+        yield from before
+        yield from self._bind(call, name)
+
+    def _bind(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
+        self.count += 1
+        if name is not None and call.type != VOID:
+            yield gprob.Declare(call.span, name, unsized(call.type))
+        yield gprob.Bind(call.span, name, f"target__call{self.count}", call)
+
+    def _refuse(self, *parts: gprob.Expr) -> None:
+        """An increment that only sometimes happens can't stand inside an expression."""
+        for part in parts:
+            for node in gprob.walk(part):
+                if self.is_effectful(node):
+                    message = "a function that adds to the target can't be called in a part that may not be evaluated"
+                    hint = "call it in a statement of its own, in an if"
+                    raise StanSemanticError([Diagnostic(message, node.span, hint, code="not-built")])

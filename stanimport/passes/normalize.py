@@ -1,0 +1,98 @@
+"""Rewrite the convenient forms: loops over containers count indices, tuple patterns become single assignments."""
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Callable, Iterator, Sequence
+
+from stanlib import registry
+from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type
+
+from ..middle import gprob
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def run(program: gprob.Program) -> gprob.Program:
+    """The program without ForEach and Unpack."""
+    return map_blocks(program, lambda block: tuple(_block(block, _Names(block))))
+
+
+def map_blocks(program: gprob.Program, change: Callable[[Stmts], Stmts]) -> gprob.Program:
+    """The program with `change` applied to the body of every function and block."""
+    return replace(
+        program,
+        functions=tuple(replace(f, body=change(f.body)) for f in program.functions),
+        transformed_data=change(program.transformed_data),
+        model=change(program.model),
+        recomputed=change(program.recomputed),
+        generated_quantities=change(program.generated_quantities),
+    )
+
+
+class _Names:
+    """Names for helper variables; Stan names can't begin with an underscore."""
+
+    def __init__(self, block: Stmts):
+        self.count = 0
+
+    def new(self, name: str) -> str:
+        self.count += 1
+        return f"_{name}{self.count}"
+
+
+def _block(block: Sequence[gprob.Stmt], names: _Names) -> Iterator[gprob.Stmt]:
+    for s in block:
+        if isinstance(s, gprob.ForEach):
+            yield from _for_each(s, names)
+        elif isinstance(s, gprob.Unpack):
+            yield from _unpack(s, names)
+        elif isinstance(s, (gprob.For, gprob.While)):
+            yield replace(s, body=tuple(_block(s.body, names)))
+        elif isinstance(s, gprob.If):
+            yield replace(s, then=tuple(_block(s.then, names)), otherwise=tuple(_block(s.otherwise, names)))
+        else:
+            yield s
+
+
+def _for_each(s: gprob.ForEach, names: _Names) -> Iterator[gprob.Stmt]:
+    """`for (x in xs)` as a loop over the indices of xs, a matrix read column by column."""
+    container = s.container
+    if container.type == MATRIX:
+        container = apply("to_vector", VECTOR, (container,))
+    if not isinstance(container, gprob.Var):
+        name = names.new("container")
+        yield gprob.Declare(s.span, name, unsized(container.type), None, container)
+        container = gprob.Var(container.type, s.span, name)
+    index = gprob.Var(INT, s.span, names.new(s.name))
+    element = gprob.Index(s.element, s.span, container, (gprob.Single(index),))
+    declare = gprob.Declare(s.span, s.name, unsized(s.element), None, element)
+    size = apply("size", INT, (container,))
+    yield gprob.For(s.span, index.name, gprob.int_const(1, s.span), size, (declare, *_block(s.body, names)))
+
+
+def _unpack(s: gprob.Unpack, names: _Names) -> Iterator[gprob.Stmt]:
+    name = names.new("tuple")
+    yield gprob.Declare(s.span, name, unsized(s.value.type), None, s.value)
+    yield from _assign_items(s.places, gprob.Var(s.value.type, s.span, name), s)
+
+
+def _assign_items(places: tuple[object, ...], value: gprob.Expr, s: gprob.Unpack) -> Iterator[gprob.Stmt]:
+    assert isinstance(value.type, Tuple)
+    for i, (place, t) in enumerate(zip(places, value.type.items), start=1):
+        item = gprob.Item(t, s.span, value, i)
+        if isinstance(place, gprob.Place):
+            yield gprob.Assign(s.span, place, item)
+        else:
+            assert isinstance(place, tuple)
+            yield from _assign_items(place, item, s)
+
+
+def unsized(t: Type) -> gprob.Sized:
+    """The type of a helper variable, whose sizes are those of the value that it gets at once."""
+    return gprob.Sized(t)
+
+
+def apply(name: str, result: Type, arguments: tuple[gprob.Expr, ...]) -> gprob.Apply:
+    """A call of the library function that takes arguments of exactly these types."""
+    function, _ = registry.exact(name)[tuple(a.type for a in arguments)]
+    return gprob.Apply(result, arguments[0].span, function, arguments)

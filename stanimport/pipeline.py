@@ -1,0 +1,99 @@
+"""The one place that knows the order of the stages: source, AST, typed program, GProb, passes, Python."""
+from __future__ import annotations
+
+import ast as python_ast
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Iterator, Sequence
+
+from . import passes
+from .errors import Diagnostic, Diagnostics, StanSemanticError
+from .frontend import ast
+from .frontend.checker.program import check as check_types
+from .frontend.parser import parse
+from .includes import Includes
+from .middle import comprehensive, gprob, typed
+from .source import Source
+from .targets import module
+from .targets.module import Options
+
+__all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
+
+_RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translated program: the Python module, its readable text, the warnings, the files it was made of."""
+
+    tree: python_ast.Module
+    warnings: tuple[Diagnostic, ...]
+    files: tuple[Path, ...]
+
+    @property
+    def text(self) -> str:
+        with _deep():
+            return python_ast.unparse(self.tree) + "\n"
+
+
+def analyse(
+    source: Source, include_paths: Sequence[Path] = (), strict: bool = False
+) -> tuple[typed.TypedProgram, Diagnostics, Includes]:
+    """Parse and check a program.
+
+    Raises:
+        StanSyntaxError, StanSemanticError: with everything that is wrong with it.
+    """
+    diagnostics, includes = Diagnostics(), Includes(source, include_paths)
+    with _deep():
+        program = parse(source, includes.resolve, diagnostics, strict)
+        return check_types(program, diagnostics, strict), diagnostics, includes
+
+
+def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Program:
+    """The GProb of a checked program, after all passes."""
+    if options.scheme != "comprehensive":
+        message = f"the {options.scheme} scheme is not built yet"
+        raise StanSemanticError([Diagnostic(message, program.span, code="not-built")])
+    return passes.run(comprehensive.compile(program))
+
+
+def translate(
+    source: Source, name: str, options: Options, include_paths: Sequence[Path] = (), strict: bool = False
+) -> Translation:
+    """The Python module of a program.
+
+    Raises:
+        StanSyntaxError, StanSemanticError: for what is wrong with the program, or not built yet.
+    """
+    checked, diagnostics, includes = analyse(source, include_paths, strict)
+    with _deep():
+        tree = module.build(compile_program(checked, options), source, name, options)
+    return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files))
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """Room on Python's stack for recursion over deep programs."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def dump(stage: str, source: Source, name: str, options: Options, include_paths: Sequence[Path] = ()) -> str:
+    """What a stage makes of a program, as text: "ast", "typed", "gprob" or "python"."""
+    diagnostics, includes = Diagnostics(), Includes(source, include_paths)
+    program: ast.Program = parse(source, includes.resolve, diagnostics)
+    if stage == "ast":
+        return repr(program)
+    checked = check_types(program, diagnostics)
+    if stage == "typed":
+        return repr(checked)
+    if stage == "gprob":
+        return repr(compile_program(checked, options))
+    return translate(source, name, options, include_paths).text

@@ -1,0 +1,71 @@
+"""Defaults: backend, scheme and include paths, from `configure(...)` or the environment."""
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Sequence
+
+from .errors import nearest
+
+BACKENDS = ("numpyro", "pyro")
+SCHEMES = ("comprehensive", "mixed", "generative")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a translation uses unless it is told otherwise."""
+
+    backend: str = "numpyro"
+    scheme: str = "comprehensive"
+    include_paths: tuple[Path, ...] = ()
+
+
+_configured: dict[str, Any] = {}
+
+
+def configure(**options: Any) -> None:
+    """Set defaults for all translations from now on: backend, scheme, include_paths. None takes a setting back.
+
+    Raises:
+        ValueError: for an unknown option, backend or scheme, with the one that was probably meant.
+    """
+    known = [f.name for f in fields(Settings)]
+    for name, value in options.items():
+        if name not in known:
+            raise ValueError(f"there is no option {name!r}{_suggest(name, known)}")
+        if value is None:
+            _configured.pop(name, None)
+        else:
+            _configured[name] = _checked(name, value)
+
+
+def current(**overrides: Any) -> Settings:
+    """The settings in force: overrides, then `configure`, then the environment, then the built-in ones."""
+    chosen: dict[str, Any] = {}
+    for name in ("backend", "scheme"):
+        value = os.environ.get(f"STANIMPORT_{name.upper()}")
+        if value:
+            chosen[name] = _checked(name, value)
+    chosen |= _configured
+    chosen |= {k: _checked(k, v) for k, v in overrides.items() if v is not None and v != ()}
+    return replace(Settings(), **chosen)
+
+
+def _checked(name: str, value: Any) -> Any:
+    if name == "include_paths":
+        return _paths(value)
+    allowed = BACKENDS if name == "backend" else SCHEMES
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{_suggest(str(value), allowed)}")
+    return value
+
+
+def _paths(value: Any) -> tuple[Path, ...]:
+    items: Sequence[Any] = (value,) if isinstance(value, (str, os.PathLike)) else value
+    return tuple(Path(v) for v in items)
+
+
+def _suggest(name: str, known: Sequence[str]) -> str:
+    similar = nearest(name, known, 0.5)
+    return f"; did you mean {similar!r}?" if similar else ""

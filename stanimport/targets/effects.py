@@ -1,0 +1,222 @@
+"""What becomes of increments of the target: sites at the top of a model, sums in functions, nothing in quantities.
+
+Inside a loop or a lifted body an increment can't be a site. There it is a term, handed on to what is around: a list of
+terms in a Python loop, a result in a lifted body. Outside of it all the terms of one statement make one site.
+"""
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Sequence
+
+from stanlib.registry import Function
+
+from ..middle import gprob
+from ..passes.binding_times import walk_statements
+from .asty import Builder
+
+if TYPE_CHECKING:
+    from .statements import Statements
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One statement that adds to the target. `observed` where it is the law of data; `term` once it is computed."""
+
+    site: str
+    observed: bool
+    statement: Any
+    term: ast.expr | None = None
+
+    def with_term(self, term: ast.expr) -> "Effect":
+        return replace(self, term=term)
+
+    def key(self) -> tuple[str, bool]:
+        return self.site, self.observed
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A loop or lifted body: the names of the terms that it collects."""
+
+    kind: str  # "list" in a Python loop, "lifted", or "sum" where the number of terms is unknown
+    names: dict[Effect, str]
+    total: str = ""
+
+    def name(self, effect: Effect, statements: Statements) -> str:
+        for known, name in self.names.items():
+            if known.key() == effect.key():
+                return name
+        self.names[replace(effect, term=None)] = name = statements.names.new("terms")
+        return name
+
+
+class Effects(ABC):
+    """The policy of one Python function. Frames are the loops and lifted bodies around the current statement."""
+
+    check_function = "ppl.verify"
+
+    def __init__(self) -> None:
+        self.frames: list[_Frame] = []
+
+    @abstractmethod
+    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        """The statements for an increment outside of all loops."""
+
+    @abstractmethod
+    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
+        """What a function returns for a value."""
+
+    def add(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        """The statements for an increment where it stands."""
+        if not self.frames:
+            return self.outermost(effect, statements, b)
+        frame = self.frames[-1]
+        term = term_of(effect, statements, b)
+        if frame.kind == "sum":
+            return [b.assign(frame.total, b.binary(b.name(frame.total), "+", b.call("ppl.total", term)))]
+        name = frame.name(effect, statements)
+        if frame.kind == "list":
+            return [b.run(b.call(f"{name}.append", term))]
+        return [b.assign(name, term)]
+
+    def reject(
+        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+    ) -> list[ast.stmt]:
+        return [b.run(b.call(f"ppl.{s.kind}", *parts))]
+
+    # --- Python loops
+
+    def open_list(self) -> _Frame | None:
+        """Enter a Python loop; loops inside share the lists of the outermost one."""
+        if self.frames and self.frames[-1].kind in ("list", "sum"):
+            return None
+        self.frames.append(_Frame("list", {}))
+        return self.frames[-1]
+
+    def lists_before(self, frame: _Frame | None, b: Builder) -> list[ast.stmt]:
+        return [b.assign(n, b.list([])) for n in frame.names.values()] if frame is not None else []
+
+    def close_list(self, frame: _Frame | None, statements: Statements, b: Builder) -> list[ast.stmt]:
+        if frame is None:
+            return []
+        self.frames.pop()
+        out: list[ast.stmt] = []
+        for effect, name in frame.names.items():
+            term = b.call("ppl.join", b.name(name))
+            out += self.add(effect.with_term(term), statements, b)
+        return out
+
+    # --- lifted bodies
+
+    def open_lifted(self) -> _Frame:
+        self.frames.append(_Frame("lifted", {}))
+        return self.frames[-1]
+
+    def close_lifted(self, frame: _Frame) -> dict[Effect, str]:
+        """The effects that the body collected, with the names of their terms."""
+        self.frames.pop()
+        return frame.names
+
+    def initial(self, frame: _Frame, body: Sequence[gprob.Stmt], b: Builder) -> list[ast.stmt]:
+        """Terms that some path of a body may not give, unset before it."""
+        if any(isinstance(s, gprob.If) for s in walk_statements(body)):
+            return [b.assign(n, b.dotted("ppl.UNSET")) for n in frame.names.values()]
+        return []
+
+    # --- loops of unknown length
+
+    def open_sum(self, statements: Statements, b: Builder) -> str:
+        """Enter a loop in which increments can only be added up; the name of the sum."""
+        total = statements.names.new("total")
+        self.frames.append(_Frame("sum", {}, total))
+        return total
+
+    def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+        self.frames.pop()
+        effect = Effect("target__loop", False, None, b.name(total))
+        return self.add(effect, statements, b)
+
+
+class ModelEffects(Effects):
+    """A model: increments are sites, a constraint that does not hold rejects the draw."""
+
+    check_function = "ppl.require"
+
+    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        site, s = b.const(effect.site), effect.statement
+        if effect.term is not None:
+            name = "ppl.observe_terms" if effect.observed else "ppl.factor_terms"
+            return [b.run(b.call(name, site, effect.term))]
+        if effect.observed and isinstance(s.distribution.lpdf, Function) and s.distribution.lpdf.distribution:
+            value = statements.expr(s.value)
+            return [b.run(b.call("ppl.observe", site, statements.distribution(s.distribution, b), value))]
+        term = term_of(effect, statements, b)
+        return [b.run(b.call("ppl.observe_terms" if effect.observed else "ppl.factor", site, term))]
+
+    def reject(
+        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+    ) -> list[ast.stmt]:
+        rejected = b.call("ppl.rejected", *parts)
+        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, rejected), statements, b)
+
+    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
+        return value
+
+
+class FunctionEffects(Effects):
+    """A function that adds to the target: it returns its value together with the sum of its increments."""
+
+    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        term = b.call("ppl.total", term_of(effect, statements, b))
+        return [b.assign("lp", b.binary(b.name("lp"), "+", term))]
+
+    def reject(
+        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+    ) -> list[ast.stmt]:
+        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, b.call("ppl.rejected", *parts)), statements, b)
+
+    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
+        return b.tuple([b.const(None) if value is None else value, b.name("lp")])
+
+
+class NoEffects(Effects):
+    """Transformed data, generated quantities and pure functions: no target."""
+
+    def add(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        return []
+
+    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+        return []
+
+    def open_sum(self, statements: Statements, b: Builder) -> str:
+        return ""
+
+    def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+        return []
+
+    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
+        return value
+
+
+def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
+    """The log density that a statement adds."""
+    if effect.term is not None:
+        return effect.term
+    s = effect.statement
+    if isinstance(s, gprob.Factor):
+        return statements.expr(s.value)
+    d: gprob.Distribution = s.distribution
+    arguments = [statements.expr(s.value), *(statements.expr(a) for a in d.arguments)]
+    truncated = d.lower is not None or d.upper is not None
+    if isinstance(d.lpdf, Function):
+        if truncated:
+            return b.call(b.attribute(statements.distribution(d, b), "log_prob"), arguments[0])
+        return b.call(f"fn.{d.lpdf.symbol}", *arguments)
+    flags = tuple(map(statements.times.is_dynamic, (s.value, *d.arguments)))
+    density = b.call(statements.expr.callee(d.lpdf, flags), *arguments)
+    if not truncated:
+        return density
+    bounds = statements.truncation_bounds(d, b)
+    return b.call("ppl.truncated_term", density, arguments[0], statements.log_normalizer(d, b), *bounds)

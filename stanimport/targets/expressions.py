@@ -1,0 +1,204 @@
+"""Expressions of GProb as Python expressions over `fn`, `ppl` and plain operators."""
+from __future__ import annotations
+
+import ast
+import math
+from dataclasses import replace
+from typing import Callable, Protocol
+
+from stanlib.registry import Function
+from stanlib.types import REAL, Tuple, is_discrete, is_scalar, scalar_of, unwind
+
+from ..errors import Diagnostic, StanSemanticError
+from ..middle import gprob
+from ..passes.binding_times import BindingTimes
+from .asty import Builder
+from .names import Names
+
+
+
+class Functions(Protocol):
+    """What expressions ask of the user's functions."""
+
+    def variant(self, key: str, dynamic: tuple[bool, ...]) -> str:
+        """The Python name of a function, for a call with these arguments dynamic."""
+
+    def is_random(self, key: str) -> bool:
+        """Whether a function draws random numbers."""
+
+
+_COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
+_SMALL_POWER = 16
+
+
+class Expressions:
+    """Translates the expressions of one function body.
+
+    `traces` says whether the backend traces control flow over dynamic values (JAX) or runs it (torch); `random` is the
+    identifier of the source of random numbers in scope.
+    """
+
+    def __init__(self, names: Names, times: BindingTimes, functions: Functions, traces: bool):
+        self.names, self.times, self.functions, self.traces = names, times, functions, traces
+        self.random = "random"
+
+    def callee(self, key: str, dynamic: tuple[bool, ...]) -> str:
+        """The Python name of a user's function, for a call with these arguments dynamic."""
+        return self.functions.variant(key, dynamic)
+
+    def with_static(self, names: set[str]) -> "Expressions":
+        """The same translation where these variables are known."""
+        times = replace(self.times, dynamic=self.times.dynamic - names)
+        return Expressions(self.names, times, self.functions, self.traces)
+
+    def __call__(self, e: gprob.Expr) -> ast.expr:
+        method = _METHODS[type(e)]
+        return method(self, e, Builder(e.span))
+
+    def draws(self, node: object) -> bool:
+        """Whether a node itself takes random numbers."""
+        if isinstance(node, gprob.CallUser):
+            return self.functions.is_random(node.function)
+        return isinstance(node, gprob.Apply) and node.function.random
+
+    def is_traced(self, e: gprob.Expr) -> bool:
+        """Whether Python can't branch on the value."""
+        return self.traces and self.times.is_dynamic(e)
+
+    def condition(self, e: gprob.Expr) -> ast.expr:
+        """An expression that only its truth matters of: comparisons stay Python's."""
+        b = Builder(e.span)
+        if isinstance(e, gprob.Apply) and e.function.operator in _COMPARISONS and len(e.arguments) == 2:
+            if not self.times.is_dynamic(e) or all(is_scalar(a.type) for a in e.arguments):
+                return b.compare(self(e.arguments[0]), e.function.operator, self(e.arguments[1]))
+        if isinstance(e, gprob.Logical) and not self.is_traced(e.left):
+            if not self.is_traced(e.right):
+                return b.both(self.condition(e.left), e.operator, self.condition(e.right))
+        if isinstance(e, gprob.Apply) and e.function.name == "logical_negation" and not self.is_traced(e):
+            return b.negated(self.condition(e.arguments[0]))
+        return self(e)
+
+    # --- one method per kind of expression
+
+    def const(self, e: gprob.Const, b: Builder) -> ast.expr:
+        if isinstance(e.value, float) and math.isinf(e.value):
+            return b.dotted("ppl.inf")
+        return b.const(e.value)
+
+    def var(self, e: gprob.Var, b: Builder) -> ast.expr:
+        return b.name(self.names[e.name])
+
+    def apply(self, e: gprob.Apply, b: Builder) -> ast.expr:
+        refuse_unbuilt(e)
+        f = e.function
+        plain = self._operator(e, b)
+        if plain is not None:
+            return plain
+        arguments = [self(a) for a in e.arguments]
+        if f.random:
+            arguments.insert(0, b.name(self.random))
+        return b.call(f"fn.{f.symbol}", *arguments)
+
+    def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr | None:
+        """The Python operator, where it means the same: scalars, or a scalar with a container."""
+        f, operator = e.function, e.function.operator
+        if f.name == "pow" and _is_small_integer(e.arguments[1]) and scalar_of(e.arguments[0].type) == REAL:
+            exponent = e.arguments[1]
+            assert isinstance(exponent, gprob.Const) and isinstance(exponent.value, (int, float))
+            return b.binary(self(e.arguments[0]), "**", b.const(int(exponent.value)))
+        if operator is None or operator in _COMPARISONS:
+            return None
+        if len(e.arguments) == 1:
+            return b.negative(self(e.arguments[0])) if operator == "-" else None
+        if operator == "/" and all(not self.times.is_dynamic(a) for a in e.arguments):
+            return None  # Python's own division raises on zero
+        if operator != "@" and not any(is_scalar(a.type) for a in e.arguments):
+            return None  # containers: the library checks that their sizes are equal
+        return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
+
+    def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
+        flags = tuple(map(self.times.is_dynamic, e.arguments))
+        return b.call(self.callee(e.function, flags), *self._user_arguments(e, b))
+
+    def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
+        arguments = [self(a) for a in e.arguments]
+        if self.draws(e):
+            arguments.insert(0, b.name(self.random))
+        return arguments
+
+    def function_value(self, e: gprob.FunctionValue, b: Builder) -> ast.expr:
+        if isinstance(e.function, Function):
+            return b.dotted(f"fn.{e.function.symbol}")
+        parameters = getattr(e.type, "parameters", ())
+        return b.name(self.callee(e.function, tuple(not p.data_only and not is_discrete(p.type) for p in parameters)))
+
+    def logical(self, e: gprob.Logical, b: Builder) -> ast.expr:
+        if self.is_traced(e.left) or self.is_traced(e.right):
+            name = "ppl.logical_and" if e.operator == "&&" else "ppl.logical_or"
+            return b.call(name, self(e.left), b.lambda_((), self(e.right)))
+        return b.call("int", b.call("bool", b.both(self.condition(e.left), e.operator, self.condition(e.right))))
+
+    def cond(self, e: gprob.Cond, b: Builder) -> ast.expr:
+        if self.is_traced(e.condition):
+            then, otherwise = b.lambda_((), self(e.then)), b.lambda_((), self(e.otherwise))
+            return b.call("ppl.choose", self.condition(e.condition), then, otherwise)
+        return b.conditional(self.condition(e.condition), self(e.then), self(e.otherwise))
+
+    def index(self, e: gprob.Index, b: Builder) -> ast.expr:
+        return b.call("ppl.at", self(e.base), *(self.one_index(i, b) for i in e.indices))
+
+    def one_index(self, i: gprob.IndexExpr, b: Builder) -> ast.expr:
+        if isinstance(i, (gprob.Single, gprob.Multi)):
+            return self(i.value)
+        bounds = [b.const(None) if x is None else self(x) for x in (i.lower, i.upper)]
+        while bounds and isinstance(bounds[-1], ast.Constant) and bounds[-1].value is None:
+            bounds.pop()
+        return b.call("ppl.span", *bounds)
+
+    def item(self, e: gprob.Item, b: Builder) -> ast.expr:
+        return b.subscript(self(e.base), b.const(e.number - 1))
+
+    def make_array(self, e: gprob.MakeArray, b: Builder) -> ast.expr:
+        return b.call("ppl.array", b.list([self(i) for i in e.items]))
+
+    def make_row(self, e: gprob.MakeRow, b: Builder) -> ast.expr:
+        return b.call("ppl.row", b.list([self(i) for i in e.items]))
+
+    def make_tuple(self, e: gprob.MakeTuple, b: Builder) -> ast.expr:
+        return b.tuple([self(i) for i in e.items])
+
+    def promote(self, e: gprob.Promote, b: Builder) -> ast.expr:
+        """An int that is asked for as real: only arrays differ, since Python's numbers are promoted by themselves."""
+        value = self(e.value)
+        element, dims = unwind(e.type)
+        if isinstance(element, Tuple) or dims == 0:
+            return value
+        return b.call("ppl.real", value) if scalar_of(e.type) == REAL else value
+
+    def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
+        return b.name("lp")
+
+
+def refuse_unbuilt(e: gprob.Apply) -> None:
+    """A function of Stan that the library lacks is an error here, not when it is called."""
+    if not e.function.built:
+        raise StanSemanticError([Diagnostic(f"{e.function.name!r} is not built yet", e.span, code="not-built")])
+
+
+def _is_small_integer(e: gprob.Expr) -> bool:
+    return (
+        isinstance(e, gprob.Const)
+        and isinstance(e.value, (int, float))
+        and float(e.value).is_integer()
+        and abs(e.value) <= _SMALL_POWER
+    )
+
+
+_METHODS: dict[type, Callable[..., ast.expr]] = {
+    gprob.Const: Expressions.const, gprob.Var: Expressions.var, gprob.Apply: Expressions.apply,
+    gprob.CallUser: Expressions.call_user, gprob.FunctionValue: Expressions.function_value,
+    gprob.Logical: Expressions.logical, gprob.Cond: Expressions.cond, gprob.Index: Expressions.index,
+    gprob.Item: Expressions.item, gprob.MakeArray: Expressions.make_array, gprob.MakeRow: Expressions.make_row,
+    gprob.MakeTuple: Expressions.make_tuple, gprob.Promote: Expressions.promote,
+    gprob.TargetValue: Expressions.target_value,
+}  # fmt: skip

@@ -1,0 +1,112 @@
+"""User functions: one Python function for each combination of data and parameters that a function is called with.
+
+Called with data alone, a function runs in NumPy, its loops in Python; called with parameters it is traced.
+"""
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field
+
+from stanlib.types import VOID
+
+from ..middle import gprob
+from ..passes import binding_times, control
+from ..passes.effects import effectful_functions
+from .asty import Builder
+from .effects import Effects, FunctionEffects, NoEffects
+from .expressions import Expressions
+from .names import Names
+from .statements import Statements
+
+Key = tuple[str, tuple[bool, ...]]
+
+
+@dataclass
+class UserFunctions:
+    """The functions of a program, and the variants of them that have been asked for."""
+
+    program: gprob.Program
+    traces: bool
+    random_is_dynamic: bool = False
+    by_key: dict[str, gprob.FunDef] = field(default_factory=dict)
+    variants: dict[Key, str] = field(default_factory=dict)
+    pending: list[Key] = field(default_factory=list)
+    taken: Names = field(default_factory=Names)
+
+    def __post_init__(self) -> None:
+        self.by_key = {f.name: f for f in self.program.functions}
+        self.effectful = effectful_functions(self.program)
+        self._random = self._random_functions()
+
+    def _random_functions(self) -> frozenset[str]:
+        found: set[str] = set()
+        while True:
+            new = {k for k, f in self.by_key.items() if k not in found and self._draws(f, found)}
+            if not new:
+                return frozenset(found)
+            found |= new
+
+    def _draws(self, f: gprob.FunDef, found: set[str]) -> bool:
+        for node in gprob.walk(f.body):
+            if isinstance(node, gprob.Apply) and node.function.random:
+                return True
+            if isinstance(node, gprob.CallUser) and node.function in found:
+                return True
+        return f.suffix == "rng"
+
+    # --- what binding times and expressions ask
+
+    def is_random(self, key: str) -> bool:
+        return key in self._random
+
+    def is_dynamic(self, key: str, arguments: tuple[bool, ...]) -> bool:
+        """The result is dynamic if any argument is."""
+        return any(arguments) or key in self.effectful or self.random_is_dynamic and key in self._random
+
+    def variant(self, key: str, dynamic: tuple[bool, ...]) -> str:
+        if not self.traces:
+            dynamic = (True,) * len(dynamic)
+        wanted = (key, dynamic)
+        if wanted not in self.variants:
+            self.variants[wanted] = self.taken.new(key)
+            self.pending.append(wanted)
+        return self.variants[wanted]
+
+    # --- code
+
+    def definitions(self) -> list[ast.stmt]:
+        """The Python functions for all variants asked for, and for those that they call in turn."""
+        out: list[ast.stmt] = []
+        while self.pending:
+            out.append(self._definition(self.pending.pop(0)))
+        return out
+
+    def _definition(self, wanted: Key) -> ast.stmt:
+        key, dynamic = wanted
+        f, b = self.by_key[key], Builder(self.by_key[key].span)
+        names = Names(self.variants.values())
+        parameters = [names[p.name] for p in f.parameters]
+        marked = [p.name for p, d in zip(f.parameters, dynamic) if d]
+        effects: Effects = FunctionEffects() if key in self.effectful else NoEffects()
+        statements, body = self.prepare(f.body, marked, names, effects, f)
+        names.share(body, [p.name for p in f.parameters])
+        made = statements.block(body)
+        if key in self.effectful:
+            made = [b.assign("lp", b.const(0.0)), *made]
+            if f.result == VOID:
+                made.append(b.return_(effects.returned(None, b)))
+        random = ["random"] if self.is_random(key) else []
+        return b.function(self.variants[wanted], [*random, *parameters], made)
+
+    def prepare(
+        self, body: tuple[gprob.Stmt, ...], dynamic: list[str], names: Names, effects: Effects,
+        function: gprob.FunDef | None = None,
+    ) -> tuple[Statements, tuple[gprob.Stmt, ...]]:  # fmt: skip
+        """Binding times of a body, and the body without escapes that Python or the backend can't follow."""
+        times = binding_times.analyse(body, dynamic, self, self.random_is_dynamic)
+        if self.traces:
+            structured = control.structure(body, times, VOID if function is None else function.result)
+            if structured is not body:
+                body = structured
+                times = binding_times.analyse(body, dynamic, self, self.random_is_dynamic)
+        return Statements(Expressions(names, times, self, self.traces), effects), body

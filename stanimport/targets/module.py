@@ -1,0 +1,190 @@
+"""The translated module: metadata, user functions, transformed data, model, generated quantities."""
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Iterable, Sequence
+
+from stanlib.backend import ABI_VERSION
+from stanlib.types import Tuple, unwind
+
+from ..middle import gprob
+from ..source import Source
+from .asty import Builder
+from .effects import Effects, ModelEffects, NoEffects
+from .functions import UserFunctions
+from .names import Names
+from .statements import Statements
+
+
+@dataclass(frozen=True)
+class Target:
+    """A backend: its name, and whether it traces control flow over dynamic values (JAX) or runs it (torch)."""
+
+    backend: str
+    traces: bool
+
+
+TARGETS = {"numpyro": Target("numpyro", True), "pyro": Target("pyro", False)}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a program is translated."""
+
+    backend: str = "numpyro"
+    scheme: str = "comprehensive"
+
+
+def build(program: gprob.Program, source: Source, name: str, options: Options) -> ast.Module:
+    """The Python module of a program."""
+    return _Module(program, source, name, options).build()
+
+
+class _Module:
+    def __init__(self, program: gprob.Program, source: Source, name: str, options: Options):
+        self.program, self.source, self.name, self.options = program, source, name, options
+        self.target = TARGETS[options.backend]
+        self.functions = UserFunctions(program, self.target.traces)
+        self.b = Builder(program.span)
+
+    def build(self) -> ast.Module:
+        data, model, quantities = self._transformed_data(), self._model(), self._generated_quantities()
+        definitions = self.functions.definitions()
+        body = [*self._header(), self._metadata(), *definitions, data, model, quantities]
+        return ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
+
+    def _header(self) -> list[ast.stmt]:
+        b, options = self.b, self.options
+        doc = f"{self.name}, translated from Stan for {options.backend} by the {options.scheme} scheme."
+        names = b.tuple_target(["ppl", "dist", "fn"])
+        arguments = [b.const(options.backend), b.const(ABI_VERSION)]
+        return [
+            b.run(b.const(doc)),
+            b.make(ast.ImportFrom, module="stanlib.backend", names=[b.make(ast.alias, name="backend")], level=0),
+            b.assign(names, b.call("backend", *arguments)),
+        ]
+
+    # --- metadata
+
+    def _metadata(self) -> ast.stmt:
+        p, b = self.program, self.b
+        groups = {
+            "data": p.data, "transformed_data": p.transformed_data_variables, "parameters": p.parameters,
+            "transformed_parameters": p.transformed_parameters, "generated_quantities": p.quantities,
+        }  # fmt: skip
+        named = {k: b.tuple([self._variable(v) for v in group]) for k, group in groups.items() if group}
+        scheme = b.const(self.options.scheme)
+        call = b.call(
+            "ppl.Program", name=b.const(self.name), filename=b.const(self.source.name),
+            backend=b.const(self.options.backend), scheme=scheme, **named, source=b.const(self.source.text),
+        )  # fmt: skip
+        return b.assign("stan", call)
+
+    def _variable(self, v: gprob.Variable) -> ast.expr:
+        b = Builder(v.span)
+        text = " ".join(v.span.text.split()).rstrip(";")
+        return self._described(v.name, v.sized, v.constraint, text, v.span.in_main().line, b)
+
+    def _described(
+        self, name: str, sized: gprob.Sized, c: gprob.Constraint | None, text: str, line: int, b: Builder
+    ) -> ast.expr:
+        named: dict[str, ast.expr] = {}
+        if sized.shape:
+            named["shape"] = b.tuple([b.const(e.span.text) for e in sized.shape])
+        if c is not None and c.kind != "tuple":
+            bounds = ", ".join(f"{n}={e.span.text}" for n, e in c.arguments)
+            named["constraint"] = b.const(bounds or c.kind)
+        named["declaration"], named["line"] = b.const(text), b.const(line)
+        if sized.items:
+            kinds = c.items if c is not None else (None,) * len(sized.items)
+            parts = enumerate(zip(sized.items, kinds), start=1)
+            items = [self._described(f"{name}.{i}", s, k, text, line, b) for i, (s, k) in parts]
+            named["items"] = b.tuple(items)
+        return b.call("ppl.Variable", b.const(name), b.const(str(sized.type)), **named)
+
+    # --- functions of the module
+
+    def _statements(
+        self, body: tuple[gprob.Stmt, ...], dynamic: Iterable[str], effects: Effects
+    ) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
+        names = Names()
+        names.taken |= set(self.functions.variants.values()) | {f.name for f in self.program.functions}
+        statements, prepared = self.functions.prepare(body, list(dynamic), names, effects)
+        return statements, prepared, names
+
+    def _transformed_data(self) -> ast.stmt:
+        p, b = self.program, self.b
+        statements, body, names = self._statements(p.transformed_data, (), NoEffects())
+        names.share((*self._declarations(p.data), *body))
+        reads = [self._read(v, statements) for v in p.data]
+        made = [*self._random(statements, body), *statements.block(body)]
+        outputs = [(v.name, b.name(names[v.symbol])) for v in (*p.data, *p.transformed_data_variables)]
+        decorator = b.call("ppl.transformed_data", b.name("stan"))
+        return b.function("transformed_data", ["data"], [*reads, *made, b.return_(b.dict(outputs))], [decorator])
+
+    def _declarations(self, variables: Sequence[gprob.Variable]) -> Iterable[gprob.Stmt]:
+        """Variables as declarations, so that their names are chosen before all others."""
+        return (gprob.Declare(v.span, v.symbol, gprob.Sized(v.sized.type)) for v in variables)
+
+    def _read(self, v: gprob.Variable, statements: Statements) -> ast.stmt:
+        b = Builder(v.span)
+        name = statements.names[v.symbol]
+        element, dims = unwind(v.sized.type)
+        if isinstance(element, Tuple):
+            shapes = [statements.shape(gprob.Sized(i.type, (*v.sized.shape, *i.shape)), b) for i in v.sized.items]
+            return b.assign(name, b.call("data.tuple", b.const(v.name), *shapes))
+        arguments = [b.const(v.name)]
+        if v.sized.shape:
+            arguments.append(statements.shape(v.sized, b))
+        kind, named = statements.constraint(v.constraint, b)
+        if v.constraint is not None and v.constraint.kind == "offset_multiplier":
+            kind, named = None, {}
+        if kind is not None:
+            named["constraint"] = b.const(kind)
+        return b.assign(name, b.call("data", *arguments, **named))
+
+    def _random(self, statements: Statements, body: Sequence[gprob.Stmt]) -> list[ast.stmt]:
+        return [self.b.assign("random", self.b.call("ppl.random"))] if statements.uses_random(body) else []
+
+    def _given(self) -> tuple[gprob.Variable, ...]:
+        return (*self.program.data, *self.program.transformed_data_variables)
+
+    def _inputs(
+        self, variables: Sequence[gprob.Variable], names: Names, used: set[str]
+    ) -> tuple[list[str], dict[str, ast.expr]]:
+        """The arguments of a function, and the Stan names of those that Python could not name alike."""
+        arguments, renamed = [], {}
+        for v in variables:
+            if v.symbol in used:
+                arguments.append(names[v.symbol])
+                if names[v.symbol] != v.name:
+                    renamed[names[v.symbol]] = self.b.const(v.name)
+        return arguments, renamed
+
+    def _model(self) -> ast.stmt:
+        p, b = self.program, self.b
+        statements, body, names = self._statements(p.model, (), ModelEffects())
+        names.share((*self._declarations(self._given()), *body))
+        made = statements.block(body)
+        arguments, renamed = self._inputs(self._given(), names, _used(body))
+        decorator = b.call("ppl.model", b.name("transformed_data"), **renamed)
+        return b.function("model", arguments, made, [decorator], keyword_only=True)
+
+    def _generated_quantities(self) -> ast.stmt:
+        p, b = self.program, self.b
+        self.functions.random_is_dynamic = True
+        whole = (*p.recomputed, *p.generated_quantities)
+        statements, body, names = self._statements(whole, [v.symbol for v in p.parameters], NoEffects())
+        given = (*self._given(), *p.parameters)
+        names.share((*self._declarations(given), *body))
+        made = [*self._random(statements, body), *statements.block(body)]
+        arguments, renamed = self._inputs(given, names, _used(body))
+        outputs = [(v.name, b.name(names[v.symbol])) for v in (*p.transformed_parameters, *p.quantities)]
+        decorator = b.call("ppl.generated_quantities", b.name("transformed_data"), **renamed)
+        lines = [*made, b.return_(b.dict(outputs))]
+        return b.function("generated_quantities", arguments, lines, [decorator], keyword_only=True)
+
+
+def _used(body: Sequence[gprob.Stmt]) -> set[str]:
+    return {n.name for n in gprob.walk(tuple(body)) if isinstance(n, gprob.Var)}

@@ -1,0 +1,395 @@
+"""Statements of GProb as Python statements: sites, assignments, and control flow on explicit state."""
+from __future__ import annotations
+
+import ast
+from typing import Callable, Sequence
+
+from stanlib.registry import Function
+from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
+
+from ..middle import gprob
+from ..passes.binding_times import Loop, Nest, assigned_names, walk_statements
+from ..passes.control import always_returns
+from .asty import Builder
+from .effects import Effect, Effects
+from .expressions import Expressions
+
+Stmts = Sequence[gprob.Stmt]
+
+
+class Statements:
+    """Translates the statements of one function body.
+
+    `effects` decides what becomes of increments of the target; `in_place` says whether static arrays may be changed
+    in place (they are nobody else's).
+    """
+
+    def __init__(self, expressions: Expressions, effects: Effects):
+        self.expr, self.effects = expressions, effects
+        self.names, self.times = expressions.names, expressions.times
+        self.nest: Nest | None = None  # the traced loops around the current statement
+        self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
+
+    def block(self, body: Stmts) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        for s in body:
+            out += _METHODS[type(s)](self, s, Builder(s.span))
+            if self.nest is not None and isinstance(s, gprob.Declare) and s.value is not None:
+                self.nest.define(s.name, s.value)
+        return out
+
+    # --- variables
+
+    def declare(self, s: gprob.Declare, b: Builder) -> list[ast.stmt]:
+        name = self.names[s.name]
+        if s.value is not None:
+            return [b.assign(name, self._owned(s.value, self._fitted(s, b), s.name))]
+        return [b.assign(name, self._unset(s.sized, b))]
+
+    def _fitted(self, s: gprob.Declare, b: Builder) -> ast.expr:
+        """The initial value, checked against the declared sizes unless they are the value's own."""
+        assert s.value is not None
+        value = self.expr(s.value)
+        if not s.sized.shape or s.sized.items:
+            return value
+        return b.call("ppl.fit", value, self.shape(s.sized, b))
+
+    def _unset(self, sized: gprob.Sized, b: Builder) -> ast.expr:
+        element, dims = unwind(sized.type)
+        if isinstance(element, Tuple):
+            return b.tuple([self._unset(_in_array(sized, i, dims), b) for i in sized.items])
+        if dims and not sized.shape or _is_container(sized.type) and not sized.shape:
+            return b.dotted("ppl.UNSET")
+        kind = scalar_of(sized.type)
+        arguments = [self.shape(sized, b)]
+        if kind in (INT, COMPLEX):
+            arguments.append(b.const(str(kind)))
+        return b.call("ppl.unset", *arguments)
+
+    def shape(self, sized: gprob.Sized, b: Builder) -> ast.expr:
+        return b.tuple([self.expr(e) for e in sized.shape])
+
+    def _owned(self, value: gprob.Expr, made: ast.expr, name: str) -> ast.expr:
+        """A copy, where a static array that another variable holds would else be changed in place."""
+        shares = isinstance(value, (gprob.Var, gprob.Item, gprob.Index)) and _is_container(value.type)
+        if shares and name not in self.times.dynamic:
+            return Builder(value.span).call("ppl.copy", made)
+        return made
+
+    def assign(self, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
+        name, value = self.names[s.place.name], self._owned(s.value, self.expr(s.value), s.place.name)
+        if not s.place.steps:
+            return [b.assign(name, value)]
+        if s.place.name not in self.times.dynamic and not any(p.item for p in s.place.steps):
+            indices = [self.expr.one_index(i, b) for p in s.place.steps for i in p.indices]
+            return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices))]
+        return [b.assign(name, self._updated(b.name(name), s.place.steps, value, b))]
+
+    def _updated(self, base: ast.expr, steps: Sequence[gprob.Step], value: ast.expr, b: Builder) -> ast.expr:
+        """The container with the part that the steps select replaced."""
+        step, *rest = steps
+        if step.item:
+            if rest:
+                value = self._updated(b.subscript(base, b.const(step.item - 1)), rest, value, b)
+            return b.call("ppl.replace_item", base, b.const(step.item), value)
+        indices = [self.expr.one_index(i, b) for i in step.indices]
+        while rest and not rest[0].item:
+            indices += [self.expr.one_index(i, b) for i in rest.pop(0).indices]
+        if rest:
+            value = self._updated(b.call("ppl.at", base, *indices), rest, value, b)
+        return b.call("ppl.assign", base, value, *indices)
+
+    # --- sites
+
+    def sample(self, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
+        arguments = [b.const(s.site)]
+        if s.distribution is not None:
+            arguments.append(self.distribution(s.distribution, b))
+            if s.sized.shape:
+                arguments.append(self.shape(s.sized, b))
+            return [b.assign(self.names[s.name], b.call("ppl.sample", *arguments))]
+        return [b.assign(self.names[s.name], self._parameter(s.site, s.sized, s.constraint, b))]
+
+    def _parameter(
+        self, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
+    ) -> ast.expr:
+        element, dims = unwind(sized.type)
+        if isinstance(element, Tuple):
+            kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
+            parts = [_in_array(sized, i, dims) for i in sized.items]
+            made = [self._parameter(f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
+            return b.tuple(made)
+        arguments = [b.const(site)]
+        if sized.shape:
+            arguments.append(self.shape(sized, b))
+        kind, named = self.constraint(constraint, b)
+        if kind is not None:
+            named = {"kind": b.const(kind), **named}
+        if scalar_of(sized.type) == COMPLEX:
+            named["complex"] = b.const(True)
+        return b.call("ppl.parameter", *arguments, **named)
+
+    def constraint(self, c: gprob.Constraint | None, b: Builder) -> tuple[str | None, dict[str, ast.expr]]:
+        """The name of a constrained type, and bounds by keyword."""
+        if c is None:
+            return None, {}
+        named = {n: self.expr(e) for n, e in c.arguments}
+        return (None if c.kind == "bounds" else c.kind), named
+
+    def distribution(self, d: gprob.Distribution, b: Builder) -> ast.expr:
+        arguments = [self.expr(a) for a in d.arguments]
+        made = b.call(f"dist.{d.family}", *arguments)
+        if d.lower is None and d.upper is None:
+            return made
+        return b.call("ppl.truncate", made, self.log_normalizer(d, b), *self.truncation_bounds(d, b))
+
+    def truncation_bounds(self, d: gprob.Distribution, b: Builder) -> list[ast.expr]:
+        lower = b.const(None) if d.lower is None else self.expr(d.lower)
+        return [lower] if d.upper is None else [lower, self.expr(d.upper)]
+
+    def log_normalizer(self, d: gprob.Distribution, b: Builder) -> ast.expr:
+        """The log probability between the bounds of a truncation, one entry per observation."""
+        arguments = [self.expr(a) for a in d.arguments]
+        discrete = d.lpdf.name.endswith("_lpmf") if isinstance(d.lpdf, Function) else d.lpdf.endswith("_lpmf")
+        below = None
+        if d.lower is not None:
+            below = self.expr(d.lower)
+            below = b.binary(below, "-", b.const(1)) if discrete else below
+        if d.upper is None:
+            assert below is not None
+            return self.cumulative(d.lccdf, below, arguments, b)
+        top = self.cumulative(d.lcdf, self.expr(d.upper), arguments, b)
+        if below is None:
+            return top
+        return b.call("fn.log_diff_exp", top, self.cumulative(d.lcdf, below, arguments, b))
+
+    def cumulative(
+        self, f: Function | str | None, bound: ast.expr, arguments: list[ast.expr], b: Builder
+    ) -> ast.expr:
+        if isinstance(f, Function):
+            return b.call("ppl.terms", b.dotted(f"fn.{f.symbol}"), bound, *arguments)
+        assert f is not None
+        return b.call(self.expr.callee(f, (True,) * (len(arguments) + 1)), bound, *arguments)
+
+    def observe(self, s: gprob.Observe, b: Builder) -> list[ast.stmt]:
+        static = not self.times.is_dynamic(s.value)
+        return self.effects.add(Effect(s.site, static, s), self, b)
+
+    def factor(self, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
+        return self.effects.add(Effect(s.site, False, s), self, b)
+
+    def bind(self, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
+        """A call that returns a value and what it adds to the target."""
+        value = b.target(self.names[s.name]) if s.name is not None else b.target(self.names.new("_"))
+        term = self.names.new("term")
+        pair = b.make(ast.Tuple, elts=[value, b.target(term)], ctx=ast.Store())
+        call = b.assign(pair, self.expr(s.call))
+        return [call, *self.effects.add(Effect(s.site, False, s, b.name(term)), self, b)]
+
+    def deterministic(self, s: gprob.Deterministic, b: Builder) -> list[ast.stmt]:
+        return [b.run(b.call("ppl.deterministic", b.const(s.site), b.name(self.names[s.name])))]
+
+    def check(self, s: gprob.Check, b: Builder) -> list[ast.stmt]:
+        return self._check(s.site, s.constraint, b.name(self.names[s.name]), b)
+
+    def _check(self, site: str, constraint: gprob.Constraint, value: ast.expr, b: Builder) -> list[ast.stmt]:
+        if constraint.kind == "tuple":
+            out: list[ast.stmt] = []
+            for i, c in enumerate(constraint.items):
+                if c is not None and c.kind != "offset_multiplier":
+                    out += self._check(f"{site}.{i + 1}", c, b.subscript(value, b.const(i)), b)
+            return out
+        kind, named = self.constraint(constraint, b)
+        arguments = [b.const(site), value, *([b.const(kind)] if kind is not None else [])]
+        return [b.run(b.call(self.effects.check_function, *arguments, **named))]
+
+    # --- control flow
+
+    def for_(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
+        if self.times.loop(s) == Loop.TRACED and self.expr.traces:
+            return self._traced_for(s, b)
+        low, high = self.expr(s.lower), _plus_one(self.expr(s.upper), b)
+        before = self.effects.open_list()
+        body = self.block(s.body)
+        loop = b.for_(self.names[s.name], b.call("range", low, high), body)
+        return [*self.effects.lists_before(before, b), loop, *self.effects.close_list(before, self, b)]
+
+    def _traced_for(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
+        outer = self.nest
+        limit = self._limit(s, b)
+        if outer is None:
+            static = Nest(lambda e: not self.times.is_dynamic(e), assigned_names(s.body))
+            self.nest = static.inside(s)
+        else:
+            self.nest = outer.inside(s)
+        out = self._lifted_for(s, limit, b)
+        self.nest = outer
+        if outer is None:
+            out, self.limits = [*self.limits, *out], []
+        return out
+
+    def _lifted_for(self, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
+        state = [self.names[n] for n in self.state(s.body)]
+        name, index = self.names.new("loop"), self.names[s.name]
+        random, seed = self._inner_random(s.body, index, b)
+        frame = self.effects.open_lifted()
+        body = [*seed, *self.block(s.body)]
+        terms = self.effects.close_lifted(frame)
+        self.expr.random = random
+        body = [*self.effects.initial(frame, s.body, b), *body]
+        body.append(b.return_(b.tuple([b.name(n) for n in (*state, *terms.values())])))
+        function = b.function(name, [index, *state], body)
+        arguments = [self.expr(s.lower), self.expr(s.upper), b.name(name), b.tuple([b.name(n) for n in state])]
+        if terms or limit:
+            arguments.append(b.const(len(terms)))
+        call = b.call("ppl.for_loop", *arguments, *limit)
+        return [function, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
+
+    def _limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
+        """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
+        if self.nest is None or not (self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper)):
+            return []
+        lower, upper = self.nest.inline(s.lower), self.nest.inline(s.upper)
+        ranges = [(n, self.nest.inline(n.lower), self.nest.inline(n.upper)) for n in self.nest.loops]
+        if lower is None or upper is None or any(x is None or y is None for _, x, y in ranges):
+            return []
+        known = self.expr.with_static({n.name for n in self.nest.loops})
+        count = b.binary(b.binary(known(upper), "-", known(lower)), "+", b.const(1))
+        clauses = []
+        for loop, low, high in ranges:
+            assert low is not None and high is not None
+            values = b.call("range", known(low), _plus_one(known(high), b))
+            clauses.append(ast.comprehension(b.target(self.names[loop.name]), values, [], 0))
+        most = self.names.new("most")
+        self.limits.append(b.assign(most, b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))))
+        return [b.name(most)]
+
+    def _results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
+        return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]
+
+    def _passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
+        """What a lifted body has collected goes on to whatever is around it."""
+        out: list[ast.stmt] = []
+        for effect, name in terms.items():
+            out += self.effects.add(effect.with_term(b.name(name)), self, b)
+        return out
+
+    def _inner_random(self, body: Stmts, index: str, b: Builder) -> tuple[str, list[ast.stmt]]:
+        """A source of random numbers of each iteration's own, where the body draws any."""
+        outer = self.expr.random
+        if not self.uses_random(body):
+            return outer, []
+        self.expr.random = self.names.new("random")
+        made = b.call(b.attribute(outer, "at"), b.name(index))
+        return outer, [b.assign(self.expr.random, made)]
+
+    def uses_random(self, body: Stmts) -> bool:
+        return any(self.expr.draws(node) for node in gprob.walk(tuple(body)))
+
+    def state(self, *bodies: Stmts) -> list[str]:
+        """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
+        assigned: dict[str, None] = {}
+        declared: set[str] = set()
+        for body in bodies:
+            for s in walk_statements(body):
+                if isinstance(s, gprob.Declare):
+                    declared.add(s.name)
+                elif isinstance(s, gprob.Assign):
+                    assigned.setdefault(s.place.name)
+                elif isinstance(s, gprob.Bind) and s.name is not None:
+                    assigned.setdefault(s.name)
+        return [n for n in assigned if n not in declared]
+
+    def while_(self, s: gprob.While, b: Builder) -> list[ast.stmt]:
+        if not self.expr.is_traced(s.condition):
+            before = self.effects.open_list()
+            loop = b.while_(self.expr.condition(s.condition), self.block(s.body))
+            return [*self.effects.lists_before(before, b), loop, *self.effects.close_list(before, self, b)]
+        state = [self.names[n] for n in self.state(s.body)]
+        total = self.effects.open_sum(self, b)
+        state += [total] if total else []
+        condition, body = self.names.new("condition"), self.names.new("body")
+        made = [*self.block(s.body), b.return_(b.tuple([b.name(n) for n in state]))]
+        after = self.effects.close_sum(total, self, b)
+        functions = [
+            b.function(condition, state, [b.return_(self.expr.condition(s.condition))]),
+            b.function(body, state, made),
+        ]
+        call = b.call("ppl.while_loop", b.name(condition), b.name(body), b.tuple([b.name(n) for n in state]))
+        start = [b.assign(total, b.const(0.0))] if total else []
+        return [*start, *functions, *self._results(call, state, b), *after]
+
+    def if_(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
+        if not self.expr.is_traced(s.condition):
+            return [b.if_(self.expr.condition(s.condition), self.block(s.then), self.block(s.otherwise))]
+        if always_returns(s.then) and always_returns(s.otherwise):
+            return self._tail_if(s, b)
+        state = [self.names[n] for n in self.state(s.then, s.otherwise)]
+        frame = self.effects.open_lifted()
+        bodies = [self.block(body) for body in (s.then, s.otherwise)]
+        terms = self.effects.close_lifted(frame)
+        functions, references = [], []
+        result = b.tuple([b.name(n) for n in (*state, *terms.values())])
+        for label, body, source in zip(("then", "otherwise"), bodies, (s.then, s.otherwise)):
+            start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
+            name = self.names.new(label)
+            functions.append(b.function(name, state, [*start, *body, b.return_(result)]))
+            references.append(b.name(name))
+        condition = self.expr.condition(s.condition)
+        call = b.call("ppl.cond", condition, *references, b.tuple([b.name(n) for n in state]))
+        return [*functions, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
+
+    def _tail_if(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
+        """Both sides return: so does the choice between them."""
+        functions, references = [], []
+        for label, body in (("then", s.then), ("otherwise", s.otherwise)):
+            name = self.names.new(label)
+            functions.append(b.function(name, (), self.block(body)))
+            references.append(b.name(name))
+        call = b.call("ppl.choose", self.expr.condition(s.condition), *references)
+        return [*functions, b.return_(call)]
+
+    def break_(self, s: gprob.Break, b: Builder) -> list[ast.stmt]:
+        return [b.break_()]
+
+    def continue_(self, s: gprob.Continue, b: Builder) -> list[ast.stmt]:
+        return [b.continue_()]
+
+    def return_(self, s: gprob.Return, b: Builder) -> list[ast.stmt]:
+        value = None if s.value is None else self.expr(s.value)
+        return [b.return_(self.effects.returned(value, b))]
+
+    def run(self, s: gprob.Run, b: Builder) -> list[ast.stmt]:
+        return [b.run(self.expr(s.call))]
+
+    def message(self, s: gprob.Message, b: Builder) -> list[ast.stmt]:
+        parts = [b.const(i) if isinstance(i, str) else self.expr(i) for i in s.items]
+        if s.kind == "print":
+            return [b.run(b.call("ppl.message", *parts))]
+        return self.effects.reject(s, parts, self, b)
+
+
+def _is_container(t: Type) -> bool:
+    element, dims = unwind(t)
+    return dims > 0 or str(element) not in ("int", "real", "complex") and not isinstance(element, Tuple)
+
+
+def _in_array(sized: gprob.Sized, item: gprob.Sized, dims: int) -> gprob.Sized:
+    """An item of an array of tuples, with the sizes of the array in front."""
+    return gprob.Sized(array(item.type, dims), (*sized.shape, *item.shape), item.items)
+
+
+def _plus_one(e: ast.expr, b: Builder) -> ast.expr:
+    if isinstance(e, ast.Constant) and isinstance(e.value, int):
+        return b.const(e.value + 1)
+    return b.binary(e, "+", b.const(1))
+
+
+_METHODS: dict[type, Callable[..., list[ast.stmt]]] = {
+    gprob.Declare: Statements.declare, gprob.Assign: Statements.assign, gprob.Sample: Statements.sample,
+    gprob.Observe: Statements.observe, gprob.Factor: Statements.factor, gprob.Bind: Statements.bind,
+    gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: Statements.for_,
+    gprob.While: Statements.while_, gprob.If: Statements.if_, gprob.Break: Statements.break_,
+    gprob.Continue: Statements.continue_, gprob.Return: Statements.return_, gprob.Run: Statements.run,
+    gprob.Message: Statements.message,
+}  # fmt: skip

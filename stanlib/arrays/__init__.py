@@ -1,0 +1,60 @@
+"""The array namespaces: modules of primitives under the same names for NumPy, JAX and PyTorch.
+
+Library functions are written over one of them, `xp`, chosen at each call from the arguments: NumPy, unless one of
+them belongs to JAX or PyTorch. So whatever depends on data alone is computed once, in NumPy, even while JAX traces.
+base.py says what each primitive does.
+"""
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any, Iterable
+
+_NUMPY, _TORCH, _JAX = 0, 1, 2
+_NAMES = ("numpy", "torch", "jax")
+_kinds: dict[type, int] = {}
+_modules: list[ModuleType | None] = [None, None, None]
+
+
+def namespace(args: Iterable[Any]) -> ModuleType:
+    """The namespace that can compute with all of these arguments."""
+    return module(_kind(args))
+
+
+def named(library: str) -> ModuleType:
+    """The namespace of "numpy", "jax" or "torch"."""
+    return module(_NAMES.index(library))
+
+
+def module(kind: int) -> ModuleType:
+    found = _modules[kind]
+    if found is None:
+        found = _modules[kind] = importlib.import_module(f"{__name__}.{_NAMES[kind]}")
+    return found
+
+
+def uses_jax(args: Iterable[Any]) -> bool:
+    """Whether any argument belongs to JAX."""
+    return _kind(args) == _JAX
+
+
+def _kind(args: Iterable[Any]) -> int:
+    kind = _NUMPY
+    for a in args:
+        t = type(a)
+        k = _kind(a) if t is tuple or t is list else _kinds.get(t)
+        if k is None:
+            k = _kinds[t] = _kind_of_type(t)
+        if k > kind:
+            kind = k
+    return kind
+
+
+def _kind_of_type(t: type) -> int:
+    library = getattr(t, "LIBRARY", None)  # a source of random numbers
+    if library is not None:
+        return _NAMES.index(library)
+    root = t.__module__.partition(".")[0]
+    if root in ("jax", "jaxlib"):
+        return _JAX
+    return _TORCH if any(c.__module__.partition(".")[0] == "torch" for c in t.__mro__) else _NUMPY

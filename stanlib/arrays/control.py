@@ -1,0 +1,26 @@
+"""Loops and branches in Python, for the array libraries that run them as they stand."""
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+
+def loop(
+    stack: Callable[[Sequence[Any]], Any], step: Callable[..., Any], carry: Any, xs: Any, constants: Sequence[Any],
+    reverse: bool,
+) -> Any:  # fmt: skip
+    """The scan of base.py, which stacks what the steps return with `stack`."""
+    several = isinstance(xs, tuple)
+    count = len(xs[0] if several else xs)
+    collected: list[Any] = [None] * count
+    for i in reversed(range(count)) if reverse else range(count):
+        x = tuple(a[i] for a in xs) if several else xs[i]
+        carry, collected[i] = step(carry, x, *constants)
+    if not count:
+        return carry, None
+    if isinstance(collected[0], tuple):
+        return carry, tuple(map(stack, zip(*collected)))
+    return carry, stack(collected)
+
+
+def cond(predicate: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+    return f(*args) if predicate else g(*args)

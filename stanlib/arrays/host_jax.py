@@ -1,0 +1,66 @@
+"""The functions of host.py for JAX: calls back to the host, with derivative rules."""
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import host
+
+
+def _call(f: Callable[..., Any], *args: Any) -> Any:
+    """The componentwise f of arrays of one shape, computed by NumPy."""
+    out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
+    on_host = lambda *xs: np.asarray(f(*xs), out.dtype)  # noqa: E731
+    return jax.pure_callback(on_host, out, *args, vmap_method="broadcast_all")
+
+
+def _cylinder(name: str) -> Callable[..., Any]:
+    f, lower, higher = host.CYLINDER[name]
+
+    @jax.custom_jvp
+    def same_shape(order: Any, x: Any) -> Any:
+        return _call(f, order, x)
+
+    @same_shape.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        order, x = primals
+        slope = lower * same_shape(order - 1, x) + higher * same_shape(order + 1, x)
+        return same_shape(order, x), slope * tangents[1]
+
+    def call(order: Any, x: Any) -> Any:
+        dtype = jnp.result_type(x, float)
+        return same_shape(*(v.astype(dtype) for v in jnp.broadcast_arrays(order, x)))
+
+    return call
+
+
+jv, yv, kv = (_cylinder(name) for name in ("jv", "yv", "kv"))
+
+
+def _each(f: Callable[..., Any], outputs: str) -> Callable[..., Any]:
+    return np.vectorize(f, signature=f"(p),(q),()->{outputs}")
+
+
+@jax.custom_jvp
+def _hypergeometric(a: Any, b: Any, z: Any) -> Any:
+    on_host = lambda *xs: np.asarray(_each(host.hypergeometric, "()")(*xs), z.dtype)  # noqa: E731
+    return jax.pure_callback(on_host, jax.ShapeDtypeStruct((), z.dtype), a, b, z, vmap_method="expand_dims")
+
+
+@_hypergeometric.defjvp
+def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
+    shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
+    on_host = lambda *xs: tuple(  # noqa: E731
+        np.asarray(v, s.dtype) for v, s in zip(_each(host.hypergeometric_partials, "(p),(q),()")(*xs), shapes)
+    )
+    partials = jax.pure_callback(on_host, shapes, *primals, vmap_method="expand_dims")
+    return _hypergeometric(*primals), sum(jnp.sum(p * t) for p, t in zip(partials, tangents))
+
+
+def hypergeometric(a: Any, b: Any, z: Any) -> Any:
+    dtype = functools.reduce(jnp.promote_types, (jnp.result_type(v, float) for v in (a, b, z)))
+    return _hypergeometric(*(jnp.asarray(v, dtype) for v in (a, b, z)))

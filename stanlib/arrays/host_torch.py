@@ -1,0 +1,56 @@
+"""The functions of host.py for PyTorch: autograd functions that compute in NumPy."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import torch
+
+from . import host
+
+
+def _numpy(x: torch.Tensor) -> Any:
+    return x.detach().cpu().numpy()
+
+
+def _cylinder(name: str) -> Callable[..., Any]:
+    f, lower, higher = host.CYLINDER[name]
+
+    class Cylinder(torch.autograd.Function):
+        @staticmethod
+        def forward(order: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+            return torch.as_tensor(f(_numpy(order), _numpy(x)), dtype=x.dtype, device=x.device)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, grad: torch.Tensor) -> Any:
+            order, x = ctx.saved_tensors
+            slope = lower * Cylinder.apply(order - 1, x) + higher * Cylinder.apply(order + 1, x)
+            return None, (grad * slope).sum_to_size(x.shape)
+
+    Cylinder.__name__ = name
+    return lambda order, x: Cylinder.apply(order, x if x.is_floating_point() else x.to(torch.get_default_dtype()))
+
+
+jv, yv, kv = (_cylinder(name) for name in ("jv", "yv", "kv"))
+
+
+class _Hypergeometric(torch.autograd.Function):
+    @staticmethod
+    def forward(a: torch.Tensor, b: torch.Tensor, z: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(host.hypergeometric(*map(_numpy, (a, b, z))), dtype=z.dtype, device=z.device)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        partials = host.hypergeometric_partials(*map(_numpy, ctx.saved_tensors))
+        return tuple(grad * torch.as_tensor(p, dtype=grad.dtype, device=grad.device) for p in partials)
+
+
+hypergeometric = _Hypergeometric.apply

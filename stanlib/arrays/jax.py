@@ -1,0 +1,254 @@
+"""The array namespace of JAX. base.py says what the names mean.
+
+Data are NumPy arrays even while JAX traces. A primitive whose arguments are all NumPy's is computed by NumPy there and
+then: what depends on data alone reaches XLA as a constant.
+"""
+from __future__ import annotations
+
+import functools
+from builtins import any as builtins_any
+from builtins import sum as builtins_sum
+import sys
+from typing import Any, Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import jax.scipy.special as jsp
+import numpy as np
+from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
+
+from . import host_jax, linalg_jax
+from . import numpy as _np
+from . import uses_jax
+from .special import FUNCTIONS
+
+LIBRARY = "jax"
+
+
+def _lift(name: str, traced: Callable[..., Any]) -> Callable[..., Any]:
+    """JAX's function for JAX's arrays, NumPy's for everything else."""
+    concrete = getattr(_np, name)
+
+    @functools.wraps(traced)
+    def call(*args: Any, **options: Any) -> Any:
+        return traced(*args, **options) if uses_jax(args) else concrete(*args, **options)
+
+    return call
+
+
+abs = _lift("abs", lambda x: x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x))
+all = _lift("all", jnp.all)
+angle = _lift("angle", jnp.angle)
+any = _lift("any", jnp.any)
+arccos = _lift("arccos", jnp.arccos)
+arccosh = _lift("arccosh", jnp.arccosh)
+arcsin = _lift("arcsin", jnp.arcsin)
+arcsinh = _lift("arcsinh", jnp.arcsinh)
+arctan = _lift("arctan", jnp.arctan)
+arctan2 = _lift("arctan2", jnp.arctan2)
+arctanh = _lift("arctanh", jnp.arctanh)
+argmax = _lift("argmax", jnp.argmax)
+argmin = _lift("argmin", jnp.argmin)
+argsort = _lift("argsort", jnp.argsort)
+array = _lift("array", jnp.array)
+asarray = _lift("asarray", jnp.asarray)
+broadcast_to = _lift("broadcast_to", jnp.broadcast_to)
+cbrt = _lift("cbrt", jnp.cbrt)
+ceil = _lift("ceil", jnp.ceil)
+complex = _lift("complex", lambda a, b: jax.lax.complex(*jnp.broadcast_arrays(*map(real, (a, b)))))
+concatenate = _lift("concatenate", jnp.concatenate)
+conj = _lift("conj", jnp.conj)
+cos = _lift("cos", jnp.cos)
+cosh = _lift("cosh", jnp.cosh)
+cumsum = _lift("cumsum", jnp.cumsum)
+diag = _lift("diag", jnp.diag)
+diagonal = _lift("diagonal", jnp.diagonal)
+dot = _lift("dot", jnp.dot)
+exp = _lift("exp", jnp.exp)
+expm1 = _lift("expm1", jnp.expm1)
+flip = _lift("flip", jnp.flip)
+floor = _lift("floor", jnp.floor)
+fmod = _lift("fmod", jnp.fmod)
+full = _lift("full", jnp.full)
+hypot = _lift("hypot", jnp.hypot)
+imag_part = _lift("imag_part", jnp.imag)
+isfinite = _lift("isfinite", jnp.isfinite)
+isinf = _lift("isinf", jnp.isinf)
+isnan = _lift("isnan", jnp.isnan)
+log = _lift("log", jnp.log)
+log10 = _lift("log10", jnp.log10)
+log1p = _lift("log1p", jnp.log1p)
+log2 = _lift("log2", jnp.log2)
+matmul = _lift("matmul", jnp.matmul)
+max = _lift("max", jnp.max)
+maximum = _lift("maximum", jnp.maximum)
+min = _lift("min", jnp.min)
+minimum = _lift("minimum", jnp.minimum)
+nonzero = _lift("nonzero", jnp.nonzero)
+outer = _lift("outer", jnp.outer)
+power = _lift("power", jnp.power)
+prod = _lift("prod", jnp.prod)
+real_part = _lift("real_part", jnp.real)
+reshape = _lift("reshape", jnp.reshape)
+searchsorted = _lift("searchsorted", jnp.searchsorted)
+sign = _lift("sign", jnp.sign)
+sin = _lift("sin", jnp.sin)
+sinh = _lift("sinh", jnp.sinh)
+sort = _lift("sort", jnp.sort)
+sqrt = _lift("sqrt", jnp.sqrt)
+square = _lift("square", jnp.square)
+stack = _lift("stack", jnp.stack)
+sum = _lift("sum", jnp.sum)
+swapaxes = _lift("swapaxes", jnp.swapaxes)
+take = _lift("take", jnp.take)
+tan = _lift("tan", jnp.tan)
+tanh = _lift("tanh", jnp.tanh)
+transpose = _lift("transpose", jnp.transpose)
+tril = _lift("tril", jnp.tril)
+triu = _lift("triu", jnp.triu)
+trunc = _lift("trunc", jnp.trunc)
+where = _lift("where", jnp.where)
+
+erf = _lift("erf", jsp.erf)
+erfc = _lift("erfc", jsp.erfc)
+erfinv = _lift("erfinv", jsp.erfinv)
+expit = _lift("expit", jsp.expit)
+i0e = _lift("i0e", jsp.i0e)
+i1e = _lift("i1e", jsp.i1e)
+lgamma = _lift("lgamma", jsp.gammaln)
+logit = _lift("logit", jsp.logit)
+logsumexp = _lift("logsumexp", jsp.logsumexp)
+ndtri = _lift("ndtri", jsp.ndtri)
+xlog1py = _lift("xlog1py", jsp.xlog1py)
+xlogy = _lift("xlogy", jsp.xlogy)
+
+cholesky = _lift("cholesky", jnp.linalg.cholesky)
+det = _lift("det", jnp.linalg.det)
+eig = _lift("eig", linalg_jax.eig)
+eigh = _lift("eigh", jnp.linalg.eigh)
+expm = _lift("expm", jax.scipy.linalg.expm)
+fft = _lift("fft", jnp.fft.fft)
+ifft = _lift("ifft", jnp.fft.ifft)
+inv = _lift("inv", jnp.linalg.inv)
+pinv = _lift("pinv", jnp.linalg.pinv)
+qr = _lift("qr", jnp.linalg.qr)
+quadratic_spd = _lift("quadratic_spd", linalg_jax.quadratic_spd)
+slogdet = _lift("slogdet", jnp.linalg.slogdet)
+schur = _lift("schur", linalg_jax.schur)
+solve = _lift("solve", jnp.linalg.solve)
+solve_spd = _lift("solve_spd", linalg_jax.solve_spd)
+svd = _lift("svd", jnp.linalg.svd)
+
+# Shapes are known while tracing, so new arrays begin as NumPy's.
+arange = _np.arange
+eye = _np.eye
+ones = _np.ones
+zeros = _np.zeros
+
+
+def is_concrete(x: Any) -> bool:
+    return not isinstance(x, jax.core.Tracer)
+
+
+def known(x: Any) -> Any:
+    try:
+        return _np.asarray(stop_gradient(x))
+    except jax.errors.TracerArrayConversionError:
+        return None
+
+
+def segment_sum(x: Any, i: Any, n: int) -> Any:
+    if not uses_jax((x, i)):
+        return _np.segment_sum(x, i, n)
+    return jax.ops.segment_sum(jnp.asarray(x), jnp.asarray(i), n, indices_are_sorted=True)
+
+
+def convert(args: Sequence[Any]) -> Sequence[Any]:
+    return args
+
+
+def real(x: Any) -> Any:
+    return x.astype(jnp.result_type(x, float)) if isinstance(x, jax.Array) else _np.real(x)
+
+
+def reals(args: Sequence[Any]) -> list[Any]:
+    return [real(a) for a in args]
+
+
+def integer(x: Any) -> Any:
+    return x.astype(int) if isinstance(x, jax.Array) else _np.integer(x)
+
+
+def broadcast_shape(*args: Any) -> tuple[int, ...]:
+    return jnp.broadcast_shapes(*map(shape, args))
+
+
+def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
+    if not uses_jax((a, b)):
+        return _np.solve_triangular(a, b, lower, trans)
+    return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=1 if trans else 0)
+
+
+def get(x: Any, index: tuple[Any, ...]) -> Any:
+    """x[index] for indices that are known to be inside, or traced: then NaN is selected outside."""
+    if not uses_jax((x, *index)):
+        return x[index]
+    if not uses_jax(index):
+        if not builtins_any(isinstance(i, np.ndarray) for i in index):
+            return jnp.asarray(x)[index]
+        return jnp.asarray(x).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    x = jnp.asarray(x)
+    mode = "fill" if jnp.issubdtype(x.dtype, jnp.inexact) else "clip"
+    return x.at[index].get(mode=mode, fill_value=nan if mode == "fill" else None, wrap_negative_indices=False)
+
+
+def at_set(x: Any, index: Any, value: Any) -> Any:
+    if not uses_jax((x, index, value)):
+        return _np.at_set(x, index, value)
+    x = jnp.asarray(x, jnp.result_type(x, value))
+    return x.at[index].set(value)
+
+
+def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
+    return jax.lax.fori_loop(0, count, lambda _, v: step(v), x) if uses_jax((x,)) else _np.iterate(step, x, count)
+
+
+def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
+    if not uses_jax((carry, xs, constants)):
+        return _np.scan(step, carry, xs, *constants, reverse=reverse)
+    start, xs = jax.tree.map(jnp.asarray, (carry, xs))
+    return jax.lax.scan(lambda c, x: step(c, x, *constants), start, xs, reverse=reverse)
+
+
+def cond(predicate: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+    if is_concrete(predicate):
+        return f(*args) if predicate else g(*args)
+    return jax.lax.cond(predicate, f, g, *args)
+
+
+def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
+    """f, with a derivative that is linear in the tangents, so that JAX can reverse it."""
+    traced = jax.custom_jvp(f)
+
+    def jvp(primals: Any, tangents: Any) -> Any:
+        value, partials = gradients(*primals)
+        return value, builtins_sum(jnp.sum(p * t) for p, t in zip(partials, tangents))
+
+    traced.defjvp(jvp)
+    return lambda *args: traced(*args) if uses_jax(args) else f(*args)
+
+
+def stop_gradient(x: Any) -> Any:
+    return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
+
+
+hypergeometric = _lift("hypergeometric", host_jax.hypergeometric)
+jv = _lift("jv", host_jax.jv)
+kv = _lift("kv", host_jax.kv)
+yv = _lift("yv", host_jax.yv)
+
+# Compiled on their own, they are traced once for all calls of the same shapes.
+globals().update({
+    f.__name__: _lift(f.__name__, jax.jit(functools.partial(f, sys.modules[__name__]))) for f in FUNCTIONS
+})  # fmt: skip

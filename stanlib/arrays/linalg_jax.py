@@ -1,0 +1,99 @@
+"""Linear algebra in JAX with derivatives that jax.numpy.linalg lacks, or has at a higher price."""
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import numpy as np
+
+from . import linalg_numpy
+
+
+def solve_spd(a: Any, b: Any) -> Any:
+    """Solve a x = b for a positive definite a; the derivative takes one more solution, not that of the factor."""
+    a, b = jnp.asarray(a), jnp.asarray(b)
+    factor = jax.lax.stop_gradient(jnp.linalg.cholesky(a))
+
+    def solve(_: Any, v: Any) -> Any:
+        return jax.scipy.linalg.cho_solve((factor, True), v)
+
+    return jax.lax.custom_linear_solve(lambda v: a @ v, b, solve, symmetric=True)
+
+
+@jax.custom_jvp
+def quadratic_spd(a: Any, b: Any) -> tuple[Any, Any]:
+    """log det a, and b_j' a^-1 b_j for every column of b, for a positive definite a."""
+    factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
+    return _log_det(factor), _squares(jax.scipy.linalg.solve_triangular(factor, b, lower=True))
+
+
+@quadratic_spd.defjvp
+def _quadratic_spd_jvp(primals: Any, tangents: Any) -> Any:
+    """From the inverse, which costs less than the derivative of the factorisation."""
+    a, b = primals
+    factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
+    columns = jnp.concatenate([b, jnp.eye(len(a), dtype=factor.dtype)], axis=1)
+    white = jax.scipy.linalg.solve_triangular(factor, columns, lower=True)
+    solved = jax.scipy.linalg.solve_triangular(factor, white, lower=True, trans=1)
+    count = b.shape[1]
+    x, inverse = solved[:, :count], solved[:, count:]
+    change = jnp.sum(inverse * tangents[0]), jnp.sum(x * (2 * tangents[1] - tangents[0] @ x), axis=0)
+    return (_log_det(factor), _squares(white[:, :count])), change
+
+
+def _log_det(factor: Any) -> Any:
+    return 2 * jnp.sum(jnp.log(jnp.diagonal(factor)))
+
+
+def _squares(x: Any) -> Any:
+    return jnp.sum(x * x, axis=0)
+
+
+def _on_host(f: Callable[..., Any], shapes: Any, a: Any) -> Any:
+    """A NumPy function of a matrix; JAX has no eigenvalues without symmetry outside the CPU, and no Schur vectors."""
+    dtype = jnp.result_type(a, jnp.complex64)
+    types = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes)
+    return jax.pure_callback(lambda x: f(np.asarray(x)), types, a, vmap_method="sequential")
+
+
+@jax.custom_jvp
+def eig(a: Any) -> tuple[Any, Any]:
+    """Eigenvalues in Stan's order, and eigenvectors of length 1."""
+    values, vectors = _on_host(linalg_numpy.eig, (a.shape[:1], a.shape), a)
+    return values, vectors
+
+
+@eig.defjvp
+def _eig_jvp(primals: Any, tangents: Any) -> Any:
+    """Golub and Van Loan, section 7.2.2; an eigenvector changes at a right angle to itself."""
+    values, vectors = eig(*primals)
+    change = jnp.linalg.solve(vectors, tangents[0] @ vectors)
+    apart = jnp.eye(len(values)) == 0
+    gaps = jnp.where(apart, values[None, :] - values[:, None], 1)
+    turn = vectors @ jnp.where(apart, change / gaps, 0)
+    turn = turn - vectors * jnp.sum(jnp.conj(vectors) * turn, axis=0)
+    return (values, vectors), (jnp.diagonal(change), turn)
+
+
+@jax.custom_jvp
+def schur(a: Any) -> tuple[Any, Any]:
+    """Unitary u and upper triangular t with a = u t u*."""
+    u, t = _on_host(linalg_numpy.schur, (a.shape, a.shape), a)
+    return u, t
+
+
+@schur.defjvp
+def _schur_jvp(primals: Any, tangents: Any) -> Any:
+    """With du = u x and x skew-Hermitian, u* da u + t x - x t stays triangular: linear equations for x."""
+    u, t = schur(*primals)
+    n = len(t)
+    change = jnp.conj(u.T) @ tangents[0] @ u
+    rows, cols = np.tril_indices(n, -1)
+    at = rows * n + cols
+    equations = (jnp.kron(t, jnp.eye(n)) - jnp.kron(jnp.eye(n), t.T))[at[:, None], at]
+    solution = -jnp.linalg.solve(equations, change[rows, cols])
+    below = jnp.zeros_like(t).at[rows, cols].set(solution, unique_indices=True)
+    x = below - jnp.conj(below.T)
+    return (u, t), (u @ x, jnp.triu(change + t @ x - x @ t))

@@ -1,0 +1,128 @@
+"""The array namespace of NumPy and SciPy. base.py says what the names mean."""
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Any, Callable, Sequence
+
+import numpy as np
+import scipy.special
+from numpy import (  # noqa: F401
+    abs, all, any, arange, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, argmax, argmin, array, asarray,
+    broadcast_to, cbrt, ceil, concatenate, conj, cos, cosh, cumsum, diag, diagonal, dot, exp, expm1, eye, flip, floor,
+    fmod, full, hypot, inf, isfinite, isinf, isnan, log, log1p, log2, log10, matmul, max, maximum, min,
+    minimum, nan, ndim, nonzero, ones, outer, pi, power, prod, reshape, searchsorted, shape, sign, sin, sinh, sort,
+    sqrt, square, stack, sum, swapaxes, take, tan, tanh, transpose, tril, triu, trunc, where, zeros,
+)  # fmt: skip
+from numpy import angle, euler_gamma  # noqa: F401
+from numpy import imag as imag_part  # noqa: F401
+from numpy import real as real_part  # noqa: F401
+from numpy.fft import fft, ifft  # noqa: F401
+from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
+from scipy.linalg import expm  # noqa: F401
+from scipy.special import (  # noqa: F401
+    erf, erfc, erfinv, expit, i0e, i1e, jv, kv, logit, logsumexp, ndtri, xlog1py, xlogy, yv,
+)  # fmt: skip
+
+from .control import cond, loop
+from .linalg_numpy import (  # noqa: F401
+    cholesky, eig, inv, quadratic_spd, schur, solve, solve_spd, solve_triangular,
+)  # fmt: skip
+from .host import hypergeometric  # noqa: F401
+from .special import FUNCTIONS
+
+LIBRARY = "numpy"
+
+
+def lgamma(x: Any) -> Any:
+    return scipy.special.gammaln(x)
+
+
+def is_concrete(x: Any) -> bool:
+    return True
+
+
+def known(x: Any) -> Any:
+    return np.asarray(x)
+
+
+def complex(a: Any, b: Any) -> Any:
+    out = np.empty(broadcast_shape(a, b), np.result_type(a, b, np.complex64))
+    out.real, out.imag = a, b
+    return out[()]
+
+
+def segment_sum(x: Any, i: Any, n: int) -> Any:
+    out = np.zeros(n, np.asarray(x).dtype)
+    np.add.at(out, i, x)
+    return out
+
+
+def convert(args: Sequence[Any]) -> Sequence[Any]:
+    return args
+
+
+def real(x: Any) -> Any:
+    x = np.asarray(x)
+    return x if x.dtype.kind == "c" else np.asarray(x, np.result_type(x.dtype, np.float32) if x.ndim else float)
+
+
+def reals(args: Sequence[Any]) -> list[Any]:
+    return [real(a) for a in args]
+
+
+def integer(x: Any) -> Any:
+    return np.asarray(x).astype(np.int64)
+
+
+def argsort(x: Any, axis: int = -1) -> Any:
+    return np.argsort(x, axis=axis, kind="stable")
+
+
+def broadcast_shape(*args: Any) -> tuple[int, ...]:
+    """The shape to which arguments broadcast."""
+    return np.broadcast_shapes(*(np.shape(a) for a in args))
+
+
+def get(x: Any, index: tuple[Any, ...]) -> Any:
+    return x[index]
+
+
+def at_set(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x with x[index] replaced."""
+    out = np.array(x, dtype=np.result_type(x, value))
+    out[index] = value
+    return out
+
+
+def stop_gradient(x: Any) -> Any:
+    return x
+
+
+def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
+    """step applied count times, from x."""
+    for _ in range(count):
+        x = step(x)
+    return x
+
+
+def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
+    return loop(stack, step, carry, xs, constants, reverse)
+
+
+def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
+    return f
+
+
+def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f over this namespace, without warnings about the branches that are not taken."""
+
+    @functools.wraps(f)
+    def call(*args: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return f(sys.modules[__name__], *args)
+
+    return call
+
+
+globals().update({f.__name__: _quiet(f) for f in FUNCTIONS})

@@ -1,0 +1,76 @@
+"""The logarithm of the modified Bessel function of the first kind of real order, with derivatives in both arguments.
+
+For small x the power series is used, else: at order v + SHIFT the uniform expansion for large orders (DLMF 10.41.3) is precise for every argument. The recurrence
+(DLMF 10.29.1) leads down to v: it is stable, as all its terms are positive.
+"""
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .gamma import horner
+
+_SHIFT = 20
+_TERMS = 10
+
+
+def _uniform_polynomials():
+    """The coefficients of U_k(p) / p^k as polynomials in p^2 (DLMF 10.41.9)."""
+    u = {0: Fraction(1)}
+    out = []
+    for k in range(1, _TERMS + 1):
+        following: dict[int, Fraction] = {}
+        for power, c in u.items():
+            for step, factor in ((1, Fraction(power, 2) + Fraction(1, 8) / (power + 1)),
+                                 (3, -Fraction(power, 2) - Fraction(5, 8) / (power + 3))):  # fmt: skip
+                following[power + step] = following.get(power + step, Fraction(0)) + c * factor
+        u = following
+        out.append(tuple(float(u[k + 2 * j]) for j in range(k + 1)))
+    return out
+
+
+_U = _uniform_polynomials()
+
+
+def log_iv(xp, v, x):
+    """log I_v(x) for v >= -1 and x >= 0."""
+    v, x = xp.real(v), xp.real(x)
+    inside = (x > 0) & (x < xp.inf) & (v >= -1) & (v < xp.inf)
+    ends = xp.where((x == 0) & (v != 0), xp.where(v > 0, -xp.inf, xp.inf), xp.where(x == 0, 0.0, x))
+    ends = xp.where((v == xp.inf) & (x < xp.inf), -xp.inf, xp.where((x >= 0) & (v >= -1), ends, xp.nan))
+    v, x = xp.where(inside, v, 1.0), xp.where(inside, x, 1.0)
+    small = (x * x < 2 * (v + 1)) & (v > -0.5)
+    value = v * xp.log(x) + xp.where(small, _log_series(xp, v, x, small), _log_recurred(xp, v, x))
+    return xp.where(inside, value, ends)
+
+
+def _log_series(xp, v, x, small):
+    """log(I_v(x) / x^v) by the power series (DLMF 10.25.2)."""
+    v, square = xp.where(small, v, 1.0), 0.25 * xp.where(small, x * x, 0.0)
+    total = 0.0
+    for k in reversed(range(1, _TERMS + 3)):
+        total = (1 + total) * square / (k * (v + k))
+    return xp.log1p(total) - math.log(2) * v - xp.lgamma(v + 1)
+
+
+def _log_recurred(xp, v, x):
+    """log(I_v(x) / x^v) from order v + SHIFT."""
+    order = v + _SHIFT
+    value, next_value = _log_without_power(xp, order, x), _log_without_power(xp, order + 1, x)
+    ratio = xp.exp(next_value - value)  # I_{order + 1} / (x I_order)
+    # The product of the ratios from v on, each about 1 / (v + x + 1), scaled so as not to underflow.
+    scale, product = v + x + 1, 1.0
+    for k in reversed(range(_SHIFT)):
+        ratio = 1 / (2 * (v + k + 1) + x * x * ratio)
+        product = product * (scale * ratio)
+    return value + _SHIFT * xp.log(scale) - xp.log(product)
+
+
+def _log_without_power(xp, v, x):
+    """log(I_v(x) / x^v) by the uniform expansion for large v."""
+    s = xp.hypot(v, x)
+    p = v / s
+    series, inverse = 0.0, 1 / s  # p / v
+    for coefficients in reversed(_U):
+        series = (series + horner(coefficients, p * p)) * inverse
+    return s - v * xp.log(v + s) - 0.5 * xp.log(2 * math.pi * s) + xp.log1p(series)

@@ -1,0 +1,129 @@
+"""The gamma function's relatives without cancellation: Stirling's remainder, lgamma(1 + x), the gamma kernel."""
+from __future__ import annotations
+
+import math
+
+from scipy.special import zeta
+
+LOG_2 = math.log(2)
+HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
+EULER_GAMMA = 0.57721566490153286061
+# B_{2k} / (2k (2k - 1)), DLMF 5.11.1: Stirling's remainder is their sum times x^(1 - 2k).
+_STIRLING = (
+    1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188,
+)  # fmt: skip
+# DLMF 5.7.3: (-1)^k (zeta(k) - 1) / k for k = 2, 3, ...
+_ZETA = tuple((-1) ** k * zeta(k, 2.0) / k for k in range(2, 20))
+_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
+_DIGAMMA = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, 1))
+_TRIGAMMA = _BERNOULLI
+_STEPS = 8  # how far the recurrence leads before the asymptotic series
+_ATANH = tuple(2 / (2 * k + 3) for k in range(10))
+_NEAR = 0.3
+
+
+def horner(coefficients, x):
+    """The polynomial with these coefficients, lowest power first."""
+    out = coefficients[-1]
+    for c in reversed(coefficients[:-1]):
+        out = out * x + c
+    return out
+
+
+def log1pmx(xp, x):
+    """log(1 + x) - x, to full relative precision near 0."""
+    near = abs(x) < _NEAR
+    s = xp.where(near, x, 0.1)
+    r = s / (2 + s)  # log(1 + s) = 2 atanh(r)
+    series = r * (r * r * horner(_ATANH, r * r) - s)
+    far = xp.where(near, 1.0, x)
+    return xp.where(near, series, xp.log1p(far) - far)
+
+
+def stirling_error(xp, x):
+    """lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2 for x > 0 (DLMF 5.11.1)."""
+    x = xp.real(x)
+    large = x >= _STEPS
+    big, small = xp.where(large, x, 1.0 * _STEPS), xp.where(large, 1.0, x)
+    direct = xp.lgamma(small) - (small - 0.5) * xp.log(small) + small - HALF_LOG_2_PI
+    return xp.where(large, horner(_STIRLING, 1 / (big * big)) / big, direct)
+
+
+def lgamma1p(xp, x):
+    """lgamma(1 + x), to full relative precision near 0 (DLMF 5.7.3)."""
+    near = abs(x) < 0.25
+    s = xp.where(near, x, 0.1)
+    series = (1 - EULER_GAMMA) * s - xp.log1p(s) + s * s * horner(_ZETA, s)
+    return xp.where(near, series, xp.lgamma(1 + xp.where(near, 1.0, x)))
+
+
+def log_gamma_kernel(xp, a, x):
+    """a log(x) - x - lgamma(a) for a, x > 0, without the cancellation of its terms for large a."""
+    return 0.5 * xp.log(a) - HALF_LOG_2_PI - stirling_error(xp, a) + log_power_ratio(xp, a, x)
+
+
+def log_power_ratio(xp, a, x):
+    """a log(x / a) - (x - a) for a, x > 0: the exponent of the Poisson and binomial kernels."""
+    d = x - a
+    near = abs(d) < _NEAR * a
+    ratio = xp.where(near, d, 0.0) / a
+    far = xp.where(near, a, x)
+    return xp.where(near, a * log1pmx(xp, ratio), a * (xp.log(far) - xp.log(a)) - d)
+
+
+def log1mexp(xp, x):
+    """log(1 - exp(x)) for x < 0."""
+    near = x > -LOG_2
+    return xp.where(near, xp.log(-xp.expm1(xp.where(near, x, -1.0))), xp.log1p(-xp.exp(xp.where(near, -1.0, x))))
+
+
+def logaddexp(xp, x, y):
+    """log(exp(x) + exp(y)), with its derivatives also at infinities."""
+    above = x > y
+    high = xp.where(above, x, y)
+    equal = x == y
+    gap = xp.where(equal, 0.0, xp.where(above, y, x) - xp.where(equal, 0.0, high))
+    return high + xp.log1p(xp.exp(gap))
+
+
+def betaln(xp, a, b):
+    """log B(a, b) for a, b > 0, without the cancellation of the three log gammas for large arguments."""
+    a, b = xp.real(a), xp.real(b)
+    inside = (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
+    zero = (a == 0) & (b >= 0) | (b == 0) & (a >= 0)
+    infinite = (a == xp.inf) & (b > 0) | (b == xp.inf) & (a > 0)
+    outside = xp.where(zero, xp.inf, xp.where(infinite, -xp.inf, xp.nan))
+    a, b = xp.where(inside, a, 1.0), xp.where(inside, b, 1.0)
+    remainder = stirling_error(xp, a) + stirling_error(xp, b) - stirling_error(xp, a + b)
+    powers = -(a - 0.5) * xp.log1p(b / a) - b * xp.log1p(a / b)
+    return xp.where(inside, HALF_LOG_2_PI + remainder + powers - 0.5 * xp.log(b), outside)
+
+
+def digamma(xp, x):
+    """The derivative of lgamma, from its recurrence, reflection and asymptotic series (DLMF 5.5.2, 5.5.4, 5.11.2)."""
+    y, negative, pole, cut = _reflected(xp, x)
+    z = y + _STEPS
+    value = xp.log(z) - 0.5 / z - horner(_DIGAMMA, 1 / (z * z)) / (z * z)
+    for k in range(_STEPS):
+        value = value - 1 / (y + k)
+    return xp.where(pole, xp.nan, xp.where(negative, value - math.pi / xp.tan(math.pi * cut), value))
+
+
+def trigamma(xp, x):
+    """The second derivative of lgamma (DLMF 5.15.5, 5.15.6, 5.15.8)."""
+    y, negative, pole, cut = _reflected(xp, x)
+    z = y + _STEPS
+    value = (1 + 0.5 / z + horner(_TRIGAMMA, 1 / (z * z)) / (z * z)) / z
+    for k in range(_STEPS):
+        value = value + 1 / ((y + k) * (y + k))
+    reflected = math.pi * math.pi / xp.sin(math.pi * cut) ** 2 - value
+    return xp.where(pole, xp.inf, xp.where(negative, reflected, value))
+
+
+def _reflected(xp, x):
+    """x, or 1 - x if x < 0; whether it is; whether x is a pole; and for negative x the distance to the next one."""
+    x = xp.real(x)
+    pole = (x <= 0) & (x == xp.floor(x))
+    negative = (x < 0) & ~pole
+    cut = xp.where(negative, x, 0.5)
+    return xp.where(pole, 1.0, xp.where(negative, 1 - x, x)), negative, pole, cut - xp.stop_gradient(xp.floor(cut))

@@ -1,0 +1,113 @@
+"""The regularised incomplete gamma functions and their logarithms, with derivatives in both arguments.
+
+P(a, x) and Q(a, x) are exp(K) S, where K = a log(x) - x - lgamma(a) and S is the integral of a function that falls
+from 1: of exp(-a u - x expm1(-u)) for P, of exp(a u - x expm1(u)) for Q (DLMF 8.2.1 and 8.2.2 with t = x exp(-u) and
+t = x exp(u)). P is computed so below the mode, Q above it, the other one from P + Q = 1.
+"""
+from __future__ import annotations
+
+from .gamma import lgamma1p, log1mexp, log_gamma_kernel
+from .quadrature import CUTOFF, on_unit_interval, smaller_root
+
+_SHIFT = 8  # P's integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
+_SMALL = 0.5  # Q for small x and a is 1 - P without cancellation, by a series in x
+_SERIES = 16
+
+
+def gammainc(xp, a, x):
+    """P(a, x), the probability of [0, x] under the gamma distribution of shape a."""
+    a, x, inside = _inside(xp, a, x)
+    lower, log_direct = _direct(xp, a, x)
+    value = xp.where(lower, xp.exp(log_direct), -xp.expm1(log_direct))
+    return _with_edges(xp, inside, value, 0.0, 1.0)
+
+
+def gammaincc(xp, a, x):
+    """Q(a, x) = 1 - P(a, x)."""
+    a, x, inside = _inside(xp, a, x)
+    lower, log_direct = _direct(xp, a, x)
+    small, q = _small(xp, a, x, log_direct)
+    value = xp.where(small, q, xp.where(lower, -xp.expm1(log_direct), xp.exp(log_direct)))
+    return _with_edges(xp, inside, value, 1.0, 0.0)
+
+
+def log_gammainc(xp, a, x):
+    """log P(a, x), which does not underflow."""
+    a, x, inside = _inside(xp, a, x)
+    lower, log_direct = _direct(xp, a, x)
+    small, q = _small(xp, a, x, log_direct)
+    value = xp.where(small, xp.log1p(-q), xp.where(lower, log_direct, log1mexp(xp, log_direct)))
+    return _with_edges(xp, inside, value, -xp.inf, 0.0)
+
+
+def log_gammaincc(xp, a, x):
+    """log Q(a, x), which does not underflow."""
+    a, x, inside = _inside(xp, a, x)
+    lower, log_direct = _direct(xp, a, x)
+    small, q = _small(xp, a, x, log_direct)
+    value = xp.where(small, xp.log(q), xp.where(lower, log1mexp(xp, log_direct), log_direct))
+    return _with_edges(xp, inside, value, 0.0, -xp.inf)
+
+
+def _inside(xp, a, x):
+    """The arguments, replaced where they are at an end or outside of (0, inf), and where they are not."""
+    a, x = xp.real(a), xp.real(x)
+    inside = (a > 0) & (x > 0) & (x < xp.inf) & (a < xp.inf)
+    at_zero = (a > 0) & ((x == 0) | (a == xp.inf) & (x < xp.inf))
+    at_infinity = (a > 0) & (a < xp.inf) & (x == xp.inf)
+    return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity)
+
+
+def _with_edges(xp, where, value, at_zero, at_infinity):
+    inside, zero, infinity = where
+    return xp.where(inside, value, xp.where(zero, at_zero, xp.where(infinity, at_infinity, xp.nan)))
+
+
+def _direct(xp, a, x):
+    """Whether P is the one computed directly, and the logarithm of P or else Q."""
+    lower = (x <= a) | (x < _SMALL)
+    shifted = xp.where(lower, a + _SHIFT, a)
+    s = _integral(xp, shifted, x, lower)
+    recurred = s
+    for k in reversed(range(_SHIFT)):
+        recurred = (1 + x * recurred) / (a + k)
+    return lower, log_gamma_kernel(xp, a, x) + xp.log(xp.where(lower, recurred, s))
+
+
+def _integral(xp, a, x, lower):
+    """The integral of exp(s a u - x expm1(s u)) over u > 0, where s is -1 for the lower function and 1 for the upper.
+
+    Its logarithm is concave and falls from 0, as x <= a for the lower function and x >= a for the upper.
+    """
+    end = xp.stop_gradient(_end(xp, a, x, lower))
+    nodes, weights = on_unit_interval(xp, end)
+    v = xp.where(lower, -end, end) * nodes
+    return end * xp.sum(weights * xp.exp(a * v - x * xp.expm1(v)), axis=0)
+
+
+def _end(xp, a, x, lower):
+    """Where the integrand has fallen to exp(-CUTOFF): an upper bound, brought down by Newton's method.
+
+    The exponent is convex, so every step from above stays above.
+    """
+    slope = xp.abs(x - a)
+    near = smaller_root(xp, slope, xp.where(lower, x / 3, x / 2))  # from exp(u) - 1 - u >= u^2 / 2; u^2 / 3 if u > -1
+    below = xp.where(near < 1, near, (CUTOFF + x) / a)
+    above = xp.minimum(near, xp.maximum(1.7, xp.log(2 * CUTOFF) - xp.log(x)))
+    u = xp.where(lower, below, above)
+    s = xp.where(lower, -1.0, 1.0)
+    for _ in range(3):
+        u = u - (x * xp.expm1(s * u) - s * a * u - CUTOFF) / (s * (x * xp.exp(s * u) - a))
+    return u
+
+
+def _small(xp, a, x, log_p):
+    """Where 1 - P would cancel, and Q there: both terms are of the order of a (DLMF 8.7.1)."""
+    small = (x < _SMALL) & (a < 1) & (log_p > -0.7)
+    a, x = xp.where(small, a, 0.5), xp.where(small, x, 0.25)
+    log_power = a * xp.log(x) - lgamma1p(xp, a)
+    term, total = 1.0, 0.0
+    for n in range(1, _SERIES):
+        term = -term * x / n
+        total = total + term / (a + n)
+    return small, -xp.expm1(log_power) - xp.exp(log_power) * a * total

@@ -1,0 +1,87 @@
+"""What generated code imports: `ppl, dist, fn = backend("numpyro")`, loaded when first used.
+
+`ppl` holds sample sites, factors, control flow and indexing, `dist` the distributions, `fn` the library functions.
+Importing a translated module imports neither NumPy nor an array library.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import Any, Callable
+
+from . import program
+
+ABI_VERSION = 1  # raised whenever code generated before would no longer run
+
+Program, Variable = program.Program, program.Variable
+
+
+class Backend:
+    """The names of one backend's module stanlib.ppl.<name>, and the decorators of a translated module's functions."""
+
+    Program, Variable = program.Program, program.Variable
+
+    def __init__(self, name: str):
+        self.backend_name = name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        value = getattr(importlib.import_module(f"stanlib.ppl.{self.backend_name}"), name)
+        setattr(self, name, value)
+        return value
+
+    def transformed_data(self, stan: program.Program) -> Callable[[Callable[..., Any]], program.TransformedData]:
+        """Decorator of the function that reads the data."""
+        return lambda f: program.TransformedData(f, self, stan)
+
+    def model(
+        self, data: program.TransformedData, **stan_names: str
+    ) -> Callable[[Callable[..., Any]], program.Model]:
+        """Decorator of the model; `stan_names` tells the arguments that could not have Stan's name in Python."""
+        return lambda f: program.Model(f, data, stan_names)
+
+    def generated_quantities(
+        self, data: program.TransformedData, **stan_names: str
+    ) -> Callable[[Callable[..., Any]], program.GeneratedQuantities]:
+        return lambda f: program.GeneratedQuantities(f, data, stan_names)
+
+
+class Distributions:
+    """`dist.normal(mu, sigma)`: the backend's distribution of Stan's law."""
+
+    def __init__(self, ppl: Backend):
+        self._ppl = ppl
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .distribution import get
+
+        record, make = get(name), self._ppl.make_distribution
+
+        def distribution(*arguments: Any) -> Any:
+            return make(record, arguments)
+
+        setattr(self, name, distribution)
+        return distribution
+
+
+class Functions:
+    """`fn.log_sum_exp(x)`: the library function of that symbol."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        from .registry import by_symbol
+
+        function = by_symbol(name)
+        setattr(self, name, function)
+        return function
+
+
+def backend(name: str, abi: int = ABI_VERSION) -> tuple[Backend, Distributions, Functions]:
+    """The namespaces for a backend. `abi` is the version that the calling code was generated for."""
+    if abi != ABI_VERSION:
+        raise ImportError(f"this module was translated for version {abi} of stanlib's interface, not {ABI_VERSION}")
+    ppl = Backend(name)
+    return ppl, Distributions(ppl), Functions()

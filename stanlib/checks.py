@@ -1,0 +1,104 @@
+"""Checks of sizes and indices that library functions make before they compute.
+
+JAX would clamp a bad index and broadcast containers of different sizes without a word, so both are refused here. Sizes
+are known while tracing; indices and components are looked at where they are.
+"""
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+from typing import Any, Callable
+
+from .arrays import namespace
+from .errors import StanDomainError, StanIndexError
+
+SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
+
+
+def same_shape(xp: ModuleType, function: str, a: Any, b: Any) -> None:
+    """Two containers whose components go together one by one."""
+    if xp.shape(a) != xp.shape(b):
+        raise StanIndexError(f"{function}: sizes {_shown(xp, a)} and {_shown(xp, b)} must match")
+
+
+def elementwise(body: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator of a body that works component by component: its arguments are scalars or of one shape."""
+
+    @functools.wraps(body)
+    def checked(xp: ModuleType, *args: Any) -> Any:
+        shapes = {xp.shape(a): a for a in args}
+        shapes.pop((), None)
+        if len(shapes) > 1:
+            same_shape(xp, body.__name__, *list(shapes.values())[:2])
+        return body(xp, *args)
+
+    return checked
+
+
+def of_reals(body: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for a body whose arguments are all taken as reals: integers become reals first."""
+
+    @functools.wraps(body)
+    def converted(xp: ModuleType, *args: Any) -> Any:
+        return body(xp, *xp.reals(args))
+
+    return elementwise(converted)
+
+
+def same_size(function: str, what: str, m: int, other: str, n: int) -> None:
+    """Two sizes that must be equal, each named for the message."""
+    if m != n:
+        raise StanIndexError(f"{function}: {what} ({m}) and {other} ({n}) must match in size")
+
+
+def nonempty(xp: ModuleType, function: str, x: Any) -> None:
+    if 0 in xp.shape(x):
+        raise StanIndexError(f"{function}: the argument has size 0, but must have a non-zero size")
+
+
+def square(xp: ModuleType, function: str, m: Any) -> int:
+    """The number of rows of a matrix, which must be its number of columns too."""
+    rows, cols = xp.shape(m)
+    same_size(function, "rows of the matrix", rows, "its columns", cols)
+    return rows
+
+
+def size(function: str, name: str, n: Any) -> int:
+    """A size that a program computed, which must not be negative."""
+    n = int(n)
+    if n < 0:
+        raise StanDomainError(f"{function}: {name} is {n}, but must be nonnegative!")
+    return n
+
+
+def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> None:
+    """An index from 1 to n, if its value is known."""
+    if xp.is_concrete(i) and not 1 <= i <= n:
+        of = f" for {what}" if what else ""
+        raise StanIndexError(f"{function}: index {i} out of range{of}; expecting index to be between 1 and {n}")
+
+
+def symmetric(xp: ModuleType, function: str, m: Any) -> int:
+    """The size of a square matrix, which must be symmetric if its components are known."""
+    n = square(xp, function, m)
+    if xp.is_concrete(m):
+        xp = namespace((m,))
+        wrong = ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
+        if wrong.any():
+            i, j = (int(k[0]) for k in xp.nonzero(wrong))
+            raise StanDomainError(
+                f"{function}: the matrix is not symmetric: [{i + 1},{j + 1}] is {m[i, j]}, "
+                f"but [{j + 1},{i + 1}] is {m[j, i]}"
+            )
+    return n
+
+
+def positive_definite(xp: ModuleType, function: str, factor: Any) -> None:
+    """The Cholesky factor of a matrix that must be positive definite is not NaN, if it is known."""
+    if xp.is_concrete(factor) and namespace((factor,)).isnan(factor).any():
+        raise StanDomainError(f"{function}: the matrix is not positive definite")
+
+
+def _shown(xp: ModuleType, x: Any) -> str:
+    shape = xp.shape(x)
+    return str(shape[0]) if len(shape) == 1 else "(" + ", ".join(map(str, shape)) + ")"

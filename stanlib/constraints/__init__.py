@@ -1,0 +1,59 @@
+"""One record per constraint of Stan: transform, its log Jacobian, inverse, and test of membership.
+
+A constrained parameter is sampled as an unconstrained array: `constrain` maps that to the constrained value, with
+`log_jacobian` the logarithm of the absolute determinant of its Jacobian. Everything works on the last `event_dims`
+axes; axes in front are array dimensions. Source: Stan Reference Manual, "Constraint Transforms", version 2.39.
+"""
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from functools import lru_cache
+from types import ModuleType
+from typing import Any, Callable
+
+
+@dataclass(frozen=True, eq=False)
+class Constraint:
+    """A constraint that a type declares.
+
+    `constrain(xp, x, *arguments)` gives value and log Jacobian, one per event; `unconstrain(xp, y, *arguments)` the
+    inverse; `check(xp, y, *arguments)` whether y satisfies it, one truth value per event; `free_shape(shape,
+    *arguments)` the shape of the unconstrained array for a value of shape `shape` (of its last `event_dims` axes).
+    `description` is what error messages call it.
+    """
+
+    name: str
+    description: str
+    event_dims: int
+    free_dims: int
+    constrain: Callable[..., tuple[Any, Any]]
+    unconstrain: Callable[..., Any]
+    check: Callable[..., Any]
+    free_shape: Callable[..., tuple[int, ...]]
+    arguments: tuple[str, ...] = ()
+
+    def log_jacobian(self, xp: ModuleType, x: Any, *arguments: Any) -> Any:
+        return self.constrain(xp, x, *arguments)[1]
+
+
+CONSTRAINTS: dict[str, Constraint] = {}
+TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE
+
+
+def add(constraint: Constraint) -> Constraint:
+    CONSTRAINTS[constraint.name] = constraint
+    return constraint
+
+
+@lru_cache(maxsize=1)
+def load() -> None:
+    """Import the modules that define the records."""
+    for module in ("scalars", "vectors", "simplexes", "matrices"):
+        importlib.import_module(f"{__name__}.{module}")
+
+
+def get(name: str) -> Constraint:
+    """The record of a constraint: "lower", "upper", "bounds", "offset_multiplier", "simplex", ..."""
+    load()
+    return CONSTRAINTS[name]

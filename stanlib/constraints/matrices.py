@@ -1,0 +1,173 @@
+"""Correlation and covariance matrices and their Cholesky factors.
+
+The free numbers of a correlation matrix are partial correlations on the scale of atanh, row by row below the diagonal
+(Lewandowski, Kurowicka and Joe, 2009). Source: Stan Reference Manual, "Correlation matrices", "Covariance matrices",
+"Cholesky factors of covariance matrices", "Cholesky factors of correlation matrices".
+"""
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from . import TOLERANCE, Constraint, add
+
+
+def _below(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows and columns of the entries below the diagonal, row by row."""
+    return np.tril_indices(n, -1)
+
+
+def _size_of(free: int) -> int:
+    """The number of rows of a square matrix with so many entries below the diagonal."""
+    return int((1 + (1 + 8 * free) ** 0.5) // 2)
+
+
+def _strictly_lower(xp: ModuleType, x: Any, n: int) -> Any:
+    """The matrix with x below its diagonal, row by row, and zeros elsewhere."""
+    padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
+    where = np.full((n, n), xp.shape(x)[-1])
+    where[_below(n)] = np.arange(xp.shape(x)[-1])
+    return padded[..., where]
+
+
+def cholesky_corr(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    """Cholesky factor from partial correlations tanh(x): row i holds w_ij times the length left by those before."""
+    n = _size_of(xp.shape(x)[-1])
+    z = xp.tanh(_strictly_lower(xp, x, n))
+    log_left = 0.5 * xp.log1p(-z * z)  # log of sqrt(1 - z^2), 0 outside the lower triangle
+    before = xp.cumsum(log_left, axis=-1) - log_left
+    factor = (z + np.eye(n)) * xp.exp(before)
+    rows, cols = _below(n)
+    # log derivative of tanh plus that of the scaling by what the entries before leave
+    log_jacobian = 2.0 * log_left[..., rows, cols] + before[..., rows, cols]
+    return factor, xp.sum(log_jacobian, axis=-1)
+
+
+def cholesky_corr_inverse(xp: ModuleType, factor: Any) -> Any:
+    n = xp.shape(factor)[-1]
+    rows, cols = _below(n)
+    square = xp.cumsum(factor * factor, axis=-1) - factor * factor
+    left = xp.sqrt(1.0 - square[..., rows, cols])
+    return xp.arctanh(factor[..., rows, cols] / left)
+
+
+def _pairs(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (shape[0] * (shape[0] - 1) // 2,)
+
+
+def _is_lower(xp: ModuleType, factor: Any) -> Any:
+    upper = xp.triu(factor, 1)
+    diagonal = xp.diagonal(factor, 0, -2, -1)
+    return xp.all(upper == 0, axis=(-2, -1)) & xp.all(diagonal > 0, axis=-1)
+
+
+def _is_cholesky_corr(xp: ModuleType, factor: Any) -> Any:
+    lengths = xp.sum(factor * factor, axis=-1)
+    return _is_lower(xp, factor) & xp.all(xp.abs(lengths - 1.0) <= TOLERANCE, axis=-1)
+
+
+CHOLESKY_FACTOR_CORR = add(
+    Constraint(
+        "cholesky_factor_corr", "a Cholesky factor of a correlation matrix", 2, 1, cholesky_corr,
+        cholesky_corr_inverse, _is_cholesky_corr, _pairs,
+    )
+)  # fmt: skip
+
+
+def _corr_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    factor, log_jacobian = cholesky_corr(xp, x)
+    n = xp.shape(factor)[-1]
+    log_diagonal = xp.log(xp.diagonal(factor, 0, -2, -1))
+    # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j
+    counts = np.arange(n - 1, -1, -1)
+    product = xp.matmul(factor, xp.swapaxes(factor, -1, -2))
+    return product, log_jacobian + xp.sum(counts * log_diagonal, axis=-1)
+
+
+def _is_symmetric(xp: ModuleType, m: Any) -> Any:
+    return xp.all(xp.abs(m - xp.swapaxes(m, -1, -2)) <= TOLERANCE, axis=(-2, -1))
+
+
+def _is_positive_definite(xp: ModuleType, m: Any) -> Any:
+    symmetric = _is_symmetric(xp, m)
+    return symmetric & xp.all(xp.eigh(m)[0] > 0, axis=-1)
+
+
+def _is_corr_matrix(xp: ModuleType, m: Any) -> Any:
+    ones = xp.all(xp.abs(xp.diagonal(m, 0, -2, -1) - 1.0) <= TOLERANCE, axis=-1)
+    return ones & _is_positive_definite(xp, m)
+
+
+CORR_MATRIX = add(
+    Constraint(
+        "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix,
+        lambda xp, m: cholesky_corr_inverse(xp, xp.cholesky(m)), _is_corr_matrix, _pairs,
+    )
+)  # fmt: skip
+
+
+def _lower_indices(rows: int, cols: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where the entries of a lower triangular matrix stand, row by row, the diagonal included."""
+    return np.tril_indices(rows, 0, cols)
+
+
+def _lower_matrix(xp: ModuleType, x: Any, rows: int, cols: int) -> tuple[Any, Any]:
+    """The lower triangular matrix with exponentiated diagonal, and the diagonal's free numbers."""
+    free = xp.shape(x)[-1]
+    padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
+    where = np.full((rows, cols), free)
+    where[_lower_indices(rows, cols)] = np.arange(free)
+    raw = padded[..., where]
+    n = min(rows, cols)
+    on_diagonal = np.eye(rows, cols, dtype=bool)
+    log_diagonal = x[..., where[np.arange(n), np.arange(n)]]
+    return xp.where(on_diagonal, xp.exp(xp.where(on_diagonal, raw, 0.0)), raw), log_diagonal
+
+
+def _cholesky_cov(xp: ModuleType, x: Any, rows: int, cols: int) -> tuple[Any, Any]:
+    factor, log_diagonal = _lower_matrix(xp, x, rows, cols)
+    return factor, xp.sum(log_diagonal, axis=-1)
+
+
+def _cholesky_cov_inverse(xp: ModuleType, factor: Any, rows: int, cols: int) -> Any:
+    i, j = _lower_indices(rows, cols)
+    entries = factor[..., i, j]
+    return xp.where(i == j, xp.log(xp.where(i == j, entries, 1.0)), entries)
+
+
+CHOLESKY_FACTOR_COV = add(
+    Constraint(
+        "cholesky_factor_cov", "a Cholesky factor of a covariance matrix", 2, 1, _cholesky_cov,
+        _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor),
+        lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
+    )
+)  # fmt: skip
+
+
+def _free_size(free: int) -> int:
+    """The number of rows of a covariance matrix with so many free numbers."""
+    return int(((1 + 8 * free) ** 0.5 - 1) // 2 + 0.5)
+
+
+def _cov_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    n = _free_size(xp.shape(x)[-1])
+    factor, log_diagonal = _lower_matrix(xp, x, n, n)
+    # of x to L: the diagonal's exponentials; of L to L L': 2^n times diagonal entry k to the power n - k + 1
+    powers = np.arange(n, 0, -1) + 1.0
+    log_jacobian = n * np.log(2.0) + xp.sum(powers * log_diagonal, axis=-1)
+    return xp.matmul(factor, xp.swapaxes(factor, -1, -2)), log_jacobian
+
+
+def _cov_matrix_inverse(xp: ModuleType, m: Any) -> Any:
+    n = xp.shape(m)[-1]
+    return _cholesky_cov_inverse(xp, xp.cholesky(m), n, n)
+
+
+COV_MATRIX = add(
+    Constraint(
+        "cov_matrix", "a covariance matrix", 2, 1, _cov_matrix, _cov_matrix_inverse, _is_positive_definite,
+        lambda shape: (shape[0] * (shape[0] + 1) // 2,),
+    )
+)  # fmt: skip

@@ -1,0 +1,117 @@
+"""Simplexes, vectors and matrices that sum to zero, and stochastic matrices.
+
+The sum-to-zero transform is the isometry between R^n and the hyperplane of R^(n+1); a simplex is the softmax of its
+result (the inverse isometric log-ratio transform). Source: Stan Reference Manual, "Zero sum vectors", "Unit simplex",
+"Stochastic matrix", "Zero sum matrices"; Egozcue et al. (2003), "Isometric logratio transformations".
+"""
+from __future__ import annotations
+
+import math
+from types import ModuleType
+from typing import Any
+
+from . import TOLERANCE, Constraint, add
+
+
+def sum_to_zero(xp: ModuleType, x: Any) -> Any:
+    """n free numbers as n + 1 that sum to zero, along the last axis."""
+    n = xp.shape(x)[-1]
+    if n == 0:
+        return xp.zeros((*xp.shape(x)[:-1], 1))
+    i = xp.arange(1, n + 1)
+    w = x / xp.sqrt(i * (i + 1.0))
+    tail = xp.flip(xp.cumsum(xp.flip(w, axis=-1), axis=-1), axis=-1)  # of w_i and all behind it
+    zero = xp.zeros((*xp.shape(x)[:-1], 1))
+    return xp.concatenate([tail, zero], axis=-1) - xp.concatenate([zero, i * w], axis=-1)
+
+
+def sum_to_zero_inverse(xp: ModuleType, z: Any) -> Any:
+    n = xp.shape(z)[-1] - 1
+    i = xp.arange(1, n + 1)
+    behind = xp.flip(xp.cumsum(xp.flip(z[..., 1:], axis=-1), axis=-1), axis=-1)  # z_(i+1) and all behind it
+    tail = -behind / i
+    zero = xp.zeros((*xp.shape(z)[:-1], 1))
+    return (tail - xp.concatenate([tail[..., 1:], zero], axis=-1)[..., :n]) * xp.sqrt(i * (i + 1.0))
+
+
+def _one_less(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return (shape[0] - 1,)
+
+
+def _sums_to_zero(xp: ModuleType, z: Any) -> Any:
+    return xp.abs(xp.sum(z, axis=-1)) <= TOLERANCE
+
+
+SUM_TO_ZERO_VECTOR = add(
+    Constraint(
+        "sum_to_zero_vector", "a vector that sums to zero", 1, 1,
+        lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse, _sums_to_zero, _one_less,
+    )
+)  # fmt: skip
+
+
+def _zero_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    rows = sum_to_zero(xp, x)
+    return xp.swapaxes(sum_to_zero(xp, xp.swapaxes(rows, -1, -2)), -1, -2), xp.zeros(xp.shape(x)[:-2])
+
+
+def _zero_matrix_inverse(xp: ModuleType, z: Any) -> Any:
+    columns = xp.swapaxes(sum_to_zero_inverse(xp, xp.swapaxes(z, -1, -2)), -1, -2)
+    return sum_to_zero_inverse(xp, columns)
+
+
+SUM_TO_ZERO_MATRIX = add(
+    Constraint(
+        "sum_to_zero_matrix", "a matrix whose rows and columns sum to zero", 2, 2, _zero_matrix, _zero_matrix_inverse,
+        lambda xp, z: xp.all(_sums_to_zero(xp, z), axis=-1)
+        & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1),
+        lambda shape: (shape[0] - 1, shape[1] - 1),
+    )
+)  # fmt: skip
+
+
+def simplex(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    """The simplex of n + 1 components, and the log Jacobian: log of sqrt(n + 1) times the product of components."""
+    z = sum_to_zero(xp, x)
+    log_y = z - xp.logsumexp(z, axis=-1, keepdims=True)
+    return xp.exp(log_y), xp.sum(log_y, axis=-1) + 0.5 * math.log(xp.shape(z)[-1])
+
+
+def simplex_inverse(xp: ModuleType, y: Any) -> Any:
+    log_y = xp.log(y)
+    return sum_to_zero_inverse(xp, log_y - xp.sum(log_y, axis=-1)[..., None] / xp.shape(y)[-1])
+
+
+def is_simplex(xp: ModuleType, y: Any) -> Any:
+    return (xp.abs(xp.sum(y, axis=-1) - 1.0) <= TOLERANCE) & xp.all(y >= 0, axis=-1)
+
+
+SIMPLEX = add(Constraint("simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less))
+
+
+def _rows(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    y, log_jacobian = simplex(xp, x)
+    return y, xp.sum(log_jacobian, axis=-1)
+
+
+ROW_STOCHASTIC = add(
+    Constraint(
+        "row_stochastic_matrix", "a row stochastic matrix", 2, 2, _rows, simplex_inverse,
+        lambda xp, y: xp.all(is_simplex(xp, y), axis=-1), lambda shape: (shape[0], shape[1] - 1),
+    )
+)  # fmt: skip
+
+
+def _columns(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    y, log_jacobian = _rows(xp, xp.swapaxes(x, -1, -2))
+    return xp.swapaxes(y, -1, -2), log_jacobian
+
+
+COLUMN_STOCHASTIC = add(
+    Constraint(
+        "column_stochastic_matrix", "a column stochastic matrix", 2, 2, _columns,
+        lambda xp, y: xp.swapaxes(simplex_inverse(xp, xp.swapaxes(y, -1, -2)), -1, -2),
+        lambda xp, y: xp.all(is_simplex(xp, xp.swapaxes(y, -1, -2)), axis=-1),
+        lambda shape: (shape[0] - 1, shape[1]),
+    )
+)  # fmt: skip

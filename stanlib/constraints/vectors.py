@@ -1,0 +1,63 @@
+"""Ordered and unit vectors. Source: Stan Reference Manual, "Ordered vector", "Positive ordered vector", "Unit vector"."""
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from . import TOLERANCE, Constraint, add
+
+
+def _same(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return shape
+
+
+def _increasing(xp: ModuleType, y: Any) -> Any:
+    return xp.all(y[..., 1:] > y[..., :-1], axis=-1)
+
+
+def _ordered(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    steps = xp.concatenate([x[..., :1], xp.exp(x[..., 1:])], axis=-1)
+    return xp.cumsum(steps, axis=-1), xp.sum(x[..., 1:], axis=-1)
+
+
+def _ordered_inverse(xp: ModuleType, y: Any) -> Any:
+    return xp.concatenate([y[..., :1], xp.log(y[..., 1:] - y[..., :-1])], axis=-1)
+
+
+ORDERED = add(
+    Constraint("ordered", "an ordered vector", 1, 1, _ordered, _ordered_inverse, _increasing, _same)
+)
+
+
+def _positive_ordered(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    return xp.cumsum(xp.exp(x), axis=-1), xp.sum(x, axis=-1)
+
+
+def _positive_ordered_inverse(xp: ModuleType, y: Any) -> Any:
+    return xp.log(xp.concatenate([y[..., :1], y[..., 1:] - y[..., :-1]], axis=-1))
+
+
+def _positive_increasing(xp: ModuleType, y: Any) -> Any:
+    return _increasing(xp, y) & xp.all(y[..., :1] >= 0, axis=-1)
+
+
+POSITIVE_ORDERED = add(
+    Constraint(
+        "positive_ordered", "a positive ordered vector", 1, 1, _positive_ordered, _positive_ordered_inverse,
+        _positive_increasing, _same,
+    )
+)  # fmt: skip
+
+
+def _unit_vector(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    """The direction of x; a standard normal law of x makes the direction uniform."""
+    square = xp.sum(x * x, axis=-1)
+    return x / xp.sqrt(square)[..., None], -0.5 * square
+
+
+UNIT_VECTOR = add(
+    Constraint(
+        "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
+        lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
+    )
+)  # fmt: skip

@@ -1,0 +1,186 @@
+"""Reading a program's data: conversion to arrays, and checks of names, types, shapes and declared constraints.
+
+Messages name the variable, its declaration and position, and what was given. Source: Stan Reference Manual, "Data
+Types and Declarations"; CmdStan Guide, "JSON Format for CmdStan".
+"""
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any, Mapping, Sequence
+
+import numpy as np
+
+from . import constraints
+from .arrays import numpy as xp
+from .arrays import uses_jax
+from .errors import StanDataError
+
+if TYPE_CHECKING:
+    from .program import Program, Variable
+
+_INTEGER_LIMIT = 2**31
+
+
+class Reader:
+    """The data of one call, read variable by variable in the order of their declarations."""
+
+    def __init__(self, program: Program, given: Mapping[str, Any]):
+        self.program, self.given = program, given
+        self.variables = {v.name: v for v in program.data}
+
+    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
+        """The value of a variable, converted and checked.
+
+        `shape` holds the declared sizes, `constraint` the name of a constrained type, `bounds` lower and upper.
+        """
+        v = self.variables[name]
+        if name not in self.given:
+            raise missing(self.program, v, self.given)
+        value = _convert(self.program, v, v.type, self.given[name], tuple(int(n) for n in shape))
+        check(self.program, v, value, constraint, **bounds)
+        return value
+
+    def tuple(self, name: str, *shapes: Sequence[int]) -> Any:
+        """The value of a tuple (or array of tuples, its own sizes first in each shape): a tuple of arrays."""
+        v = self.variables[name]
+        if name not in self.given:
+            raise missing(self.program, v, self.given)
+        return _convert_tuple(self.program, v, self.given[name], shapes)
+
+
+def missing(program: Program, v: Variable, given: Mapping[str, Any]) -> StanDataError:
+    """The error for a variable that is not among the data."""
+    unknown = [n for n in given if n not in program.names("data")]
+    similar = difflib.get_close_matches(v.name, unknown, n=1, cutoff=0.6)
+    hint = f"; was {similar[0]!r} meant for it?" if similar else ""
+    return _error(program, v, f"is missing from the data{hint}")
+
+
+def _error(program: Program, v: Variable, problem: str) -> StanDataError:
+    where = f"declared as `{v.declaration}` in {program.filename}, line {v.line}"
+    return StanDataError(f"{v.name} {problem}: {where}", v.name, program.filename, v.line)
+
+
+def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int, ...]) -> Any:
+    if is_traced(given):
+        return given
+    value = _array(program, v, given)
+    if "complex" in t and value.dtype.kind != "c" and value.shape == (*shape, 2):
+        value = value[..., 0] + 1j * value[..., 1]  # CmdStan's JSON: pairs of real and imaginary part
+    if value.shape != shape:
+        if value.size == 0 and 0 in shape:
+            value = value.reshape(shape)
+        else:
+            raise _error(program, v, f"must have shape {_shown(shape)}, not {_shown(value.shape)}")
+    base = t.rpartition(" ")[2]
+    if base == "int":
+        return _integers(program, v, value)
+    return _complex(program, v, value) if base.startswith("complex") else _reals(program, v, value)
+
+
+def _array(program: Program, v: Variable, given: Any) -> np.ndarray:
+    """Whatever was given as an array of numbers."""
+    try:
+        value = np.asarray(given)
+    except ValueError:
+        raise _error(program, v, "is ragged: its rows differ in length") from None
+    if value.dtype.kind in "US" or value.dtype.kind == "O":
+        try:  # JSON has no infinities and NaN: CmdStan writes them as strings
+            value = np.asarray(value, float)
+        except (TypeError, ValueError):
+            raise _error(program, v, f"must hold numbers, not {_sample(given)}") from None
+    if value.dtype.kind not in "biufc":
+        raise _error(program, v, f"must hold numbers, not {value.dtype}")
+    return value
+
+
+def _sample(given: Any) -> str:
+    flat = np.asarray(given, object).ravel()
+    return repr(next((x for x in flat if not isinstance(x, (int, float, complex))), given))
+
+
+def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
+    if value.dtype.kind == "f":
+        if value.size == 0:
+            value = value.astype(np.int64)
+        else:
+            bad = value[~np.isfinite(value)]
+            shown = bad.flat[0] if bad.size else value.flat[0]
+            raise _error(program, v, f"must be of type int, not real: {shown}")
+    if value.dtype.kind not in "biu":
+        raise _error(program, v, f"must be of type int, not {value.dtype}")
+    if value.size and (value.max() >= _INTEGER_LIMIT or value.min() < -_INTEGER_LIMIT):
+        raise _error(program, v, "holds an integer of more than 32 bits")
+    return int(value) if value.ndim == 0 else np.array(value, np.int64)
+
+
+def _reals(program: Program, v: Variable, value: np.ndarray) -> Any:
+    if value.dtype.kind == "c":
+        raise _error(program, v, "must be real, not complex")
+    return np.float64(value) if value.ndim == 0 else np.array(value, np.float64)
+
+
+def _complex(program: Program, v: Variable, value: np.ndarray) -> Any:
+    return np.complex128(value) if value.ndim == 0 else np.array(value, np.complex128)
+
+
+def _convert_tuple(program: Program, v: Variable, given: Any, shapes: Sequence[Sequence[int]]) -> Any:
+    dims = v.type.count(",", 0, v.type.find("]")) + 1 if v.type.startswith("array[") else 0
+    columns = _columns(program, v, given, dims, len(v.items))
+    out = []
+    for i, (item, column, shape) in enumerate(zip(v.items, columns, shapes)):
+        named = type(v)(f"{v.name}.{i + 1}", item.type, (), None, v.declaration, v.line, item.items)
+        out.append(_convert(program, named, item.type, column, tuple(int(n) for n in shape)))
+    return tuple(out)
+
+
+def _columns(program: Program, v: Variable, given: Any, dims: int, count: int) -> list[Any]:
+    """The items of a tuple, or for an array of tuples one nested list per item."""
+    if dims:
+        rows = [_columns(program, v, g, dims - 1, count) for g in given]
+        return [[row[i] for row in rows] for i in range(count)]
+    if isinstance(given, Mapping):  # CmdStan's JSON: {"1": ..., "2": ...}
+        given = [given.get(str(i + 1)) for i in range(len(given))]
+    if len(given) != count:
+        raise _error(program, v, f"must have {count} items, not {len(given)}")
+    return list(given)
+
+
+def check(program: Program, v: Variable, value: Any, constraint: str | None, **bounds: Any) -> None:
+    """Raise StanDataError unless a value satisfies its declared constraint."""
+    if is_traced(value):
+        return
+    for name, bound in bounds.items():
+        inside = value >= bound if name == "lower" else value <= bound
+        if name in ("lower", "upper") and not np.all(inside):
+            at = np.argwhere(~np.broadcast_to(inside, np.shape(value)))[0]
+            index = f"[{','.join(str(i + 1) for i in at)}]" if at.size else ""
+            shown = np.asarray(value)[tuple(at)]
+            limit = np.broadcast_to(bound, np.shape(value))[tuple(at)]
+            sign = "greater" if name == "lower" else "less"
+            raise _error(program, v, f"is out of bounds: {v.name}{index} is {shown}, but must be {sign} than or equal to {limit}")
+    if constraint is not None:
+        record = constraints.get(constraint)
+        arguments = np.shape(value)[-2:] if constraint == "cholesky_factor_cov" else ()
+        if not np.all(record.check(xp, value, *arguments)):
+            raise _error(program, v, f"is not {record.description}")
+
+
+def is_traced(value: Any) -> bool:
+    """Whether a value is known to JAX only while it traces."""
+    if not uses_jax((value,)):
+        return False
+    from .arrays import named
+
+    return not all(named("jax").is_concrete(x) for x in (value if isinstance(value, tuple) else (value,)))
+
+
+def is_converted(value: Any) -> bool:
+    """Whether a value has the form that `transformed_data` returns: arrays, NumPy's reals, ints."""
+    if isinstance(value, tuple):
+        return all(map(is_converted, value))
+    return type(value) is int or isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "dtype")
+
+
+def _shown(shape: Sequence[int]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ")"

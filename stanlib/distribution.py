@@ -1,0 +1,232 @@
+"""The one record per distribution: its density, distribution functions, random numbers, support and native classes.
+
+    @stan_distribution(
+        "real normal_lpdf(reals y | reals mu, reals sigma)",
+        rng=("real_or_array normal_rng(reals mu, reals sigma)",),
+        support="real",
+        domains={"mu": FINITE, "sigma": POSITIVE},
+        native=Native("Normal", ("mu", "sigma")),
+        examples=[(0.3, 0.1, 2.0)],
+    )
+    class normal:
+        def lpdf(xp, y, mu, sigma): ...   # and lcdf, lccdf, cdf, rng where Stan has them
+
+The methods return one term per observation, from arguments that broadcast against each other. Outside the support the
+terms are -inf; `variate` says what Stan throws for instead, of an outcome that is known. `argument_dims` tells of each
+argument how many trailing axes one observation has of it: {"theta": 1} for the probabilities of a categorical
+distribution. From one record come
+the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`, `normal_lccdf` and `normal_rng`, and the
+distribution that `y ~ normal(mu, sigma)` observes.
+"""
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import ModuleType
+from typing import Any, Callable, Mapping, Sequence
+
+from . import registry, signatures
+from .arrays import namespace
+from .domains import Domain, guard
+from .errors import StanIndexError
+from .registry import Function
+
+
+@dataclass(frozen=True)
+class Native:
+    """The class of NumPyro and Pyro for the same law: its name, and Stan's arguments in the order that it takes.
+
+    `keywords` names what the class takes by keyword: {"covariance_matrix": "Sigma"}. `numpyro` and `pyro` override
+    the name where one backend has another or (None) none. `arguments` may be functions of Stan's arguments in place
+    of names: ("mu", lambda xp, mu, sigma: ...).
+    """
+
+    name: str
+    arguments: tuple[str, ...]
+    numpyro: str | None = ""
+    pyro: str | None = ""
+    keywords: Mapping[str, str] = field(default_factory=dict)
+
+    def on(self, backend: str) -> str | None:
+        special: str | None = getattr(self, backend)
+        return self.name if special == "" else special
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """A distribution of the library.
+
+    `texts` are the signatures of its density; `support` is the name of a constraint ("real", "positive", "unit",
+    "simplex", ...) or of the integers ("integer", "natural", ...), or a function of the parameters that returns the
+    name and the bounds: ("interval", alpha, beta), ("lower", mu) or, of integers, ("range", 0, N). `methods` holds
+    lpdf or lpmf, and lcdf, lccdf, cdf and rng where there are such. `event_dims` tells how many trailing axes one
+    observation has, `argument_dims` how many it has of each argument (0 if not named). `variate` holds, by the name
+    of a method, the domain of the outcome or a function of the parameters that returns it.
+    """
+
+    name: str
+    texts: tuple[str, ...]
+    rng_texts: tuple[str, ...]
+    support: str | Callable[..., tuple[Any, ...]]
+    methods: Mapping[str, Callable[..., Any]]
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    native: Native | None = None
+    event_dims: int = 0
+    argument_dims: Mapping[str, int] = field(default_factory=dict)
+    variate: Mapping[str, Domain | Callable[..., Domain]] = field(default_factory=dict)
+    examples: tuple[tuple[Any, ...], ...] = ()
+    doc: str = ""
+    sizes: tuple[str, ...] = ()  # the arguments of the rng that decide the shape of what it draws
+
+    @property
+    def density(self) -> str:
+        return "lpmf" if "lpmf" in self.methods else "lpdf"
+
+    @cached_property
+    def argument_names(self) -> tuple[str, ...]:
+        """The names of the parameters, without the variate."""
+        return signatures.parse(self.texts[0]).argument_names[1:]
+
+    @cached_property
+    def vectorized(self) -> tuple[bool, ...]:
+        """Which parameters are one number per observation: `reals` and `ints`, not vectors and matrices."""
+        arguments = signatures.parse(self.texts[0]).arguments[1:]
+        return tuple(getattr(a.term, "text", "") in ("reals", "ints", "real", "int", "numbers") for a in arguments)
+
+    def log_prob(self, y: Any, *arguments: Any) -> Any:
+        """One log density per observation, of arguments of any array library.
+
+        Parameters outside their domain raise StanDomainError where they are known, and make the result NaN where
+        they are traced.
+        """
+        xp = namespace((y, *arguments))
+        checks = tuple((i, n, self.domains[n]) for i, n in enumerate(self.argument_names) if n in self.domains)
+        guarded = guard(xp, f"{self.name}_{self.density}", arguments, checks)
+        y, *guarded = xp.convert((y, *guarded))
+        self.check_sizes(xp, self.name, (y, *guarded), self.texts[0])
+        return self.methods[self.density](xp, y, *guarded)
+
+    def check_sizes(self, xp: ModuleType, function: str, arguments: Sequence[Any], text: str) -> None:
+        """Containers that are vectorised over must be of one size; `text` is the signature with their names.
+
+        Raises:
+            StanIndexError: naming both sizes.
+        """
+        names = signatures.parse(text).argument_names
+        check_sizes(xp, function, arguments, self.event_dims, [self.argument_dims.get(n, 0) for n in names])
+
+    def check_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
+        """Raise StanDomainError for a known outcome for which Stan throws."""
+        domain = self.variate.get(method)
+        if domain is None or not xp.is_concrete(y):
+            return
+        if not isinstance(domain, Domain):
+            if not all(map(xp.is_concrete, arguments)):
+                return
+            domain = domain(*arguments)
+        name = signatures.parse(self.texts[0]).argument_names[0]
+        domain.check(namespace((y, *arguments)), f"{self.name}_{method}", name, y)
+
+
+DISTRIBUTIONS: dict[str, Distribution] = {}
+
+
+def stan_distribution(
+    *texts: str, rng: Sequence[str] = (), support: str | Callable[..., tuple[Any, ...]],
+    domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
+    argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Domain | Callable[..., Domain]] | None = None,
+    examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (),
+) -> Callable[[type], Distribution]:  # fmt: skip
+    """Class decorator that registers a distribution; the class's functions are its methods."""
+
+    def register(cls: type) -> Distribution:
+        methods = {k: v for k, v in vars(cls).items() if callable(v) and not k.startswith("_")}
+        if "lpdf" in methods:
+            methods |= {k: _with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
+        name = signatures.parse(texts[0]).name.rpartition("_")[0]
+        d = Distribution(
+            name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
+            dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "", tuple(sizes),
+        )  # fmt: skip
+        DISTRIBUTIONS[name] = d
+        _register_functions(d)
+        return d
+
+    return register
+
+
+# What the distribution functions of continuous distributions are at -infinity and infinity.
+ENDS = {"cdf": (0.0, 1.0), "lcdf": (-math.inf, 0.0), "lccdf": (0.0, -math.inf)}
+
+
+def _with_ends(method: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
+    """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
+
+    @functools.wraps(method)
+    def terms(xp: ModuleType, y: Any, *arguments: Any) -> Any:
+        infinite = xp.isinf(y)
+        if xp.is_concrete(infinite) and not xp.any(infinite):
+            return method(xp, y, *arguments)
+        inside = method(xp, xp.where(infinite, 0.5, y), *arguments)
+        return xp.where(infinite, xp.where(y > 0, above, below), inside)
+
+    return terms
+
+
+def _register_functions(d: Distribution) -> None:
+    for method in d.methods:
+        if method == "rng":
+            registry.add(_rng_function(d))
+        else:
+            registry.add(_summed_function(d, method))
+
+
+def _summed_function(d: Distribution, method: str) -> Function:
+    """`normal_lpdf` and its like: the sum of the terms, for `cdf` their product."""
+    name = f"{d.name}_{method}"
+    texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
+
+    def body(xp: ModuleType, y: Any, *arguments: Any) -> Any:
+        d.check_sizes(xp, name, (y, *arguments), texts[0])
+        d.check_variate(xp, method, y, arguments)
+        terms = d.methods[method](xp, y, *arguments)
+        return xp.prod(terms) if method == "cdf" else xp.sum(terms)
+
+    body.__doc__ = d.doc
+    return Function(name, name, texts, body, domains=d.domains, examples=d.examples, distribution=d)
+
+
+def _rng_function(d: Distribution) -> Function:
+    name = f"{d.name}_rng"
+
+    def body(xp: ModuleType, random: Any, *arguments: Any) -> Any:
+        d.check_sizes(xp, name, arguments, d.rng_texts[0])
+        return d.methods["rng"](xp, random, *arguments)
+
+    return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=d.domains, random=True, distribution=d)
+
+
+def check_sizes(
+    xp: ModuleType, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
+) -> None:
+    """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
+
+    `dims` tells how many trailing axes belong to one observation of each argument.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    if event_dims:
+        return  # the multivariate densities check the shapes of theirs
+    sizes = {xp.shape(a)[: xp.ndim(a) - d] for a, d in zip(arguments, dims or (0,) * len(arguments))} - {()}
+    if len(sizes) > 1:
+        shown = " and ".join(str(s[0]) for s in sorted(sizes))
+        raise StanIndexError(f"{name}: the sizes of vectorised arguments differ: {shown}")
+
+
+def get(name: str) -> Distribution:
+    """The record of a distribution by its Stan name."""
+    registry.load()
+    return DISTRIBUTIONS[name]

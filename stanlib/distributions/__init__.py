@@ -1,0 +1,1 @@
+"""Distributions, one file per distribution of the Stan Functions Reference."""

@@ -1,0 +1,137 @@
+"""What the densities of vectors and matrices share: domains, sizes, quadratic forms, partial correlations.
+
+Observations stand in rows. Whatever has to be solved is solved once, with all observations as columns; the factor of a
+matrix that is data is inverted once, while the program is traced, and costs one product then.
+"""
+from __future__ import annotations
+
+from ..checks import SYMMETRY_TOLERANCE, same_size
+from ..domains import Domain, guard
+from ..errors import StanIndexError
+from ._terms import LOG_2_PI
+
+UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
+
+
+def _is_square(xp, m):
+    return xp.shape(m)[0] == xp.shape(m)[1]
+
+
+def _is_symmetric(xp, m):
+    return _is_square(xp, m) and bool(xp.all(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE))
+
+
+def _is_covariance(xp, m):
+    return _is_symmetric(xp, m) and not xp.any(xp.isnan(xp.cholesky(m)))
+
+
+def _is_semidefinite(xp, m):
+    least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m)) if 0 not in xp.shape(m) else 0.0
+    return _is_symmetric(xp, m) and bool(xp.all(xp.eigh(m)[0] >= least))
+
+
+def _is_correlation(xp, m):
+    return _is_covariance(xp, m) and bool(xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE))
+
+
+def _is_lower(xp, m):
+    return bool(xp.all(xp.triu(m, 1) == 0))
+
+
+def _is_factor(xp, m):
+    return _is_square(xp, m) and _is_lower(xp, m) and bool(xp.all(xp.diagonal(m) > 0))
+
+
+# Of traced matrices nothing is asked: where they are not positive definite, the density is NaN by itself.
+COVARIANCE = Domain("symmetric and positive definite", _is_covariance, traced=False)
+SEMIDEFINITE = Domain("symmetric and positive semidefinite", _is_semidefinite, traced=False)
+CORRELATION = Domain("a correlation matrix", _is_correlation, traced=False)
+LOWER = Domain("lower triangular", _is_lower, traced=False)
+CHOLESKY_FACTOR = Domain("lower triangular with a positive diagonal", _is_factor, traced=False)
+
+
+def require(xp, name, argument, x, domain):
+    """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
+    return guard(xp, name, (x,), [(0, argument, domain)])[0]
+
+
+def above(bound):
+    """The domain of what is greater than a bound."""
+    return Domain(f"greater than {bound}", lambda xp, x: x > bound)
+
+
+def check_vectors(xp, name, size, what, **vectors):
+    """Vectors, or arrays of vectors, must be of one size, and the arrays of one length.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    for argument, v in vectors.items():
+        same_size(name, f"the size of {argument}", xp.shape(v)[-1], what, size)
+    lengths = {xp.shape(v)[0] for v in vectors.values() if xp.ndim(v) > 1}
+    if len(lengths) > 1:
+        shown = " and ".join(map(str, sorted(lengths)))
+        raise StanIndexError(f"{name}: the arrays {' and '.join(vectors)} have lengths {shown}, which must match")
+
+
+def residuals(xp, name, y, mu, size):
+    """y - mu, once the sizes are checked against that of the matrix."""
+    check_vectors(xp, name, size, "the rows of the matrix", y=y, mu=mu)
+    return y - mu
+
+
+def covariance_lengths(xp, sigma, d):
+    """log det sigma, and the squared Mahalanobis length of every row of d."""
+    if xp.is_concrete(sigma):
+        return factor_lengths(xp, xp.cholesky(sigma), d)
+    if xp.ndim(d) > 1:
+        return xp.quadratic_spd(sigma, xp.transpose(d))
+    log_det, squares = xp.quadratic_spd(sigma, d[:, None])
+    return log_det, squares[0]
+
+
+def factor_lengths(xp, factor, d):
+    """The same for a covariance matrix of which the Cholesky factor is given."""
+    white = whiten(xp, factor, d)
+    return 2 * log_diagonal(xp, factor), xp.sum(white * white, axis=-1)
+
+
+def whiten(xp, factor, d):
+    """The solution of factor x = d for every row of d."""
+    if xp.is_concrete(factor):
+        return xp.matmul(d, xp.transpose(xp.solve_triangular(factor, xp.eye(xp.shape(factor)[0]))))
+    if xp.ndim(d) == 1:
+        return xp.solve_triangular(factor, d)
+    return xp.transpose(xp.solve_triangular(factor, xp.transpose(d)))
+
+
+def log_diagonal(xp, factor):
+    """The sum of the logarithms of the diagonal: the logarithm of the determinant of a triangular matrix."""
+    return xp.sum(xp.log(xp.diagonal(factor)))
+
+
+def log_det_spd(xp, m):
+    """log det of a positive definite matrix."""
+    return covariance_lengths(xp, m, xp.zeros((0, xp.shape(m)[0])))[0]
+
+
+def normal_terms(size, log_det, squares):
+    """The log density of normal vectors of this size, by covariance and squared Mahalanobis lengths."""
+    return -0.5 * (squares + (log_det + size * LOG_2_PI))
+
+
+def normal_draws(xp, random, factor, mu):
+    """mu + factor z with standard normal z, for every row of mu."""
+    return mu + xp.matmul(random.normal(xp.shape(mu)), xp.transpose(factor))
+
+
+def from_partial_correlations(xp, z):
+    """The Cholesky factor of a correlation matrix, with partial correlations in the lower triangle of z.
+
+    Each is the share, with its sign, that it takes of the length which the entries before it leave of the row
+    (Lewandowski, Kurowicka and Joe, 2009).
+    """
+    log_left = 0.5 * xp.log1p(-z * z)
+    before = xp.cumsum(log_left, axis=-1)[:, :-1]
+    before, eye = xp.convert((xp.concatenate([0.0 * z[:, :1], before], axis=1), xp.eye(xp.shape(z)[0])))
+    return (z + eye) * xp.exp(before)

@@ -1,0 +1,150 @@
+"""What the densities share: safe logarithms, the edges of the support, linear predictors."""
+from __future__ import annotations
+
+import math
+
+from ..errors import StanError, StanIndexError
+
+LOG_2 = math.log(2)
+LOG_PI = math.log(math.pi)
+LOG_2_PI = math.log(2 * math.pi)
+MANY = 500  # observations from which on a table in memory pays
+
+
+def holds(xp, condition):
+    """Whether a condition is known to hold everywhere, so that nothing needs to be masked."""
+    return xp.is_concrete(condition) and bool(xp.all(condition))
+
+
+def inner(xp, inside, y, value):
+    """y, and `value` in the place of what is outside the support, so that the formula has finite gradients there."""
+    return y if holds(xp, inside) else xp.where(inside, y, value)
+
+
+def within(xp, inside, terms, outside=None):
+    """The terms inside the support, -inf (or `outside`) elsewhere."""
+    return terms if holds(xp, inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
+
+
+def log0(xp, x):
+    """log(x) for x >= 0, with gradient 0 instead of infinity at 0."""
+    positive = x > 0
+    return within(xp, positive, xp.log(inner(xp, positive, x, 1.0)))
+
+
+def log_one_less(xp, x):
+    """log(1 - x) for x <= 1, with gradient 0 instead of infinity at 1."""
+    less = x < 1
+    return within(xp, less, xp.log1p(-inner(xp, less, x, 0.5)))
+
+
+def times(xp, n, x):
+    """n x, and 0 where n is 0 and x infinite."""
+    used = n != 0
+    return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
+
+
+def power_terms(xp, y, p, rest, tail):
+    """p log(y) + rest - tail(y, log(y)) for y > 0, its limit at 0 and -inf below; the tail vanishes at 0."""
+    inside = y > 0
+    y1 = inner(xp, inside, y, 1.0)
+    log_y = xp.log(y1)
+    terms = p * log_y + rest - tail(y1, log_y)
+    if holds(xp, inside):
+        return terms
+    at_zero = xp.where(p > 0, -xp.inf, xp.where(p < 0, xp.inf, rest))
+    return xp.where(inside, terms, xp.where(y == 0, at_zero, -xp.inf))
+
+
+def log_expit(xp, x):
+    """log(inv_logit(x))."""
+    return xp.minimum(x, 0.0) - xp.log1p(xp.exp(-xp.abs(x)))
+
+
+def softplus(xp, x):
+    """log(1 + exp(x))."""
+    return xp.maximum(x, 0.0) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+def log_of(xp, p, q):
+    """log(p) of two probabilities that sum to 1 and are each precise when small."""
+    lower = p < q
+    return xp.where(lower, log0(xp, xp.where(lower, p, 0.5)), xp.log1p(-xp.where(lower, 0.5, q)))
+
+
+def log1mexp_neg(xp, t, log_t):
+    """log(1 - exp(-t)) for t >= 0, also for a t that underflows, from its logarithm."""
+    tiny, large = t < 1e-8, t > LOG_2
+    middle = xp.where(tiny | large, 0.5, t)
+    return xp.where(
+        tiny, log_t - 0.5 * t,
+        xp.where(large, xp.log1p(-xp.exp(-xp.where(large, t, 1.0))), xp.log(-xp.expm1(-middle))),
+    )  # fmt: skip
+
+
+def predictor(xp, name, x, alpha, beta):
+    """alpha + x beta for a matrix of rows x or a single row.
+
+    Raises:
+        StanIndexError: if the columns of x and the coefficients differ in number.
+    """
+    columns, coefficients = xp.shape(x)[-1], xp.shape(beta)[0]
+    if columns != coefficients:
+        raise StanIndexError(f"{name}: x has {columns} columns, but there are {coefficients} coefficients")
+    return xp.matmul(x, beta) + alpha
+
+
+def pick(xp, x, y):
+    """The y-th component of the vector x (counted from 1), -inf for a y that is none."""
+    inside = (y >= 1) & (y <= xp.shape(x)[0])
+    table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
+    return within(xp, inside, table[xp.where(inside, y - 1, 0)])
+
+
+def stored(xp, x, uses):
+    """The vector x, written to memory: XLA would else compute components anew for every observation that picks one."""
+    if xp.LIBRARY != "jax" or xp.is_concrete(x) or uses < MANY:
+        return x
+    return xp.at_set(x, xp.arange(xp.shape(x)[0]), x)
+
+
+def pick_column(xp, x, y):
+    """The y-th component of every row, by a mask instead of indices, whose gradient is a sum too; 0 if there is none."""
+    y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
+    columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
+    return xp.sum(xp.where(columns == y, x, 0.0), axis=-1)
+
+
+def cut_points(xp, name, y, eta, c, end):
+    """The cut points below and above category y, which are -end and end at the ends.
+
+    Raises:
+        StanIndexError: unless there is one vector of cut points, or one for every location.
+    """
+    if xp.ndim(c) == 2 and xp.shape(c)[:1] != (xp.shape(eta) or (1,)):
+        raise StanIndexError(f"{name}: {xp.shape(c)[0]} vectors of cut points for {xp.shape(eta) or 1} locations")
+    edges = with_ends(xp, c, -end, end)
+    take, y = pick if xp.ndim(c) == 1 else pick_column, xp.where((y >= 1) & (y < xp.shape(edges)[-1]), y, 1)
+    return take(xp, edges, y), take(xp, edges, y + 1)
+
+
+def with_ends(xp, c, before, after):
+    """c with numbers before and behind the components of its last axis."""
+    end = xp.zeros(xp.shape(c)[:-1] + (1,))
+    return xp.concatenate([end + before, c, end + after], axis=-1)
+
+
+def known_maximum(xp, name, n):
+    """The greatest of the counts that a sum runs over; it sets the length of an array.
+
+    Raises:
+        StanError: if a compiled program only learns it when it runs.
+    """
+    if xp.LIBRARY == "jax" and not xp.is_concrete(n):
+        raise StanError(f"{name}: the distribution functions need counts that are known when the program is compiled")
+    return max(0, int(xp.max(n)) if xp.ndim(n) else int(n))
+
+
+def outcomes(xp, most, shape, *like):
+    """0, 1, ..., `most` along a new leading axis in front of those of a shape, in the library of the parameters."""
+    return xp.convert((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]

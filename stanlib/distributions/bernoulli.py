@@ -1,0 +1,39 @@
+"""The Bernoulli distribution. Source: Stan Functions Reference, "Bernoulli distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import PROBABILITY, between
+from ._terms import log0, log_one_less, within
+
+
+@stan_distribution(
+    "real bernoulli_lpmf(ints y | reals theta)",
+    rng=["int_or_array bernoulli_rng(reals theta)"],
+    support=lambda theta: ("range", 0, 1),
+    domains={"theta": PROBABILITY},
+    variate={"lpmf": between(0, 1)},
+    native=Native("Bernoulli", ("theta",), numpyro="BernoulliProbs"),
+    examples=[(1, 0.3), (0, 0.8)],
+)
+class bernoulli:
+    """1 with probability theta, else 0."""
+
+    def lpmf(xp, y, theta):
+        terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
+        return within(xp, (y == 0) | (y == 1), terms)
+
+    def cdf(xp, y, theta):
+        return _with_ends(xp, y, 1 - theta, 0.0, 1.0)
+
+    def lcdf(xp, y, theta):
+        return _with_ends(xp, y, log_one_less(xp, theta), -xp.inf, 0.0)
+
+    def lccdf(xp, y, theta):
+        return _with_ends(xp, y, log0(xp, theta), 0.0, -xp.inf)
+
+    def rng(xp, random, theta):
+        return xp.integer(random.uniform(xp.shape(theta)) < theta)
+
+
+def _with_ends(xp, y, at_zero, below, above):
+    return xp.where(y < 0, below, xp.where(y >= 1, above, at_zero))

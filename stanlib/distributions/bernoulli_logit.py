@@ -1,0 +1,53 @@
+"""The Bernoulli distribution in log odds, and its generalised linear model.
+
+Source: Stan Functions Reference, "Bernoulli distribution, logit parameterization" and "Bernoulli-logit generalized
+linear model".
+"""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, between
+from ._terms import log_expit, predictor, within
+
+
+@stan_distribution(
+    "real bernoulli_logit_lpmf(ints y | reals alpha)",
+    rng=["int_or_array bernoulli_logit_rng(reals alpha)"],
+    support=lambda alpha: ("range", 0, 1),
+    domains={"alpha": NOT_NAN},
+    variate={"lpmf": between(0, 1)},
+    native=Native("BernoulliLogits", ("alpha",), pyro=None),
+    examples=[(1, 0.3), (0, -40.0)],
+)
+class bernoulli_logit:
+    """1 with probability inv_logit(alpha), else 0."""
+
+    def lpmf(xp, y, alpha):
+        if xp.ndim(alpha) < xp.ndim(y):  # two numbers, to be chosen from
+            terms = xp.where(y == 1, log_expit(xp, alpha), log_expit(xp, -alpha))
+        else:
+            terms = log_expit(xp, (2 * y - 1) * alpha)
+        return within(xp, (y == 0) | (y == 1), terms)
+
+    def rng(xp, random, alpha):
+        return xp.integer(random.uniform(xp.shape(alpha)) < xp.expit(alpha))
+
+
+@stan_distribution(
+    "real bernoulli_logit_glm_lpmf(array[] int y | (row_vector | matrix) x, (real | vector) alpha, vector beta)",
+    "real bernoulli_logit_glm_lpmf(int y | matrix x, (real | vector) alpha, vector beta)",
+    rng=["array[] int bernoulli_logit_glm_rng((row_vector | matrix) x, vector alpha, vector beta)"],
+    support=lambda x, alpha, beta: ("range", 0, 1),
+    domains={"alpha": FINITE, "beta": FINITE},
+    variate={"lpmf": between(0, 1)},
+    argument_dims={"x": 1, "beta": 1},
+    examples=[([0, 1], [[1.0, 2.0], [0.5, -1.0]], 0.2, [0.4, -0.1])],
+)
+class bernoulli_logit_glm:
+    """1 with log odds alpha + x * beta, else 0."""
+
+    def lpmf(xp, y, x, alpha, beta):
+        return bernoulli_logit.methods["lpmf"](xp, y, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))
+
+    def rng(xp, random, x, alpha, beta):
+        return bernoulli_logit.methods["rng"](xp, random, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))

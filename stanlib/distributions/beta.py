@@ -1,0 +1,51 @@
+"""The beta distribution. Source: Stan Functions Reference, "Beta distribution"."""
+from __future__ import annotations
+
+from ..arrays.special.incomplete_beta import log_betainc_inside
+from ..distribution import Native, stan_distribution
+from ..domains import POSITIVE_FINITE, between
+from ._rising import log_beta
+from ._terms import holds, inner, within
+
+
+@stan_distribution(
+    "real beta_lpdf(reals y | reals alpha, reals beta)",
+    rng=["real_or_array beta_rng(reals alpha, reals beta)"],
+    support="unit",
+    domains={"alpha": POSITIVE_FINITE, "beta": POSITIVE_FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), between(0, 1)),
+    native=Native("Beta", ("alpha", "beta")),
+    examples=[(0.3, 1.7, 0.8), (0.9, 0.5, 2.0)],
+)
+class beta:
+    """Beta with prior counts alpha and beta."""
+
+    def lpdf(xp, y, alpha, beta):
+        rest = -log_beta(xp, alpha, beta)
+        inside = (y > 0) & (y < 1)
+        if holds(xp, inside):
+            return (alpha - 1) * xp.log(y) + (beta - 1) * xp.log1p(-y) + rest
+        y1 = xp.where(inside, y, 0.5)
+        power = xp.where(y == 0, alpha - 1, beta - 1)
+        limit = xp.where(power > 0, -xp.inf, xp.where(power < 0, xp.inf, rest))
+        edges = xp.where((y == 0) | (y == 1), limit, -xp.inf)
+        return xp.where(inside, (alpha - 1) * xp.log(y1) + (beta - 1) * xp.log1p(-y1) + rest, edges)
+
+    def cdf(xp, y, alpha, beta):
+        return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta))
+
+    def lcdf(xp, y, alpha, beta):
+        return _log_lower(xp, y, 1 - y, alpha, beta)
+
+    def lccdf(xp, y, alpha, beta):
+        return _log_lower(xp, 1 - y, y, beta, alpha)
+
+    def rng(xp, random, alpha, beta):
+        return random.beta(alpha, beta, xp.broadcast_shape(alpha, beta))
+
+
+def _log_lower(xp, x, y, a, b):
+    """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
+    inside = (x > 0) & (y > 0)
+    log_p = log_betainc_inside(xp, xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))
+    return within(xp, inside, log_p, xp.where(x > 0, 0.0, -xp.inf))

@@ -1,0 +1,53 @@
+"""The binomial distribution. Source: Stan Functions Reference, "Binomial distribution"."""
+from __future__ import annotations
+
+from ..arrays.special.incomplete_beta import log_betainc_inside
+from ..distribution import Native, stan_distribution
+from ..domains import NONNEGATIVE, PROBABILITY, between
+from ._rising import lchoose
+from ._terms import log0, log_one_less, times, within
+
+
+@stan_distribution(
+    "real binomial_lpmf(ints n | ints N, reals theta)",
+    rng=["int_or_array binomial_rng(ints N, reals theta)"],
+    support=lambda N, theta: ("range", 0, N),
+    domains={"N": NONNEGATIVE, "theta": PROBABILITY},
+    variate={"lpmf": lambda N, theta: between(0, N)},
+    native=Native("Binomial", (), numpyro="BinomialProbs", keywords={"total_count": "N", "probs": "theta"}),
+    examples=[(3, 10, 0.3), (0, 4, 0.8)],
+)
+class binomial:
+    """The number of successes in N trials of probability theta."""
+
+    def lpmf(xp, n, N, theta):
+        successes, failures = times(xp, n, log0(xp, theta)), times(xp, N - n, log_one_less(xp, theta))
+        return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + successes + failures)
+
+    def cdf(xp, n, N, theta):
+        return xp.exp(_log_lower(xp, n, N, theta))
+
+    def lcdf(xp, n, N, theta):
+        return _log_lower(xp, n, N, theta)
+
+    def lccdf(xp, n, N, theta):
+        inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
+        tail = log_betainc_inside(xp, n1, rest, p, 1 - p)
+        return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), 0.0, -xp.inf))
+
+    def rng(xp, random, N, theta):
+        return random.binomial(N, theta, xp.broadcast_shape(N, theta))
+
+
+def _log_lower(xp, n, N, theta):
+    inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
+    tail = log_betainc_inside(xp, rest, n1, 1 - p, p)
+    return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))
+
+
+def _beta_arguments(xp, n, N, theta):
+    """Whether a tail is neither 0 nor 1, and if so n + 1, N - n and the probability: more than n successes are as
+    probable as a beta variate of these parameters below theta (DLMF 8.17.24).
+    """
+    inside = (n >= 0) & (n < N) & (theta > 0) & (theta < 1)
+    return inside, xp.where(inside, n, 0) + 1.0, xp.where(inside, N - n, 1) * 1.0, xp.where(inside, theta, 0.5)

@@ -1,0 +1,25 @@
+"""The categorical distribution. Source: Stan Functions Reference, "Categorical distribution"."""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import SIMPLEX, between
+from ._terms import log0, pick
+
+
+@stan_distribution(
+    "real categorical_lpmf(ints y | vector theta)",
+    rng=["int categorical_rng(vector theta)"],
+    support=lambda theta: ("range", 1, len(theta)),
+    domains={"theta": SIMPLEX},
+    variate={"lpmf": lambda theta: between(1, len(theta))},
+    argument_dims={"theta": 1},
+    examples=[(2, [0.1, 0.2, 0.7]), ([1, 3], [0.1, 0.2, 0.7])],
+)
+class categorical:
+    """One of the categories 1, 2, ... with probabilities theta."""
+
+    def lpmf(xp, y, theta):
+        return pick(xp, log0(xp, theta), y)
+
+    def rng(xp, random, theta):
+        return 1 + random.categorical(theta)

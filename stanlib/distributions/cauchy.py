@@ -1,0 +1,37 @@
+"""The Cauchy distribution. Source: Stan Functions Reference, "Cauchy distribution"."""
+from __future__ import annotations
+
+import math
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ._terms import LOG_PI, log_of
+
+
+@stan_distribution(
+    "real cauchy_lpdf(reals y | reals mu, reals sigma)",
+    rng=["real_or_array cauchy_rng(reals mu, reals sigma)"],
+    support="real",
+    domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("Cauchy", ("mu", "sigma")),
+    examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],
+)
+class cauchy:
+    """Cauchy with location mu and scale sigma."""
+
+    def lpdf(xp, y, mu, sigma):
+        z = (y - mu) / sigma
+        return -xp.log1p(z * z) - (xp.log(sigma) + LOG_PI)
+
+    def cdf(xp, y, mu, sigma):
+        return xp.arctan2(sigma, mu - y) / math.pi
+
+    def lcdf(xp, y, mu, sigma):
+        return log_of(xp, xp.arctan2(sigma, mu - y) / math.pi, xp.arctan2(sigma, y - mu) / math.pi)
+
+    def lccdf(xp, y, mu, sigma):
+        return log_of(xp, xp.arctan2(sigma, y - mu) / math.pi, xp.arctan2(sigma, mu - y) / math.pi)
+
+    def rng(xp, random, mu, sigma):
+        return mu + sigma * xp.tan(math.pi * (random.uniform(xp.broadcast_shape(mu, sigma)) - 0.5))

@@ -1,0 +1,37 @@
+"""The chi-square distribution. Source: Stan Functions Reference, "Chi-square distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ._terms import LOG_2, power_terms
+from .gamma import gamma
+
+
+@stan_distribution(
+    "real chi_square_lpdf(reals y | reals nu)",
+    rng=["real_or_array chi_square_rng(reals nu)"],
+    support="nonnegative",
+    domains={"nu": POSITIVE_FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NONNEGATIVE),
+    native=Native("Chi2", ("nu",)),
+    examples=[(0.3, 1.7), (30.0, 5.0)],
+)
+class chi_square:
+    """The law of the sum of nu squared standard normals: gamma(nu / 2, 1 / 2)."""
+
+    def lpdf(xp, y, nu):
+        half = 0.5 * nu
+        rest = -LOG_2 * half - xp.lgamma(half)
+        return power_terms(xp, y, half - 1, rest, lambda y, log_y: 0.5 * y)
+
+    def cdf(xp, y, nu):
+        return gamma.methods["cdf"](xp, y, 0.5 * nu, 0.5)
+
+    def lcdf(xp, y, nu):
+        return gamma.methods["lcdf"](xp, y, 0.5 * nu, 0.5)
+
+    def lccdf(xp, y, nu):
+        return gamma.methods["lccdf"](xp, y, 0.5 * nu, 0.5)
+
+    def rng(xp, random, nu):
+        return 2 * random.gamma(0.5 * nu)

@@ -1,0 +1,39 @@
+"""The Dirichlet distribution. Source: Stan Functions Reference, "Dirichlet distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import POSITIVE, SIMPLEX
+from ._multivariate import check_vectors
+
+
+@stan_distribution(
+    "real dirichlet_lpdf(vectors theta | vectors alpha)",
+    rng=["vector dirichlet_rng(vector alpha)"],
+    support="simplex",
+    domains={"alpha": POSITIVE},
+    variate={"lpdf": SIMPLEX},
+    event_dims=1,
+    argument_dims={"alpha": 1},
+    native=Native("Dirichlet", ("alpha",)),
+    examples=[([0.2, 0.5, 0.3], [1.0, 2.5, 0.5]), ([[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]], [1.0, 2.5, 0.5])],
+)
+class dirichlet:
+    """Dirichlet with concentrations alpha."""
+
+    def lpdf(xp, theta, alpha):
+        check_vectors(xp, "dirichlet", xp.shape(alpha)[-1], "the size of alpha", theta=theta, alpha=alpha)
+        normalizer = xp.lgamma(xp.sum(alpha, axis=-1)) - xp.sum(xp.lgamma(alpha), axis=-1)
+        return normalizer + xp.sum(xp.xlogy(alpha - 1, theta), axis=-1)
+
+    def rng(xp, random, alpha):
+        return xp.exp(log_draw(xp, random, alpha))
+
+
+def log_draw(xp, random, alpha):
+    """The logarithms of a Dirichlet draw, which small concentrations can't underflow.
+
+    A gamma variate of shape alpha is one of shape alpha + 1 times a power 1 / alpha of a uniform one.
+    """
+    shape = xp.shape(alpha)
+    log_gamma = xp.log(random.gamma(alpha + 1.0, shape)) + xp.log1p(-random.uniform(shape)) / alpha
+    return log_gamma - xp.logsumexp(log_gamma)

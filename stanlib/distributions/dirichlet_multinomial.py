@@ -1,0 +1,31 @@
+"""The Dirichlet-multinomial distribution. Source: Stan Functions Reference, "Dirichlet-multinomial distribution"."""
+from __future__ import annotations
+
+from ..checks import same_size
+from ..distribution import stan_distribution
+from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ._rising import log_rising
+from .dirichlet import log_draw
+from .multinomial import count_draws, count_terms
+
+
+@stan_distribution(
+    "real dirichlet_multinomial_lpmf(array[] int y | vector alpha)",
+    rng=["array[] int dirichlet_multinomial_rng(vector alpha, int N)"],
+    support="counts",
+    domains={"alpha": POSITIVE_FINITE, "N": NONNEGATIVE},
+    variate={"lpmf": NONNEGATIVE},
+    event_dims=1,
+    argument_dims={"alpha": 1},
+    examples=[([1, 0, 3], [1.0, 2.5, 0.5])],
+)
+class dirichlet_multinomial:
+    """Multinomial counts whose probabilities are Dirichlet with concentrations alpha."""
+
+    def lpmf(xp, y, alpha):
+        same_size("dirichlet_multinomial", "the size of y", xp.shape(y)[-1], "the size of alpha", xp.shape(alpha)[-1])
+        counts = count_terms(xp, y, log_rising(xp, alpha, y))
+        return counts - log_rising(xp, xp.sum(alpha), xp.sum(y))
+
+    def rng(xp, random, alpha, N):
+        return count_draws(xp, random, xp.exp(log_draw(xp, random, alpha)), N)

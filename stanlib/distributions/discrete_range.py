@@ -1,0 +1,44 @@
+"""The discrete range distribution. Source: Stan Functions Reference, "Discrete range distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import at_least
+
+
+@stan_distribution(
+    "real discrete_range_lpmf(ints y | ints lower, ints upper)",
+    rng=["int_or_array discrete_range_rng(ints lower, ints upper)"],
+    support=lambda lower, upper: ("range", lower, upper),
+    native=Native("DiscreteUniform", ("lower", "upper"), pyro=None),
+    examples=[(3, 1, 6), (7, 1, 6)],
+)
+class discrete_range:
+    """Uniform over the integers from lower to upper."""
+
+    def lpmf(xp, y, lower, upper):
+        return xp.where((y >= lower) & (y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
+
+    def cdf(xp, y, lower, upper):
+        return xp.exp(_log_share(xp, y - lower + 1.0, _count(xp, lower, upper)))
+
+    def lcdf(xp, y, lower, upper):
+        return _log_share(xp, y - lower + 1.0, _count(xp, lower, upper))
+
+    def lccdf(xp, y, lower, upper):
+        return _log_share(xp, upper - y * 1.0, _count(xp, lower, upper))
+
+    def rng(xp, random, lower, upper):
+        u = random.uniform(xp.broadcast_shape(lower, upper))
+        return xp.minimum(lower + xp.integer(xp.floor(u * _count(xp, lower, upper))), upper)
+
+
+def _count(xp, lower, upper):
+    if xp.is_concrete(lower) and xp.is_concrete(upper):
+        at_least(lower).check(xp, "discrete_range", "upper", upper)
+    return upper - lower + 1.0
+
+
+def _log_share(xp, part, whole):
+    """log(part / whole), -inf for no part and 0 for more than the whole."""
+    some = part > 0
+    return xp.where(some, xp.log(xp.minimum(xp.where(some, part, 1.0), whole)) - xp.log(whole), -xp.inf)

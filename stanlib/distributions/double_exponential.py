@@ -1,0 +1,42 @@
+"""The double exponential distribution. Source: Stan Functions Reference, "Double exponential (Laplace) distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ._terms import LOG_2
+
+
+@stan_distribution(
+    "real double_exponential_lpdf(reals y | reals mu, reals sigma)",
+    rng=["real_or_array double_exponential_rng(reals mu, reals sigma)"],
+    support="real",
+    domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("Laplace", ("mu", "sigma")),
+    examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],
+)
+class double_exponential:
+    """Double exponential (Laplace) with location mu and scale sigma."""
+
+    def lpdf(xp, y, mu, sigma):
+        return -xp.abs(y - mu) * (1 / sigma) - (xp.log(sigma) + LOG_2)
+
+    def cdf(xp, y, mu, sigma):
+        z = (y - mu) / sigma
+        tail = 0.5 * xp.exp(-xp.abs(z))
+        return xp.where(z < 0, tail, 1 - tail)
+
+    def lcdf(xp, y, mu, sigma):
+        return _log_tail(xp, (mu - y) / sigma)
+
+    def lccdf(xp, y, mu, sigma):
+        return _log_tail(xp, (y - mu) / sigma)
+
+    def rng(xp, random, mu, sigma):
+        shape = xp.broadcast_shape(mu, sigma)
+        return mu + sigma * (random.exponential(shape) - random.exponential(shape))
+
+
+def _log_tail(xp, z):
+    """log P(Z > z) for scale 1."""
+    return xp.where(z > 0, -z - LOG_2, xp.log1p(-0.5 * xp.exp(-xp.abs(z))))

@@ -1,0 +1,36 @@
+"""The exponential distribution. Source: Stan Functions Reference, "Exponential distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ._terms import inner, log0, log1mexp_neg, within
+
+
+@stan_distribution(
+    "real exponential_lpdf(reals y | reals beta)",
+    rng=["real_or_array exponential_rng(reals beta)"],
+    support="nonnegative",
+    domains={"beta": POSITIVE_FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NONNEGATIVE),
+    native=Native("Exponential", ("beta",)),
+    examples=[(0.3, 1.7), (30.0, 0.5)],
+)
+class exponential:
+    """Exponential with rate beta."""
+
+    def lpdf(xp, y, beta):
+        return within(xp, y >= 0, xp.log(beta) - beta * y)
+
+    def cdf(xp, y, beta):
+        return -xp.expm1(-beta * inner(xp, y >= 0, y, 0.0))
+
+    def lcdf(xp, y, beta):
+        inside = y > 0
+        t = beta * inner(xp, inside, y, 1.0)
+        return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
+
+    def lccdf(xp, y, beta):
+        return -beta * inner(xp, y >= 0, y, 0.0)
+
+    def rng(xp, random, beta):
+        return random.exponential(xp.shape(beta)) / beta

@@ -1,0 +1,28 @@
+"""The hypergeometric distribution. Source: Stan Functions Reference, "Hypergeometric distribution"."""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import NONNEGATIVE, between
+from ._rising import lchoose
+
+
+@stan_distribution(
+    "real hypergeometric_lpmf(int n | int N, int a, int b)",
+    rng=["int hypergeometric_rng(int N, int a, int b)"],
+    support=lambda N, a, b: ("range", *_range(N, a, b)),
+    domains={"N": NONNEGATIVE, "a": NONNEGATIVE, "b": NONNEGATIVE},
+    variate={"lpmf": lambda N, a, b: between(*_range(N, a, b))},
+    examples=[(1, 5, 3, 6)],
+)
+class hypergeometric:
+    """The number of the first kind among N drawn without replacement from a of this and b of another kind."""
+
+    def lpmf(xp, n, N, a, b):
+        return lchoose(xp, a, n) + lchoose(xp, b, N - n) - lchoose(xp, a + b, N)
+
+    def rng(xp, random, N, a, b):
+        return random.hypergeometric(N, a, b)
+
+
+def _range(N, a, b):
+    return max(0, N - b), min(a, N)

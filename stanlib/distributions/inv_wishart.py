@@ -1,0 +1,37 @@
+"""The inverse Wishart distribution. Source: Stan Functions Reference, "Inverse Wishart distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import POSITIVE_FINITE
+from ._multivariate import COVARIANCE, log_det_spd
+from .wishart import bartlett, check_matrices, log_normalizer, trace_of_ratio
+
+
+@stan_distribution(
+    "real inv_wishart_lpdf(matrix W | real nu, matrix Sigma)",
+    rng=["matrix inv_wishart_rng(real nu, matrix Sigma)"],
+    support="cov_matrix",
+    domains={"nu": POSITIVE_FINITE, "Sigma": COVARIANCE},
+    variate={"lpdf": COVARIANCE},
+    event_dims=2,
+    argument_dims={"Sigma": 2},
+    native=Native("InverseWishart", ("nu", "Sigma"), pyro=None),
+    examples=[([[2.0, 0.5], [0.5, 1.5]], 4.5, [[1.0, -0.2], [-0.2, 0.8]])],
+)
+class inv_wishart:
+    """The inverse of a Wishart matrix with nu degrees of freedom and scale matrix Sigma^-1."""
+
+    def lpdf(xp, W, nu, Sigma):
+        size, nu = check_matrices(xp, "inv_wishart", "W", W, nu, Sigma)
+        power = 0.5 * (nu * log_det_spd(xp, Sigma) - (nu + size + 1) * log_det_spd(xp, W))
+        return power - 0.5 * trace_of_ratio(xp, Sigma, W) - log_normalizer(size, nu)
+
+    def rng(xp, random, nu, Sigma):
+        size, nu = check_matrices(xp, "inv_wishart_rng", "Sigma", Sigma, nu, Sigma)
+        return inverse_draw(xp, random, size, nu, xp.cholesky(Sigma))
+
+
+def inverse_draw(xp, random, size, nu, factor):
+    """The inverse of a Wishart draw of scale (factor factor')^-1."""
+    rows = xp.solve_triangular(bartlett(xp, random, size, nu), xp.transpose(factor))
+    return xp.matmul(xp.transpose(rows), rows)

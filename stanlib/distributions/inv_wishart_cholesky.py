@@ -1,0 +1,37 @@
+"""The Cholesky factor of an inverse Wishart matrix.
+
+Source: Stan Functions Reference, "Inverse Wishart distribution, Cholesky Parameterization".
+"""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import POSITIVE_FINITE
+from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
+from ._terms import LOG_2
+from .inv_wishart import inverse_draw
+from .wishart import check_matrices, log_normalizer
+
+
+@stan_distribution(
+    "real inv_wishart_cholesky_lpdf(matrix L_W | real nu, matrix L_S)",
+    rng=["matrix inv_wishart_cholesky_rng(real nu, matrix L_S)"],
+    support="cholesky_factor_cov",
+    domains={"nu": POSITIVE_FINITE, "L_S": CHOLESKY_FACTOR},
+    variate={"lpdf": CHOLESKY_FACTOR},
+    event_dims=2,
+    argument_dims={"L_S": 2},
+    examples=[([[1.2, 0.0], [0.3, 0.9]], 4.5, [[1.0, 0.0], [-0.2, 0.8]])],
+)
+class inv_wishart_cholesky:
+    """The Cholesky factor of an inverse Wishart matrix with nu degrees of freedom and scale matrix L_S L_S'."""
+
+    def lpdf(xp, L_W, nu, L_S):
+        size, nu = check_matrices(xp, "inv_wishart_cholesky", "L_W", L_W, nu, L_S)
+        white = whiten(xp, L_W, xp.transpose(L_S))
+        i, _ = xp.convert((xp.arange(1, size + 1), L_W))
+        powers = nu * log_diagonal(xp, L_S) - xp.sum((nu + i) * xp.log(xp.diagonal(L_W)))
+        return powers - 0.5 * xp.sum(white * white) + size * LOG_2 - log_normalizer(size, nu)
+
+    def rng(xp, random, nu, L_S):
+        size, nu = check_matrices(xp, "inv_wishart_cholesky_rng", "L_S", L_S, nu, L_S)
+        return xp.cholesky(inverse_draw(xp, random, size, nu, L_S))

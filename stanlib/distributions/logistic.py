@@ -1,0 +1,36 @@
+"""The logistic distribution. Source: Stan Functions Reference, "Logistic distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ._terms import log_expit
+
+
+@stan_distribution(
+    "real logistic_lpdf(reals y | reals mu, reals sigma)",
+    rng=["real_or_array logistic_rng(reals mu, reals sigma)"],
+    support="real",
+    domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("Logistic", ("mu", "sigma")),
+    examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],
+)
+class logistic:
+    """Logistic with location mu and scale sigma."""
+
+    def lpdf(xp, y, mu, sigma):
+        z = xp.abs(y - mu) / sigma
+        return -z - 2 * xp.log1p(xp.exp(-z)) - xp.log(sigma)
+
+    def cdf(xp, y, mu, sigma):
+        return xp.expit((y - mu) / sigma)
+
+    def lcdf(xp, y, mu, sigma):
+        return log_expit(xp, (y - mu) / sigma)
+
+    def lccdf(xp, y, mu, sigma):
+        return log_expit(xp, (mu - y) / sigma)
+
+    def rng(xp, random, mu, sigma):
+        u = random.uniform(xp.broadcast_shape(mu, sigma))
+        return mu + sigma * (xp.log(u) - xp.log1p(-u))

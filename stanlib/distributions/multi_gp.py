@@ -1,0 +1,37 @@
+"""The multivariate Gaussian process. Source: Stan Functions Reference, "Multivariate Gaussian process distribution"."""
+from __future__ import annotations
+
+from ..checks import same_size, square
+from ..distribution import stan_distribution
+from ..domains import FINITE, POSITIVE_FINITE
+from ._multivariate import COVARIANCE, covariance_lengths, normal_terms
+
+
+@stan_distribution(
+    "real multi_gp_lpdf(matrix y | matrix Sigma, vector w)",
+    support="vector",
+    domains={"Sigma": COVARIANCE, "w": POSITIVE_FINITE},
+    variate={"lpdf": FINITE},
+    event_dims=1,
+    argument_dims={"Sigma": 2},
+    examples=[([[0.3, -0.4], [1.0, 2.0], [0.1, 0.2]], [[2.0, 0.5], [0.5, 1.5]], [1.0, 0.5, 2.0])],
+)
+class multi_gp:
+    """Independent rows of y, the i-th normal around 0 with covariance matrix Sigma / w[i]."""
+
+    def lpdf(xp, y, Sigma, w):
+        check_rows(xp, "multi_gp", y, Sigma, w)
+        return scaled_terms(xp, y, w, *covariance_lengths(xp, Sigma, y))
+
+
+def check_rows(xp, name, y, matrix, w):
+    """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""
+    rows, columns = xp.shape(y)
+    same_size(name, "the columns of y", columns, "the rows of the matrix", square(xp, name, matrix))
+    same_size(name, "the rows of y", rows, "the size of w", xp.shape(w)[0])
+
+
+def scaled_terms(xp, y, w, log_det, squares):
+    """The log density of normal rows of y whose covariance matrix is divided by w."""
+    size = xp.shape(y)[1]
+    return normal_terms(size, log_det, w * squares) + 0.5 * size * xp.log(w)

@@ -1,0 +1,27 @@
+"""The multivariate Gaussian process by the Cholesky factor of its covariance matrix.
+
+Source: Stan Functions Reference, "Multivariate Gaussian process distribution, Cholesky parameterization".
+"""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import FINITE, POSITIVE_FINITE
+from ._multivariate import factor_lengths
+from .multi_gp import check_rows, scaled_terms
+
+
+@stan_distribution(
+    "real multi_gp_cholesky_lpdf(matrix y | matrix L, vector w)",
+    support="vector",
+    domains={"w": POSITIVE_FINITE},
+    variate={"lpdf": FINITE},
+    event_dims=1,
+    argument_dims={"L": 2},
+    examples=[([[0.3, -0.4], [1.0, 2.0], [0.1, 0.2]], [[1.2, 0.0], [0.3, 0.9]], [1.0, 0.5, 2.0])],
+)
+class multi_gp_cholesky:
+    """Independent rows of y, the i-th normal around 0 with covariance matrix L L' / w[i]."""
+
+    def lpdf(xp, y, L, w):
+        check_rows(xp, "multi_gp_cholesky", y, L, w)
+        return scaled_terms(xp, y, w, *factor_lengths(xp, L, y))

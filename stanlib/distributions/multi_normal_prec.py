@@ -1,0 +1,31 @@
+"""The multivariate normal distribution by its precision matrix.
+
+Source: Stan Functions Reference, "Multivariate normal distribution, precision parameterization".
+"""
+from __future__ import annotations
+
+from ..checks import square
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN
+from ._multivariate import COVARIANCE, log_det_spd, normal_terms, residuals
+
+_EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
+
+
+@stan_distribution(
+    "real multi_normal_prec_lpdf(vectors y | vectors mu, matrix Omega)",
+    support="vector",
+    domains={"mu": FINITE, "Omega": COVARIANCE},
+    variate={"lpdf": NOT_NAN},
+    event_dims=1,
+    argument_dims={"mu": 1, "Omega": 2},
+    native=Native("MultivariateNormal", ("mu",), keywords={"precision_matrix": "Omega"}, pyro=None),
+    examples=[_EXAMPLE, ([_EXAMPLE[0], [1.0, 2.0]], *_EXAMPLE[1:])],
+)
+class multi_normal_prec:
+    """Multivariate normal with location mu and precision matrix Omega."""
+
+    def lpdf(xp, y, mu, Omega):
+        size = square(xp, "multi_normal_prec", Omega)
+        d = residuals(xp, "multi_normal_prec", y, mu, size)
+        return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))

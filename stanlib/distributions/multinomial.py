@@ -1,0 +1,48 @@
+"""The multinomial distribution. Source: Stan Functions Reference, "Multinomial distribution"."""
+from __future__ import annotations
+
+from ..checks import same_size
+from ..distribution import stan_distribution
+from ..domains import NONNEGATIVE, SIMPLEX
+from ._terms import inner, within
+
+
+@stan_distribution(
+    "real multinomial_lpmf(array[] int y | vector theta)",
+    rng=["array[] int multinomial_rng(vector theta, int N)"],
+    support="counts",
+    domains={"theta": SIMPLEX, "N": NONNEGATIVE},
+    variate={"lpmf": NONNEGATIVE},
+    event_dims=1,
+    argument_dims={"theta": 1},
+    examples=[([1, 0, 3], [0.2, 0.5, 0.3])],
+)
+class multinomial:
+    """The counts of the categories in independent trials with probabilities theta."""
+
+    def lpmf(xp, y, theta):
+        same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
+        return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
+
+    def rng(xp, random, theta, N):
+        return count_draws(xp, random, theta, N)
+
+
+def count_terms(xp, y, log_powers):
+    """The log probability of counts, by the logarithms of the powers of their probabilities."""
+    ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
+    return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1))
+
+
+def count_draws(xp, random, theta, n):
+    """Counts of n trials: each category takes a binomial share of the trials that the ones before it leave."""
+    behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
+    share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)
+
+    def step(left, x, n):
+        i, p = x
+        count = random.at(i).binomial(left, p, ())
+        return left - count, count
+
+    start = n + 0 * xp.integer(share[0])
+    return xp.scan(step, start, (xp.arange(xp.shape(theta)[0]), share), n)[1]

@@ -1,0 +1,31 @@
+"""The multinomial distribution in log odds.
+
+Source: Stan Functions Reference, "Multinomial distribution, logit parameterization".
+"""
+from __future__ import annotations
+
+from ..checks import same_size
+from ..distribution import stan_distribution
+from ..domains import FINITE, NONNEGATIVE
+from .multinomial import count_draws, count_terms
+
+
+@stan_distribution(
+    "real multinomial_logit_lpmf(array[] int y | vector gamma)",
+    rng=["array[] int multinomial_logit_rng(vector gamma, int N)"],
+    support="counts",
+    domains={"gamma": FINITE, "N": NONNEGATIVE},
+    variate={"lpmf": NONNEGATIVE},
+    event_dims=1,
+    argument_dims={"gamma": 1},
+    examples=[([1, 0, 3], [0.2, -0.5, 0.3])],
+)
+class multinomial_logit:
+    """The counts of the categories in independent trials with probabilities softmax(gamma)."""
+
+    def lpmf(xp, y, gamma):
+        same_size("multinomial_logit", "the size of y", xp.shape(y)[-1], "the size of gamma", xp.shape(gamma)[-1])
+        return count_terms(xp, y, y * (gamma - xp.logsumexp(gamma)))
+
+    def rng(xp, random, gamma, N):
+        return count_draws(xp, random, xp.exp(gamma - xp.logsumexp(gamma)), N)

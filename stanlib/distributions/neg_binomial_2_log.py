@@ -1,0 +1,51 @@
+"""The negative binomial distribution by its log mean, and its generalised linear model.
+
+Source: Stan Functions Reference, "Negative binomial distribution (log alternative parameterization)" and
+"Negative-binomial-2-log generalized linear model".
+"""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
+from ._rising import log_rising
+from ._terms import inner, predictor, softplus, within
+
+
+@stan_distribution(
+    "real neg_binomial_2_log_lpmf(ints n | reals eta, reals phi)",
+    rng=["int_or_array neg_binomial_2_log_rng(reals eta, reals phi)"],
+    support="natural",
+    domains={"eta": FINITE, "phi": POSITIVE_FINITE},
+    variate={"lpmf": NONNEGATIVE},
+    examples=[(3, 0.8, 1.4), (0, -40.0, 20.0)],
+)
+class neg_binomial_2_log:
+    """Negative binomial with mean exp(eta) and precision phi."""
+
+    def lpmf(xp, n, eta, phi):
+        inside = n >= 0
+        n = inner(xp, inside, n, 0)
+        odds = eta - xp.log(phi)
+        weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
+        return within(xp, inside, weight + n * odds - (n + phi) * softplus(xp, odds))
+
+    def rng(xp, random, eta, phi):
+        return random.poisson(random.gamma(phi, xp.broadcast_shape(eta, phi)) * xp.exp(eta) / phi)
+
+
+@stan_distribution(
+    "real neg_binomial_2_log_glm_lpmf(array[] int n | (row_vector | matrix) x, (real | vector) alpha, vector beta, "
+    "real phi)",
+    "real neg_binomial_2_log_glm_lpmf(int n | matrix x, (real | vector) alpha, vector beta, real phi)",
+    support="natural",
+    domains={"alpha": FINITE, "beta": FINITE, "phi": POSITIVE_FINITE},
+    variate={"lpmf": NONNEGATIVE},
+    argument_dims={"x": 1, "beta": 1},
+    examples=[([3, 0], [[1.0, 2.0], [0.5, -1.0]], 0.2, [0.4, -0.1], 1.7)],
+)
+class neg_binomial_2_log_glm:
+    """Negative binomial with log mean alpha + x * beta and precision phi."""
+
+    def lpmf(xp, n, x, alpha, beta, phi):
+        eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
+        return neg_binomial_2_log.methods["lpmf"](xp, n, eta, phi)

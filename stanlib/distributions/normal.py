@@ -1,0 +1,55 @@
+"""The normal distribution and its generalised linear model with identity link.
+
+Source: Stan Functions Reference, "Normal distribution" and "Normal-id generalized linear model".
+"""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
+from ._terms import LOG_2_PI, predictor
+
+
+@stan_distribution(
+    "real normal_lpdf(reals y | reals mu, reals sigma)",
+    rng=["real_or_array normal_rng(reals mu, reals sigma)"],
+    support="real",
+    domains={"mu": FINITE, "sigma": POSITIVE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("Normal", ("mu", "sigma")),
+    examples=[(0.3, -0.2, 1.7), (-3.0, 1.0, 0.5)],
+)
+class normal:
+    """Normal with location mu and scale sigma."""
+
+    def lpdf(xp, y, mu, sigma):
+        z = (y - mu) * (1 / sigma)
+        return -0.5 * z * z - (xp.log(sigma) + 0.5 * LOG_2_PI)
+
+    def cdf(xp, y, mu, sigma):
+        return xp.ndtr((y - mu) / sigma)
+
+    def lcdf(xp, y, mu, sigma):
+        return xp.log_ndtr((y - mu) / sigma)
+
+    def lccdf(xp, y, mu, sigma):
+        return xp.log_ndtr((mu - y) / sigma)
+
+    def rng(xp, random, mu, sigma):
+        return mu + sigma * random.normal(xp.broadcast_shape(mu, sigma))
+
+
+@stan_distribution(
+    "real normal_id_glm_lpdf(vector y | (row_vector | matrix) x, (real | vector) alpha, vector beta, "
+    "(real | vector) sigma)",
+    "real normal_id_glm_lpdf(real y | matrix x, (real | vector) alpha, vector beta, (real | vector) sigma)",
+    support="real",
+    domains={"alpha": FINITE, "beta": FINITE, "sigma": POSITIVE_FINITE},
+    variate={"lpdf": FINITE},
+    argument_dims={"x": 1, "beta": 1},
+    examples=[([0.3, 1.0], [[1.0, 2.0], [0.5, -1.0]], 0.2, [0.4, -0.1], 1.7)],
+)
+class normal_id_glm:
+    """Normal around alpha + x * beta, with scale sigma."""
+
+    def lpdf(xp, y, x, alpha, beta, sigma):
+        return normal.methods["lpdf"](xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)

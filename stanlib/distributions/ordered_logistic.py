@@ -1,0 +1,62 @@
+"""The ordered logistic distribution and its generalised linear model.
+
+Source: Stan Functions Reference, "Ordered logistic distribution" and "Ordered logistic generalized linear model".
+"""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import FINITE, ORDERED, between
+from ._terms import cut_points, pick, pick_column, predictor, with_ends, within
+
+FAR = 1e10  # stands for infinity, with finite gradients
+
+
+@stan_distribution(
+    "real ordered_logistic_lpmf(int y | real lambda, vector c)",
+    "real ordered_logistic_lpmf(array[] int y | vector lambda, (vector | array[] vector) c)",
+    rng=["int ordered_logistic_rng(real lambda, vector c)"],
+    support=lambda lam, c: ("range", 1, c.shape[-1] + 1),
+    domains={"lambda": FINITE, "c": ORDERED},
+    variate={"lpmf": lambda lam, c: between(1, c.shape[-1] + 1)},
+    argument_dims={"c": 1},
+    examples=[(2, 0.3, [-1.0, 0.5]), ([1, 3], [0.1, -20.0], [-1.0, 0.5])],
+)
+class ordered_logistic:
+    """The number of cut points c below a logistic variate at lambda, plus 1."""
+
+    def lpmf(xp, y, lam, c):
+        lower, upper = cut_points(xp, "ordered_logistic", y, lam, c, FAR)
+        above, below = lam - lower, upper - lam
+        tail_above, tail_below = xp.exp(-xp.abs(above)), xp.exp(-xp.abs(below))
+        tails = xp.log1p(tail_above + tail_below + tail_above * tail_below)
+        terms = xp.minimum(above, 0.0) + xp.minimum(below, 0.0) - tails + _log_width(xp, y, c)
+        return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
+
+    def rng(xp, random, lam, c):
+        u = random.uniform(())
+        return 1 + xp.sum(xp.integer(lam + xp.log(u) - xp.log1p(-u) > c))
+
+
+def _log_width(xp, y, c):
+    """log(1 - exp(lower - upper)) for the cut points around category y: the difference of two inv_logits is this times
+    the inv_logits of the distances to both.
+    """
+    if xp.shape(c)[-1] == 0:
+        return 0.0
+    inner = xp.log1mexp(c[..., :-1] - c[..., 1:])
+    return (pick if xp.ndim(c) == 1 else pick_column)(xp, with_ends(xp, inner, 0.0, 0.0), y)
+
+
+@stan_distribution(
+    "real ordered_logistic_glm_lpmf(ints y | (row_vector | matrix) x, vector beta, vector c)",
+    support=lambda x, beta, c: ("range", 1, c.shape[-1] + 1),
+    domains={"beta": FINITE, "c": ORDERED},
+    variate={"lpmf": lambda x, beta, c: between(1, c.shape[-1] + 1)},
+    argument_dims={"x": 1, "beta": 1, "c": 1},
+    examples=[([1, 2], [[1.0, 2.0], [0.5, -1.0]], [0.2, 0.1], [-0.4, 0.3])],
+)
+class ordered_logistic_glm:
+    """Ordered logistic at x * beta."""
+
+    def lpmf(xp, y, x, beta, c):
+        return ordered_logistic.methods["lpmf"](xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)

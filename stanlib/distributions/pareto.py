@@ -1,0 +1,47 @@
+"""The Pareto distribution. Source: Stan Functions Reference, "Pareto distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
+from ._terms import inner, log1mexp_neg, log0, within
+
+
+@stan_distribution(
+    "real pareto_lpdf(reals y | reals y_min, reals alpha)",
+    rng=["real_or_array pareto_rng(reals y_min, reals alpha)"],
+    support=lambda y_min, alpha: ("lower", y_min),
+    domains={"y_min": POSITIVE_FINITE, "alpha": POSITIVE_FINITE},
+    variate={"lpdf": NOT_NAN} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
+    native=Native("Pareto", ("y_min", "alpha")),
+    examples=[(0.3, 0.2, 0.8), (30.0, 0.5, 2.0)],
+)
+class pareto:
+    """Pareto with minimum y_min and shape alpha."""
+
+    def lpdf(xp, y, y_min, alpha):
+        inside = y >= y_min
+        log_y = xp.log(inner(xp, inside, y, 1.0))
+        log_min = xp.log(inner(xp, inside, y_min, 1.0))
+        return within(xp, inside, xp.log(alpha) - log_y + alpha * (log_min - log_y))
+
+    def cdf(xp, y, y_min, alpha):
+        inside, t = _log_decline(xp, y, y_min, alpha)
+        return within(xp, inside, -xp.expm1(-t), 0.0)
+
+    def lcdf(xp, y, y_min, alpha):
+        inside, t = _log_decline(xp, y, y_min, alpha)
+        return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
+
+    def lccdf(xp, y, y_min, alpha):
+        inside, t = _log_decline(xp, y, y_min, alpha)
+        return within(xp, inside, -t, 0.0)
+
+    def rng(xp, random, y_min, alpha):
+        return y_min * xp.exp(random.exponential(xp.broadcast_shape(y_min, alpha)) / alpha)
+
+
+def _log_decline(xp, y, y_min, alpha):
+    """Whether y is above the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
+    inside = y > y_min
+    excess = inner(xp, inside, (y - y_min) / y_min, 1.0)
+    return inside, alpha * xp.log1p(excess)

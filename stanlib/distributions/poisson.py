@@ -1,0 +1,43 @@
+"""The Poisson distribution. Source: Stan Functions Reference, "Poisson distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import NONNEGATIVE
+from ._terms import log0, times
+
+
+@stan_distribution(
+    "real poisson_lpmf(ints n | reals lambda)",
+    rng=["int_or_array poisson_rng(reals lambda)"],
+    support="natural",
+    domains={"lambda": NONNEGATIVE},
+    variate={"lpmf": NONNEGATIVE},
+    native=Native("Poisson", ("lambda",)),
+    examples=[(3, 2.3), (0, 0.8)],
+)
+class poisson:
+    """Poisson with rate lambda."""
+
+    def lpmf(xp, n, lam):
+        return times(xp, n, log0(xp, lam)) - lam - xp.lgamma(n + 1.0)
+
+    def cdf(xp, n, lam):
+        inside, end = _end(xp, n)
+        return xp.where(inside, xp.gammaincc(end, lam), 0.0)
+
+    def lcdf(xp, n, lam):
+        inside, end = _end(xp, n)
+        return xp.where(inside, xp.log_gammaincc(end, lam), -xp.inf)
+
+    def lccdf(xp, n, lam):
+        inside, end = _end(xp, n)
+        return xp.where(inside, xp.log_gammainc(end, lam), 0.0)
+
+    def rng(xp, random, lam):
+        return random.poisson(lam)
+
+
+def _end(xp, n):
+    """Whether n is a count, and the shape of the gamma law that exceeds the rate when there are at most n events."""
+    inside = n >= 0
+    return inside, xp.where(inside, n, 0) + 1.0

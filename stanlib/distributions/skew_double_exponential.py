@@ -1,0 +1,50 @@
+"""The skew double exponential distribution.
+
+Source: Stan Functions Reference, "Skew double exponential distribution".
+"""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE, PROBABILITY
+from ._terms import LOG_2, log0
+
+
+@stan_distribution(
+    "real skew_double_exponential_lpdf(reals y | reals mu, reals sigma, reals tau)",
+    rng=["real_or_array skew_double_exponential_rng(reals mu, reals sigma, reals tau)"],
+    support="real",
+    domains={"mu": FINITE, "sigma": POSITIVE_FINITE, "tau": PROBABILITY},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    examples=[(0.3, -0.2, 1.7, 0.3), (-30.0, 1.0, 0.5, 0.8)],
+)
+class skew_double_exponential:
+    """Double exponential with location mu and scale sigma, of which the part tau lies below mu."""
+
+    def lpdf(xp, y, mu, sigma, tau):
+        z = (y - mu) / sigma
+        decline = 2 * xp.where(z < 0, (tau - 1) * z, tau * z)
+        return log0(xp, tau) + log0(xp, 1 - tau) - xp.log(sigma) + LOG_2 - decline
+
+    def cdf(xp, y, mu, sigma, tau):
+        left, below, above = _tails(xp, y, mu, sigma, tau)
+        return xp.where(left, tau * xp.exp(below), 1 - (1 - tau) * xp.exp(above))
+
+    def lcdf(xp, y, mu, sigma, tau):
+        left, below, above = _tails(xp, y, mu, sigma, tau)
+        return xp.where(left, log0(xp, tau) + below, xp.log1p((tau - 1) * xp.exp(above)))
+
+    def lccdf(xp, y, mu, sigma, tau):
+        left, below, above = _tails(xp, y, mu, sigma, tau)
+        return xp.where(left, xp.log1p(-tau * xp.exp(below)), log0(xp, 1 - tau) + above)
+
+    def rng(xp, random, mu, sigma, tau):
+        shape = xp.broadcast_shape(mu, sigma, tau)
+        size = 0.5 * sigma * random.exponential(shape)
+        return mu + xp.where(random.uniform(shape) < tau, -size / (1 - tau), size / tau)
+
+
+def _tails(xp, y, mu, sigma, tau):
+    """Whether y is below mu, and the exponents (at most 0) of the law's two sides."""
+    z = (y - mu) / sigma
+    left = z < 0
+    return left, 2 * (1 - tau) * xp.where(left, z, 0.0), -2 * tau * xp.where(left, 0.0, z)

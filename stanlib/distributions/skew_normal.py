@@ -1,0 +1,69 @@
+"""The skew normal distribution. Source: Stan Functions Reference, "Skew normal distribution"."""
+from __future__ import annotations
+
+import math
+
+from ..arrays.special.quadrature import on_unit_interval, smaller_root
+from ..distribution import stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE
+from ._terms import LOG_2, LOG_2_PI
+
+SQRT_HALF = math.sqrt(0.5)
+
+
+@stan_distribution(
+    "real skew_normal_lpdf(reals y | reals xi, reals omega, reals alpha)",
+    rng=["real_or_array skew_normal_rng(reals xi, reals omega, reals alpha)"],
+    support="real",
+    domains={"xi": FINITE, "omega": POSITIVE, "alpha": FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    examples=[(0.3, -0.2, 1.7, 0.8), (-3.0, 1.0, 0.5, -2.0)],
+)
+class skew_normal:
+    """Skew normal with location xi, scale omega and shape alpha."""
+
+    def lpdf(xp, y, xi, omega, alpha):
+        z = (y - xi) / omega
+        return xp.log_ndtr(alpha * z) - 0.5 * z * z - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
+
+    def cdf(xp, y, xi, omega, alpha):
+        return xp.exp(_log_lower(xp, (y - xi) / omega, alpha))
+
+    def lcdf(xp, y, xi, omega, alpha):
+        return _log_lower(xp, (y - xi) / omega, alpha)
+
+    def lccdf(xp, y, xi, omega, alpha):
+        return _log_lower(xp, (xi - y) / omega, -alpha)
+
+    def rng(xp, random, xi, omega, alpha):
+        shape = xp.broadcast_shape(xi, omega, alpha)
+        side, other = xp.abs(random.normal(shape)), random.normal(shape)
+        return xi + omega * (alpha * side + other) / xp.sqrt(1 + xp.square(alpha))
+
+
+def _log_lower(xp, z, alpha):
+    """log P(Z <= z), using that P(Z > z) is the lower tail at -z for -alpha."""
+    left = z <= 0
+    slope = xp.where(left, alpha, -alpha)
+    log_p = _log_tail(xp, xp.where(left, -z, z), slope)
+    return xp.where(left, log_p, xp.log1mexp(xp.where(left, -1.0, log_p)))
+
+
+def _log_tail(xp, u, alpha):
+    """log P(Z <= -u) for u >= 0. For alpha < 0 it is what the tails for -alpha and alpha sum to, less the other."""
+    negative = alpha < 0
+    rare = _log_rare_tail(xp, u, xp.where(negative, -alpha, alpha))
+    both = LOG_2 + xp.log_ndtr(-u)
+    return xp.where(negative, both + xp.log1mexp(rare - both), rare)
+
+
+def _log_rare_tail(xp, u, alpha):
+    """The same for alpha >= 0: with c = 1 + alpha^2, the integral of twice the density, written around -u, is
+    exp(-c u^2 / 2) / sqrt(2 pi) times that of exp(-c (u s + s^2 / 2)) erfcx(alpha (u + s) / sqrt(2)) over s > 0.
+    """
+    c = 1 + alpha * alpha
+    end = xp.stop_gradient(smaller_root(xp, c * u, 0.5 * c))
+    nodes, weights = on_unit_interval(xp, end + u)
+    s = end * nodes
+    integrand = xp.exp(-c * (u + 0.5 * s) * s) * xp.erfcx(SQRT_HALF * alpha * (u + s))
+    return xp.log(end * xp.sum(weights * integrand, axis=0)) - 0.5 * (c * u * u + LOG_2_PI)

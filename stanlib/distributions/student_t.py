@@ -1,0 +1,62 @@
+"""Student's t distribution. Source: Stan Functions Reference, "Student-t distribution"."""
+from __future__ import annotations
+
+from ..arrays.special.incomplete_beta import log_betainc_inside
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ._rising import log_rising
+from ._terms import LOG_2, LOG_PI
+
+
+def _log_peak(xp, nu):
+    """The log density at the mode, for scale 1."""
+    return log_rising(xp, 0.5 * nu, 0.5) - 0.5 * (xp.log(nu) + LOG_PI)
+
+
+@stan_distribution(
+    "real student_t_lpdf(reals y | reals nu, reals mu, reals sigma)",
+    rng=["real_or_array student_t_rng(reals nu, reals mu, reals sigma)"],
+    support="real",
+    domains={"nu": POSITIVE_FINITE, "mu": FINITE, "sigma": POSITIVE_FINITE},
+    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("StudentT", ("nu", "mu", "sigma")),
+    examples=[(0.3, 4.0, -0.2, 1.7), (-30.0, 0.7, 1.0, 0.5)],
+)
+class student_t:
+    """Student's t with nu degrees of freedom, location mu and scale sigma."""
+
+    def lpdf(xp, y, nu, mu, sigma):
+        z = (y - mu) / sigma
+        return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(z * z / nu)
+
+    def cdf(xp, y, nu, mu, sigma):
+        return xp.exp(_log_tail(xp, (mu - y) / sigma, nu))
+
+    def lcdf(xp, y, nu, mu, sigma):
+        return _log_tail(xp, (mu - y) / sigma, nu)
+
+    def lccdf(xp, y, nu, mu, sigma):
+        return _log_tail(xp, (y - mu) / sigma, nu)
+
+    def rng(xp, random, nu, mu, sigma):
+        shape = xp.broadcast_shape(nu, mu, sigma)
+        return mu + sigma * random.normal(shape) * xp.sqrt(0.5 * nu / random.gamma(0.5 * nu, shape))
+
+
+def _log_tail(xp, t, nu):
+    """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2), here computed from the
+    end that u is nearer to. Next to t = 0 it is linear, as its derivative there is that of a square root.
+    """
+    linear, infinite = xp.abs(t) < 1e-140, xp.isinf(t)
+    u = xp.where(linear | infinite, 1.0, xp.abs(t))
+    r = nu / u / u
+    near = r > 1
+    half, freedom = xp.where(near, 0.5, 0.5 * nu), xp.where(near, 0.5 * nu, 0.5)
+    x, y = 1 / (1 + r), r / (1 + r)
+    log_p = log_betainc_inside(xp, half, freedom, xp.where(near, x, y), xp.where(near, y, x))
+    p = xp.exp(log_p)
+    beyond = xp.where(near, xp.log1p(-xp.where(near, p, 0.5)), log_p) - LOG_2
+    before = xp.where(near, xp.log1p(p) - LOG_2, xp.log1p(-0.5 * p))
+    middle = xp.log1p(-2 * xp.where(linear, t, 0.0) * xp.exp(_log_peak(xp, nu))) - LOG_2
+    ends = xp.where(t > 0, -xp.inf, 0.0)
+    return xp.where(linear, middle, xp.where(infinite, ends, xp.where(t > 0, beyond, before)))

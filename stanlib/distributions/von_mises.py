@@ -1,0 +1,78 @@
+"""The von Mises distribution. Source: Stan Functions Reference, "Von Mises distribution"."""
+from __future__ import annotations
+
+import math
+
+from ..arrays.special.quadrature import CUTOFF, on_unit_interval
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NONNEGATIVE, between
+from ._terms import LOG_2_PI
+
+TWO_PI = 2 * math.pi
+
+
+@stan_distribution(
+    "real von_mises_lpdf(reals y | reals mu, reals kappa)",
+    rng=["real_or_array von_mises_rng(reals mu, reals kappa)"],
+    support="real",
+    domains={"mu": FINITE, "kappa": NONNEGATIVE},
+    variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), between(-math.pi, math.pi)),
+    native=Native("VonMises", ("mu", "kappa")),
+    examples=[(0.3, -0.2, 1.7), (-3.0, 1.0, 0.5)],
+)
+class von_mises:
+    """Von Mises around mu with concentration kappa."""
+
+    def lpdf(xp, y, mu, kappa):
+        half = xp.sin(0.5 * (y - mu))
+        return -2 * kappa * half * half - (xp.log(xp.i0e(kappa)) + LOG_2_PI)
+
+    def cdf(xp, y, mu, kappa):
+        return xp.exp(_log_between(xp, -math.pi - mu, y - mu, kappa))
+
+    def lcdf(xp, y, mu, kappa):
+        return _log_between(xp, -math.pi - mu, y - mu, kappa)
+
+    def lccdf(xp, y, mu, kappa):
+        return _log_between(xp, y - mu, math.pi - mu, kappa)
+
+    def rng(xp, random, mu, kappa):
+        angle = random.von_mises(kappa, xp.broadcast_shape(mu, kappa)) + mu
+        return angle - TWO_PI * xp.floor((angle + math.pi) / TWO_PI)
+
+
+def _log_between(xp, a, b, kappa):
+    """The log probability of a <= angle <= b around the mode at 0, for angles that go on beyond one turn.
+
+    The distribution function is a whole number plus or minus a tail: so two tails, whose logarithms are known, are
+    added to or subtracted from 0 or 1.
+    """
+    whole_a, sign_a, log_a = _log_tail(xp, a, kappa)
+    whole_b, sign_b, log_b = _log_tail(xp, b, kappa)
+    most = xp.stop_gradient(xp.maximum(log_a, log_b))
+    within_tails = whole_a == whole_b
+    scale = xp.where(within_tails, most, 0.0)
+    tails = sign_b * xp.exp(log_b - scale) - sign_a * xp.exp(log_a - scale)
+    p = xp.where(within_tails, tails, 1 + tails)
+    possible = p > 0
+    return xp.where(possible, scale + xp.log(xp.where(possible, p, 1.0)), -xp.inf)
+
+
+def _log_tail(xp, x, kappa):
+    """The distribution function at x as a whole number and a sign times a tail: both, and the tail's logarithm."""
+    turns = xp.floor((xp.stop_gradient(x) + math.pi) / TWO_PI)
+    r = x - TWO_PI * turns
+    left = r <= 0
+    u = xp.where(left, -r, r)
+    sine = xp.square(xp.sin(0.5 * u))
+    height = sine + 0.5 * CUTOFF / xp.where(kappa > 0, kappa, 1.0)
+    full = (height >= 1) | (kappa <= 0)
+    end = xp.where(full, math.pi, 2 * xp.arcsin(xp.sqrt(xp.where(full, 0.5, height)))) - u
+    nodes, weights = on_unit_interval(xp, end + kappa)
+    s = end * nodes
+    fall = 2 * xp.sin(u + 0.5 * s) * xp.sin(0.5 * s)  # cos(u) - cos(u + s)
+    area = end * xp.sum(weights * xp.exp(-kappa * fall), axis=0)
+    empty = area <= 0
+    log_area = xp.where(empty, -1e300, xp.log(xp.where(empty, 1.0, area)))
+    log_tail = log_area - 2 * kappa * sine - xp.log(xp.i0e(kappa)) - LOG_2_PI
+    return turns + xp.where(left, 0.0, 1.0), xp.where(left, 1.0, -1.0), log_tail

@@ -1,0 +1,45 @@
+"""The Weibull distribution. Source: Stan Functions Reference, "Weibull distribution"."""
+from __future__ import annotations
+
+from ..distribution import Native, stan_distribution
+from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
+from ._terms import inner, log1mexp_neg, power_terms, within
+
+
+@stan_distribution(
+    "real weibull_lpdf(reals y | reals alpha, reals sigma)",
+    rng=["real_or_array weibull_rng(reals alpha, reals sigma)"],
+    support="nonnegative",
+    domains={"alpha": POSITIVE_FINITE, "sigma": POSITIVE_FINITE},
+    variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
+    native=Native("Weibull", ("sigma", "alpha")),
+    examples=[(0.3, 1.7, 0.8), (3.0, 0.5, 2.0)],
+)
+class weibull:
+    """Weibull with shape alpha and scale sigma."""
+
+    def lpdf(xp, y, alpha, sigma):
+        log_sigma = xp.log(sigma)
+        rest = xp.log(alpha) - alpha * log_sigma
+        return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: xp.exp(alpha * (log_y - log_sigma)))
+
+    def cdf(xp, y, alpha, sigma):
+        inside, log_t = _log_hazard(xp, y, alpha, sigma)
+        return within(xp, inside, -xp.expm1(-xp.exp(log_t)), 0.0)
+
+    def lcdf(xp, y, alpha, sigma):
+        inside, log_t = _log_hazard(xp, y, alpha, sigma)
+        return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t))
+
+    def lccdf(xp, y, alpha, sigma):
+        inside, log_t = _log_hazard(xp, y, alpha, sigma)
+        return within(xp, inside, -xp.exp(log_t), 0.0)
+
+    def rng(xp, random, alpha, sigma):
+        return sigma * xp.exp(xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
+
+
+def _log_hazard(xp, y, alpha, sigma):
+    """Whether y is positive, and the logarithm of the cumulative hazard (y / sigma)^alpha."""
+    inside = y > 0
+    return inside, alpha * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(sigma))

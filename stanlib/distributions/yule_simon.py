@@ -1,0 +1,47 @@
+"""The Yule-Simon distribution. Source: Stan Functions Reference, "Yule-Simon distribution"."""
+from __future__ import annotations
+
+from ..distribution import stan_distribution
+from ..domains import POSITIVE_FINITE, at_least
+from ._rising import log_beta
+from ._terms import inner, within
+
+
+@stan_distribution(
+    "real yule_simon_lpmf(ints n | reals alpha)",
+    rng=["int_or_array yule_simon_rng(reals alpha)"],
+    support="positive_integer",
+    domains={"alpha": POSITIVE_FINITE},
+    variate={"lpmf": at_least(1)},
+    examples=[(3, 1.3), (1, 0.4)],
+)
+class yule_simon:
+    """Yule-Simon on 1, 2, ... with shape alpha."""
+
+    def lpmf(xp, n, alpha):
+        inside = n >= 1
+        return within(xp, inside, xp.log(alpha) + log_beta(xp, inner(xp, inside, n, 1) * 1.0, alpha + 1))
+
+    def cdf(xp, n, alpha):
+        inside, log_upper = _log_upper(xp, n, alpha)
+        return within(xp, inside, -xp.expm1(log_upper), 0.0)
+
+    def lcdf(xp, n, alpha):
+        inside, log_upper = _log_upper(xp, n, alpha)
+        return within(xp, inside, xp.log1mexp(log_upper))
+
+    def lccdf(xp, n, alpha):
+        inside, log_upper = _log_upper(xp, n, alpha)
+        return within(xp, inside, log_upper, 0.0)
+
+    def rng(xp, random, alpha):
+        shape = xp.shape(alpha)
+        failure = -xp.expm1(-random.exponential(shape) / alpha)
+        return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))
+
+
+def _log_upper(xp, n, alpha):
+    """Whether n is in the support, and log P(more than n) = log(n B(n, alpha + 1))."""
+    inside = n >= 1
+    n = inner(xp, inside, n, 1) * 1.0
+    return inside, xp.log(n) + log_beta(xp, n, alpha + 1)

@@ -1,0 +1,1 @@
+"""Library functions, one file per chapter of the Stan Functions Reference."""

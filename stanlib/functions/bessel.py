@@ -1,0 +1,51 @@
+"""Bessel functions. Source: Stan Functions Reference, "Combinatorial functions"."""
+from __future__ import annotations
+
+from ..checks import elementwise, of_reals
+from ..domains import NONNEGATIVE, NOT_NAN, Domain, or_nan
+from ..registry import stan_function
+
+POSITIVE_OR_NAN = or_nan("positive", lambda xp, x: x > 0)
+AT_LEAST_MINUS_1 = Domain("greater than or equal to -1", lambda xp, x: x >= -1)
+
+
+@stan_function("R bessel_first_kind(N v, X x)", domains={"x": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
+@elementwise
+def bessel_first_kind(xp, v, x):
+    """J_v(x)."""
+    return xp.jv(v, x)
+
+
+@stan_function("R bessel_second_kind(N v, X x)", domains={"x": POSITIVE_OR_NAN}, examples=[(1, 2.5), (3, 40.0)])
+@elementwise
+def bessel_second_kind(xp, v, x):
+    """Y_v(x)."""
+    return xp.yv(v, x)
+
+
+@stan_function("R modified_bessel_first_kind(N v, X z)", domains={"z": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
+@elementwise
+def modified_bessel_first_kind(xp, v, z):
+    """I_v(z), which is odd in z for odd v."""
+    z = xp.real(z)
+    positive = xp.exp(xp.log_iv(xp.abs(v), xp.abs(z)))
+    return xp.where((z < 0) & (v % 2 == 1), -positive, positive)
+
+
+@stan_function(
+    "R modified_bessel_second_kind(N v, X z)", domains={"z": POSITIVE_OR_NAN}, examples=[(1, 2.5), (3, 40.0)]
+)  # fmt: skip
+@elementwise
+def modified_bessel_second_kind(xp, v, z):
+    """K_v(z)."""
+    return xp.kv(v, z)
+
+
+@stan_function(
+    "R log_modified_bessel_first_kind(T1 v, T2 z)", domains={"v": AT_LEAST_MINUS_1, "z": NONNEGATIVE},
+    examples=[(1.5, 2.5), (0, 4000.0)],
+)  # fmt: skip
+@of_reals
+def log_modified_bessel_first_kind(xp, v, z):
+    """log I_v(z) for real v."""
+    return xp.log_iv(v, z)

@@ -1,0 +1,52 @@
+"""The beta function, the incomplete beta function and its inverse, and the quantiles that follow from it.
+
+Source: Stan Functions Reference, "Combinatorial functions", "Probability-related functions" and "Student-t
+distribution".
+"""
+from __future__ import annotations
+
+from ..checks import of_reals
+from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain
+from ..registry import stan_function
+
+POSITIVE_FINITE_OR_ZERO = Domain("nonnegative and finite", lambda xp, x: (x >= 0) & (x < xp.inf))
+
+
+@stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5)])
+@of_reals
+def beta(xp, a, b):
+    return xp.exp(xp.betaln(a, b))
+
+
+@stan_function("R lbeta(T1 a, T2 b)", examples=[(2.5, 0.5), (1e8, 0.5)])
+@of_reals
+def lbeta(xp, a, b):
+    return xp.betaln(a, b)
+
+
+@stan_function(
+    "real inc_beta(real a, real b, real x)",
+    domains={"a": POSITIVE_FINITE_OR_ZERO, "b": POSITIVE_FINITE_OR_ZERO, "x": PROBABILITY}, examples=[(2.5, 0.5, 0.3)],
+)  # fmt: skip
+def inc_beta(xp, a, b, x):
+    """The regularised incomplete beta function."""
+    return xp.betainc(a, b, x)
+
+
+@stan_function(
+    "real inv_inc_beta(real a, real b, real p)",
+    domains={"a": POSITIVE_FINITE, "b": POSITIVE_FINITE, "p": PROBABILITY}, examples=[(2.5, 0.5, 0.3)],
+)  # fmt: skip
+def inv_inc_beta(xp, a, b, p):
+    """The x with inc_beta(a, b, x) = p."""
+    return xp.betaincinv(a, b, p)
+
+
+@stan_function(
+    "real_or_vector student_t_qf(reals p, reals nu, reals mu, reals sigma)",
+    domains={"p": PROBABILITY, "nu": NONNEGATIVE, "sigma": POSITIVE}, examples=[(0.3, 4.0, 1.0, 2.0)],
+)  # fmt: skip
+@of_reals
+def student_t_qf(xp, p, nu, mu, sigma):
+    """The quantile of p under the Student t distribution."""
+    return mu + sigma * xp.student_t_quantile(p, nu)

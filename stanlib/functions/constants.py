@@ -1,0 +1,70 @@
+"""Mathematical constants, special values and their tests.
+
+Source: Stan Functions Reference, "Mathematical constants", "Special values" and "Logical functions".
+"""
+from __future__ import annotations
+
+import math
+import sys
+
+from ..registry import stan_function
+
+
+@stan_function("real pi()", examples=[()])
+def pi(xp):
+    return math.pi
+
+
+@stan_function("real e()", examples=[()])
+def e(xp):
+    return math.e
+
+
+@stan_function("real sqrt2()", examples=[()])
+def sqrt2(xp):
+    return math.sqrt(2)
+
+
+@stan_function("real log2()", examples=[()])
+def log_of_2(xp):
+    return math.log(2)
+
+
+@stan_function("real log10()", examples=[()])
+def log_of_10(xp):
+    return math.log(10)
+
+
+@stan_function("real not_a_number()", examples=[()])
+def not_a_number(xp):
+    return math.nan
+
+
+@stan_function("real positive_infinity()", examples=[()])
+def positive_infinity(xp):
+    return math.inf
+
+
+@stan_function("real negative_infinity()", examples=[()])
+def negative_infinity(xp):
+    return -math.inf
+
+
+@stan_function("real machine_precision()", examples=[()])
+def machine_precision(xp):
+    return sys.float_info.epsilon
+
+
+def as_int(xp, truth):
+    """0 or 1: a Python int where the value is known."""
+    return int(truth) if xp.is_concrete(truth) and xp.ndim(truth) == 0 else xp.integer(truth)
+
+
+@stan_function("int is_inf(real x)", examples=[(0.5,), (math.inf,)])
+def is_inf(xp, x):
+    return as_int(xp, xp.isinf(x))
+
+
+@stan_function("int is_nan(real x)", examples=[(0.5,), (math.nan,)])
+def is_nan(xp, x):
+    return as_int(xp, xp.isnan(x))

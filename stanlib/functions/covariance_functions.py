@@ -1,0 +1,207 @@
+"""Covariance functions of Gaussian processes, most of them of distances alone: those of data are computed once.
+
+Source: Stan Functions Reference, "Gaussian Process covariance functions".
+"""
+from __future__ import annotations
+
+import math
+
+from ..checks import same_size
+from ..domains import NOT_NAN, POSITIVE, POSITIVE_FINITE, Domain
+from ..registry import stan_function
+from .distances import root
+
+_X, _Y = [0.0, 1.0, 2.5], [0.5, 2.0]
+_NONNEGATIVE_FINITE = Domain("nonnegative finite", lambda xp, x: (x >= 0) & (x < xp.inf))
+
+
+def _kernel(name, suffix="", lengths=("real length_scale", "array[] real length_scale")):
+    """The signatures over one set of inputs and two, numbers or vectors; a length scale per dimension is optional."""
+    out = []
+    for inputs in ("array[] real x", "array[] vector x", "array[] real x, array[] real y",
+                   "array[] vector x, array[] vector y"):  # fmt: skip
+        for length in lengths:
+            if "array" not in length or "vector" in inputs:
+                out.append(f"matrix {name}({inputs}, real sigma, {length}{suffix})")
+    return out
+
+
+def _one(texts):
+    return [t for t in texts if " y," not in t]
+
+
+def _two(texts):
+    return [t for t in texts if " y," in t]
+
+
+def _gaps(xp, name, x, y):
+    """x[i] - y[j] for all i and j, with an axis for the dimensions of vectors."""
+    if xp.ndim(x) == 1:
+        return x[:, None] - y[None, :]
+    same_size(name, "size of the vectors in x", xp.shape(x)[1], "size of those in y", xp.shape(y)[1])
+    return x[:, None, :] - y[None, :, :]
+
+
+def _squared_distances(xp, name, x, y, length_scale=None):
+    """Squared distances; divided by the squared length scales, one per dimension, if these are given."""
+    gaps = _gaps(xp, name, x, y)
+    squares = gaps * gaps
+    if xp.ndim(x) == 1:
+        return squares
+    if length_scale is None:
+        return xp.sum(squares, axis=-1)
+    same_size(name, "size of the length scales", xp.shape(length_scale)[0], "size of the vectors", xp.shape(x)[1])
+    return xp.matmul(squares, 1.0 / xp.square(length_scale))
+
+
+def _scaled_square(xp, name, x, y, length_scale):
+    if xp.ndim(length_scale):
+        return _squared_distances(xp, name, x, y, length_scale)
+    return _squared_distances(xp, name, x, y) / xp.square(length_scale)
+
+
+def _scaled_distance(xp, name, x, y, length_scale):
+    if xp.ndim(length_scale):
+        return root(xp, _squared_distances(xp, name, x, y, length_scale))
+    return root(xp, _squared_distances(xp, name, x, y)) / length_scale
+
+
+def _exp_quad(xp, name, x, y, sigma, length_scale):
+    return xp.square(sigma) * xp.exp(-0.5 * _scaled_square(xp, name, x, y, length_scale))
+
+
+_EXP_QUAD = _kernel("gp_exp_quad_cov")
+_EXP_QUAD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE, "length_scale": POSITIVE}
+
+
+@stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
+def gp_exp_quad_cov(xp, x, sigma, length_scale):
+    return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
+
+
+@stan_function(*_two(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+def gp_exp_quad_cross_cov(xp, x, y, sigma, length_scale):
+    return _exp_quad(xp, "gp_exp_quad_cov", x, y, sigma, length_scale)
+
+
+_REMOVED = _kernel("cov_exp_quad", lengths=("real length_scale",))
+
+
+@stan_function(
+    *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
+)
+def cov_exp_quad(xp, x, sigma, length_scale):
+    return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
+
+
+@stan_function(
+    *_two(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)], removed="2.33",
+    successor="gp_exp_quad_cov",
+)  # fmt: skip
+def cross_cov_exp_quad(xp, x, y, sigma, length_scale):
+    return _exp_quad(xp, "cov_exp_quad", x, y, sigma, length_scale)
+
+
+_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
+
+
+def _exponential(xp, x, y, sigma, length_scale):
+    return xp.square(sigma) * xp.exp(-_scaled_distance(xp, "gp_exponential_cov", x, y, length_scale))
+
+
+_EXPONENTIAL = _kernel("gp_exponential_cov")
+
+
+@stan_function(*_one(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+def gp_exponential_cov(xp, x, sigma, length_scale):
+    return _exponential(xp, x, x, sigma, length_scale)
+
+
+@stan_function(*_two(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+def gp_exponential_cross_cov(xp, x, y, sigma, length_scale):
+    return _exponential(xp, x, y, sigma, length_scale)
+
+
+def _matern32(xp, x, y, sigma, length_scale):
+    r = math.sqrt(3) * _scaled_distance(xp, "gp_matern32_cov", x, y, length_scale)
+    return xp.square(sigma) * (1 + r) * xp.exp(-r)
+
+
+_MATERN32 = _kernel("gp_matern32_cov")
+
+
+@stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+def gp_matern32_cov(xp, x, sigma, length_scale):
+    return _matern32(xp, x, x, sigma, length_scale)
+
+
+@stan_function(*_two(_MATERN32), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+def gp_matern32_cross_cov(xp, x, y, sigma, length_scale):
+    return _matern32(xp, x, y, sigma, length_scale)
+
+
+def _matern52(xp, x, y, sigma, length_scale):
+    r = math.sqrt(5) * _scaled_distance(xp, "gp_matern52_cov", x, y, length_scale)
+    return xp.square(sigma) * (1 + r + r * r / 3) * xp.exp(-r)
+
+
+_MATERN52 = _kernel("gp_matern52_cov")
+
+
+@stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
+def gp_matern52_cov(xp, x, sigma, length_scale):
+    return _matern52(xp, x, x, sigma, length_scale)
+
+
+@stan_function(*_two(_MATERN52), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
+def gp_matern52_cross_cov(xp, x, y, sigma, length_scale):
+    return _matern52(xp, x, y, sigma, length_scale)
+
+
+def _periodic(xp, x, y, sigma, length_scale, period):
+    if xp.ndim(x) == 1:
+        distance = _gaps(xp, "gp_periodic_cov", x, y)
+    else:
+        distance = root(xp, _squared_distances(xp, "gp_periodic_cov", x, y))
+    return xp.square(sigma) * xp.exp(-2 * xp.square(xp.sin(math.pi / period * distance) / length_scale))
+
+
+_PERIODIC = _kernel("gp_periodic_cov", suffix=", real period", lengths=("real length_scale",))
+_PERIODIC_DOMAINS = {**_DOMAINS, "period": POSITIVE_FINITE}
+
+
+@stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
+def gp_periodic_cov(xp, x, sigma, length_scale, period):
+    return _periodic(xp, x, x, sigma, length_scale, period)
+
+
+@stan_function(*_two(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, _Y, 1.5, 0.7, 2.0)])
+def gp_periodic_cross_cov(xp, x, y, sigma, length_scale, period):
+    return _periodic(xp, x, y, sigma, length_scale, period)
+
+
+def _dot_prod(xp, x, y, sigma):
+    if xp.ndim(x) == 1:
+        return xp.square(sigma) + x[:, None] * y[None, :]
+    same_size("gp_dot_prod_cov", "size of the vectors in x", xp.shape(x)[1], "size of those in y", xp.shape(y)[1])
+    return xp.square(sigma) + xp.matmul(x, xp.transpose(y))
+
+
+_DOT_PROD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": _NONNEGATIVE_FINITE}
+
+
+@stan_function(
+    "matrix gp_dot_prod_cov(array[] real x, real sigma)", "matrix gp_dot_prod_cov(array[] vector x, real sigma)",
+    domains=_DOT_PROD_DOMAINS, examples=[(_X, 1.5)],
+)  # fmt: skip
+def gp_dot_prod_cov(xp, x, sigma):
+    return _dot_prod(xp, x, x, sigma)
+
+
+@stan_function(
+    "matrix gp_dot_prod_cov(array[] real x, array[] real y, real sigma)",
+    "matrix gp_dot_prod_cov(array[] vector x, array[] vector y, real sigma)",
+    domains=_DOT_PROD_DOMAINS, examples=[(_X, _Y, 1.5)],
+)  # fmt: skip
+def gp_dot_prod_cross_cov(xp, x, y, sigma):
+    return _dot_prod(xp, x, y, sigma)

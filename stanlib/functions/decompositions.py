@@ -1,0 +1,163 @@
+"""Determinants, factorisations and singular values. eigen.py holds the eigenvalues.
+
+Source: Stan Functions Reference, "Linear algebra functions and solvers".
+"""
+from __future__ import annotations
+
+from ..checks import nonempty, positive_definite, same_size, size, square, symmetric
+from ..registry import stan_function
+
+_SPD, _M = [[2.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
+_TALL = [[1.0, 2.0], [-3.0, 4.0], [0.5, 1.0]]
+
+
+@stan_function("matrix cholesky_decompose(matrix A)", examples=[(_SPD,)])
+def cholesky_decompose(xp, a):
+    if symmetric(xp, "cholesky_decompose", a) == 0:
+        return a
+    factor = xp.cholesky(a)
+    positive_definite(xp, "cholesky_decompose", factor)
+    return factor
+
+
+@stan_function("real determinant(matrix A)", examples=[(_M,)])
+def determinant(xp, a):
+    return xp.det(a) if square(xp, "determinant", a) else 1.0
+
+
+@stan_function("real log_determinant(matrix A)", examples=[(_M,)])
+def log_determinant(xp, a):
+    """The logarithm of the absolute value of the determinant."""
+    return xp.slogdet(a)[1] if square(xp, "log_determinant", a) else 0.0
+
+
+@stan_function("real log_determinant_spd(matrix A)", examples=[(_SPD,)])
+def log_determinant_spd(xp, a):
+    if symmetric(xp, "log_determinant_spd", a) == 0:
+        return 0.0
+    return 2 * xp.sum(xp.log(xp.diagonal(xp.cholesky(a))))
+
+
+def _qr_thin(xp, name, a):
+    """Q and R of min(rows, columns) columns and rows, with a positive diagonal of R.
+
+    A wide matrix has the Q of its leading square part: the libraries have no derivative for it otherwise.
+    """
+    nonempty(xp, name, a)
+    rows, cols = xp.shape(a)
+    q, r = xp.qr(a[:, :rows])
+    sign = xp.where(xp.diagonal(r) < 0, -1.0, 1.0)
+    q, r = q * sign, r * sign[:, None]
+    if cols > rows:
+        r = xp.concatenate((r, xp.matmul(xp.transpose(q), a[:, rows:])), axis=1)
+    return q, r
+
+
+def _qr_full(xp, name, a):
+    """Q with all its columns. Those beyond R's turn only toward the others when `a` changes."""
+    q, r = _qr_thin(xp, name, a)
+    rows, cols = xp.shape(a)
+    if rows <= cols:
+        return q, r
+    rest = xp.qr(xp.stop_gradient(a), mode="complete")[0][:, cols:]
+    rest = rest - xp.matmul(q, xp.matmul(xp.transpose(q), rest))
+    return xp.concatenate((q, rest), axis=1), xp.concatenate((r, xp.zeros((rows - cols, cols))), axis=0)
+
+
+@stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_TALL,)])
+def qr(xp, a):
+    return _qr_full(xp, "qr", a)
+
+
+@stan_function("matrix qr_Q(matrix A)", examples=[(_TALL,)])
+def qr_Q(xp, a):
+    return _qr_full(xp, "qr_Q", a)[0]
+
+
+@stan_function("matrix qr_R(matrix A)", examples=[(_TALL,)])
+def qr_R(xp, a):
+    return _qr_full(xp, "qr_R", a)[1]
+
+
+@stan_function("tuple(matrix, matrix) qr_thin(matrix A)", examples=[(_TALL,)])
+def qr_thin(xp, a):
+    return _qr_thin(xp, "qr_thin", a)
+
+
+@stan_function("matrix qr_thin_Q(matrix A)", examples=[(_TALL,)])
+def qr_thin_Q(xp, a):
+    return _qr_thin(xp, "qr_thin_Q", a)[0]
+
+
+@stan_function("matrix qr_thin_R(matrix A)", examples=[(_TALL,)])
+def qr_thin_R(xp, a):
+    return _qr_thin(xp, "qr_thin_R", a)[1]
+
+
+@stan_function(
+    "vector singular_values(matrix A)", "vector singular_values(complex_matrix A)", examples=[(_TALL,)]
+)  # fmt: skip
+def singular_values(xp, a):
+    """In decreasing order."""
+    return xp.zeros(0) if 0 in xp.shape(a) else xp.svd(a, full_matrices=False, compute_uv=False)
+
+
+def _svd(xp, name, a):
+    nonempty(xp, name, a)
+    u, s, vh = xp.svd(a, full_matrices=False)
+    return u, s, xp.conj(xp.transpose(vh))
+
+
+@stan_function(
+    "tuple(matrix, vector, matrix) svd(matrix A)",
+    "tuple(complex_matrix, vector, complex_matrix) svd(complex_matrix A)",
+    examples=[(_TALL,)],
+)  # fmt: skip
+def svd(xp, a):
+    return _svd(xp, "svd", a)
+
+
+@stan_function("matrix svd_U(matrix A)", "complex_matrix svd_U(complex_matrix A)", examples=[(_TALL,)])
+def svd_U(xp, a):
+    return _svd(xp, "svd_U", a)[0]
+
+
+@stan_function("matrix svd_V(matrix A)", "complex_matrix svd_V(complex_matrix A)", examples=[(_TALL,)])
+def svd_V(xp, a):
+    return _svd(xp, "svd_V", a)[2]
+
+
+@stan_function("matrix matrix_exp(matrix A)", examples=[(_M,)])
+def matrix_exp(xp, a):
+    return xp.expm(a) if square(xp, "matrix_exp", a) else a
+
+
+@stan_function("matrix matrix_exp_multiply(matrix A, matrix B)", examples=[(_M, _SPD)])
+def matrix_exp_multiply(xp, a, b):
+    return _exp_multiply(xp, "matrix_exp_multiply", a, b)
+
+
+@stan_function("matrix scale_matrix_exp_multiply(real t, matrix A, matrix B)", examples=[(0.5, _M, _SPD)])
+def scale_matrix_exp_multiply(xp, t, a, b):
+    return _exp_multiply(xp, "scale_matrix_exp_multiply", t * a, b)
+
+
+def _exp_multiply(xp, name, a, b):
+    n = square(xp, name, a)
+    same_size(name, "columns of A", n, "rows of B", xp.shape(b)[0])
+    return xp.matmul(xp.expm(a), b) if n else b
+
+
+@stan_function("matrix matrix_power(matrix A, int n)", examples=[(_M, 5), (_M, 0)])
+def matrix_power(xp, a, n):
+    """By repeated squaring."""
+    rows, n = square(xp, "matrix_power", a), size("matrix_power", "n", n)
+    if n == 0:
+        return xp.where(xp.ones((rows, rows)) == 1, xp.eye(rows), a)
+    out = None
+    while n:
+        if n % 2:
+            out = a if out is None else xp.matmul(out, a)
+        n //= 2
+        a = xp.matmul(a, a) if n else a
+    return out

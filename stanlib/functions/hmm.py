@@ -1,0 +1,167 @@
+"""Hidden Markov models. Source: Stan Functions Reference, "Hidden Markov Models".
+
+The forward and backward recursions run in two forms. On the scale of probabilities, scaled to sum to 1 at every step,
+a step is one small product; what underflows there is too little to matter later, as long as every state can be
+reached from every other with a probability that is not absurdly small. Else they run in logarithms. Derivatives are
+written out: they are the smoothed probabilities that the recursions give anyway.
+"""
+from __future__ import annotations
+
+import functools
+
+from ..checks import nonempty, same_size, square
+from ..domains import SIMPLEX
+from ..registry import stan_function
+
+LEAST_PROBABILITY = 1e-270  # of a transition: what underflows, divided by this, is still far below a rounding error
+
+_EXAMPLE = ([[-0.5, 0.2, -1.0], [0.3, -2.0, 0.1]], [[0.9, 0.1], [0.3, 0.7]], [0.6, 0.4])
+_DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
+
+
+@stan_function(
+    "real hmm_marginal(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, examples=[_EXAMPLE]
+)
+def hmm_marginal(xp, log_omega, Gamma, rho):
+    """The log density of the observations, summed over the paths of the hidden states.
+
+    Column t of log_omega holds the log density of observation t in every state, Gamma the probabilities to go from
+    one state (row) to another, rho those of the first state.
+    """
+    _check_sizes(xp, "hmm_marginal", log_omega, Gamma, rho)
+    f, gradients = (functools.partial(_choose, xp, i) for i in (0, 1))
+    return xp.with_gradient(f, gradients)(log_omega, Gamma, rho)
+
+
+@stan_function(
+    "matrix hmm_hidden_state_prob(data matrix log_omega, data matrix Gamma, data vector rho)", domains=_DOMAINS,
+    examples=[_EXAMPLE],
+)  # fmt: skip
+def hmm_hidden_state_prob(xp, log_omega, Gamma, rho):
+    """The probabilities of every hidden state, one column per observation, given all observations."""
+    _check_sizes(xp, "hmm_hidden_state_prob", log_omega, Gamma, rho)
+    return _choose(xp, 1, log_omega, Gamma, rho)[1][0]
+
+
+@stan_function(
+    "array[] int hmm_latent_rng(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, random=True
+)
+def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
+    """A path of the hidden states, given all observations: drawn backwards from the filtered probabilities."""
+    _check_sizes(xp, "hmm_latent_rng", log_omega, Gamma, rho)
+    log_gamma = _log(xp, Gamma)
+    filtered = _log_forward(xp, log_omega, log_gamma, rho)
+    u, arrivals = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.transpose(log_gamma)))
+
+    def step(next_state, x, arrivals):
+        log_weights, u = x
+        log_weights = log_weights + next_state
+        sums = xp.cumsum(xp.exp(log_weights - xp.max(log_weights)), axis=-1)
+        state = xp.sum(xp.integer(sums[:-1] <= u * sums[-1]))
+        return xp.get(arrivals, (state,)), state + 1
+
+    return xp.scan(step, _filled(xp, filtered[0], 0.0), (filtered, u), arrivals, reverse=True)[1]
+
+
+def _check_sizes(xp, name, log_omega, Gamma, rho):
+    nonempty(xp, name, log_omega)
+    states = xp.shape(log_omega)[0]
+    same_size(name, "the rows of Gamma", square(xp, name, Gamma), "the rows of log_omega", states)
+    same_size(name, "the size of rho", xp.shape(rho)[0], "the rows of log_omega", states)
+
+
+def _choose(xp, kind, log_omega, Gamma, rho):
+    """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
+    forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
+    return xp.cond(xp.min(Gamma) > LEAST_PROBABILITY, *forms, log_omega, Gamma, rho)
+
+
+def _log(xp, p):
+    """log(p), -inf at 0."""
+    return xp.where(p > 0, xp.log(xp.where(p > 0, p, 1.0)), -xp.inf)
+
+
+def _filled(xp, row, value):
+    """A row of this value, of the type of another row, whose NaN it keeps."""
+    return xp.where(xp.isnan(row), row, value)
+
+
+def _over(xp, p, total):
+    """p divided by its total, 0 where that is 0."""
+    return p / xp.where(total > 0, total, 1.0)
+
+
+def _product(xp, p, matrix):
+    """p matrix; in the body of a loop XLA compiles this to better code than a product of matrices."""
+    return xp.sum(p[:, None] * matrix, axis=0)
+
+
+def _weights(xp, log_omega):
+    """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
+    most = xp.max(log_omega, axis=0)
+    most = xp.where(xp.isfinite(most), most, 0.0)
+    return xp.transpose(xp.exp(log_omega - most)), xp.sum(most)
+
+
+def _forward(xp, weights, Gamma, rho):
+    """The filtered probabilities of the states, and the density of each observation given those before it."""
+
+    def step(predicted, weight, Gamma):
+        joint = predicted * weight
+        density = xp.sum(joint)
+        filtered = _over(xp, joint, density)
+        return _product(xp, filtered, Gamma), (filtered, density)
+
+    return xp.scan(step, rho + _filled(xp, weights[0], 0.0), weights, Gamma)[1]
+
+
+def _scaled(xp, log_omega, Gamma, rho):
+    weights, lacking = _weights(xp, log_omega)
+    return xp.sum(_log(xp, _forward(xp, weights, Gamma, rho)[1])) + lacking
+
+
+def _scaled_gradients(xp, log_omega, Gamma, rho):
+    weights, lacking = _weights(xp, log_omega)
+    filtered, density = _forward(xp, weights, Gamma, rho)
+
+    def step(later, x, departures):
+        """`later` is the density of what follows relative to what is expected, by state."""
+        weight, density = x
+        here = _over(xp, later * weight, density)
+        return _product(xp, here, departures), (later, here)
+
+    start = _filled(xp, filtered[0], 1.0)
+    later, here = xp.scan(step, start, (weights, density), xp.transpose(Gamma), reverse=True)[1]
+    moves = xp.matmul(xp.transpose(filtered[:-1]), here[1:])
+    return xp.sum(_log(xp, density)) + lacking, (xp.transpose(filtered * later), moves, here[0])
+
+
+def _log_forward(xp, log_omega, log_gamma, rho):
+    """The logarithms of the joint densities of the observations so far and the state, by rows."""
+
+    def step(predicted, log_weight, log_gamma):
+        joint = predicted + log_weight
+        return xp.logsumexp(joint[:, None] + log_gamma, axis=0), joint
+
+    rows = xp.transpose(log_omega)
+    return xp.scan(step, _log(xp, rho) + _filled(xp, rows[0], 0.0), rows, log_gamma)[1]
+
+
+def _in_logarithms(xp, log_omega, Gamma, rho):
+    return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
+
+
+def _log_gradients(xp, log_omega, Gamma, rho):
+    log_gamma = _log(xp, Gamma)
+    joint = _log_forward(xp, log_omega, log_gamma, rho)
+    value = xp.logsumexp(joint[-1])
+    base = xp.where(value > -xp.inf, value, 0.0)
+
+    def step(later, log_weight, departures):
+        here = later + log_weight
+        return xp.logsumexp(here[:, None] + departures, axis=0), (later, here)
+
+    rows = xp.transpose(log_omega)
+    later, here = xp.scan(step, _filled(xp, joint[0], 0.0), rows, xp.transpose(log_gamma), reverse=True)[1]
+    moves = xp.exp(joint[:-1, :, None] + here[1:, None, :] - base)
+    return value, (xp.transpose(xp.exp(joint + later - base)), xp.sum(moves, axis=0), xp.exp(here[0] - base))

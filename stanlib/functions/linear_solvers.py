@@ -1,0 +1,99 @@
+"""Division by matrices and inverses. Source: Stan Functions Reference, "Linear algebra functions and solvers"."""
+from __future__ import annotations
+
+from ..checks import positive_definite, same_size, square, symmetric
+from ..errors import StanDomainError
+from ..registry import stan_function
+
+_SPD, _L, _B = [[2.0, 0.5], [0.5, 1.0]], [[2.0, 0.0], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
+
+
+def _left(name):
+    return [f"vector {name}(matrix A, vector b)", f"matrix {name}(matrix A, matrix b)"]
+
+
+def _right(name):
+    return [f"row_vector {name}(row_vector b, matrix A)", f"matrix {name}(matrix b, matrix A)"]
+
+
+def _check(xp, name, a, rows):
+    """The sizes of a x = b."""
+    same_size(name, "rows of the square matrix", square(xp, name, a), "size of the other operand", rows)
+
+
+def _check_spd(xp, name, a):
+    symmetric(xp, name, a)
+    if xp.is_concrete(a):
+        positive_definite(xp, name, xp.cholesky(a))
+
+
+@stan_function(*_left("mdivide_left"), examples=[(_B, [1.0, 2.0])])
+def mdivide_left(xp, a, b):
+    _check(xp, "mdivide_left", a, xp.shape(b)[0])
+    return xp.solve(a, b)
+
+
+@stan_function(
+    *_right("mdivide_right"),
+    "complex_row_vector mdivide_right(complex_row_vector b, complex_matrix A)",
+    "complex_matrix mdivide_right(complex_matrix b, complex_matrix A)",
+    examples=[([1.0, 2.0], _B)],
+)
+def mdivide_right(xp, b, a):
+    _check(xp, "mdivide_right", a, xp.shape(b)[-1])
+    return xp.transpose(xp.solve(xp.transpose(a), xp.transpose(b)))
+
+
+@stan_function(*_left("mdivide_left_tri_low"), examples=[(_L, [1.0, 2.0])])
+def mdivide_left_tri_low(xp, a, b):
+    _check(xp, "mdivide_left_tri_low", a, xp.shape(b)[0])
+    return xp.solve_triangular(a, b, lower=True)
+
+
+@stan_function(*_right("mdivide_right_tri_low"), examples=[([1.0, 2.0], _L)])
+def mdivide_right_tri_low(xp, b, a):
+    _check(xp, "mdivide_right_tri_low", a, xp.shape(b)[-1])
+    return xp.transpose(xp.solve_triangular(a, xp.transpose(b), lower=True, trans=True))
+
+
+@stan_function(*_left("mdivide_left_spd"), examples=[(_SPD, [1.0, 2.0])])
+def mdivide_left_spd(xp, a, b):
+    _check(xp, "mdivide_left_spd", a, xp.shape(b)[0])
+    _check_spd(xp, "mdivide_left_spd", a)
+    return xp.solve_spd(a, b)
+
+
+@stan_function(*_right("mdivide_right_spd"), examples=[([1.0, 2.0], _SPD)])
+def mdivide_right_spd(xp, b, a):
+    _check(xp, "mdivide_right_spd", a, xp.shape(b)[-1])
+    _check_spd(xp, "mdivide_right_spd", a)
+    return xp.transpose(xp.solve_spd(a, xp.transpose(b)))
+
+
+@stan_function("matrix inverse(matrix A)", examples=[(_B,)])
+def inverse(xp, a):
+    return xp.inv(a) if square(xp, "inverse", a) else a
+
+
+@stan_function("matrix inverse_spd(matrix A)", examples=[(_SPD,)])
+def inverse_spd(xp, a):
+    if square(xp, "inverse_spd", a) == 0:
+        return a
+    _check_spd(xp, "inverse_spd", a)
+    return xp.solve_spd(a, xp.eye(xp.shape(a)[0]))
+
+
+@stan_function("matrix chol2inv(matrix L)", examples=[(_L,)])
+def chol2inv(xp, lower):
+    """The inverse of L * L'."""
+    n = square(xp, "chol2inv", lower)
+    if xp.is_concrete(lower) and not (xp.triu(lower, 1) == 0).all():
+        raise StanDomainError("chol2inv: the matrix is not lower triangular")
+    root = xp.solve_triangular(lower, xp.eye(n), lower=True)
+    return xp.matmul(xp.transpose(root), root)
+
+
+@stan_function("matrix generalized_inverse(matrix A)", examples=[([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]],)])
+def generalized_inverse(xp, a):
+    """The Moore-Penrose inverse."""
+    return xp.transpose(a) if 0 in xp.shape(a) else xp.pinv(a)

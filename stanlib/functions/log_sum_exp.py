@@ -1,0 +1,58 @@
+"""Logarithms of sums and mixtures of exponentials.
+
+Source: Stan Functions Reference, "Composed functions" and "Reductions".
+"""
+from __future__ import annotations
+
+from ..checks import of_reals, same_size
+from ..domains import FINITE, NOT_NAN, PROBABILITY
+from ..registry import stan_function
+from ..signatures import each
+
+_LARGEST_EXPONENT = 80.0
+
+
+@stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)])
+@of_reals
+def log_sum_exp(xp, x, y):
+    return xp.logaddexp(x, y)
+
+
+@stan_function(
+    *each("real log_sum_exp({t} x)", ("vector", "row_vector", "matrix", "array[] real")),
+    examples=[([1.0, -0.5, 700.0],)],
+)
+def log_sum_exp_of_all(xp, x):
+    return xp.logsumexp(x) if 0 not in xp.shape(x) else -xp.inf
+
+
+@stan_function(
+    "real log_mix(real theta, real lambda1, real lambda2)",
+    domains={"theta": PROBABILITY, "lambda1": NOT_NAN, "lambda2": NOT_NAN},
+    examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
+)
+def log_mix(xp, theta, lambda1, lambda2):
+    """log(theta exp(lambda1) + (1 - theta) exp(lambda2))."""
+    weights = xp.stack([xp.real(theta), 1 - xp.real(theta)], axis=-1)
+    return _log_mix(xp, weights, xp.stack([xp.real(lambda1), xp.real(lambda2)], axis=-1))
+
+
+@stan_function(
+    *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", ("vector", "row_vector", "array[] real")),
+    *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", ("vector", "row_vector", "array[] real")),
+    domains={"theta": PROBABILITY, "lambda": FINITE},
+    examples=[([0.3, 0.7], [-1.0, 2.0])],
+)
+def log_mix_of_vectors(xp, theta, lambda_):
+    """The log density of a mixture, summed over the vectors of an array."""
+    same_size("log_mix", "theta", xp.shape(theta)[-1], "lambda", xp.shape(lambda_)[-1])
+    return xp.sum(_log_mix(xp, theta, lambda_))
+
+
+def _log_mix(xp, weights, x):
+    """The logarithm of the sum of weights exp(x) along the last axis, whose derivatives hold for weights of 0 too."""
+    largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
+    base = xp.where(xp.isfinite(largest), largest, 0.0)
+    # where the weight is 0 the exponent may be large: 0 times infinity would be NaN
+    sums = xp.sum(weights * xp.exp(xp.minimum(x - base, _LARGEST_EXPONENT)), axis=-1)
+    return xp.reshape(base, xp.shape(sums)) + xp.log(sums)

@@ -1,0 +1,173 @@
+"""What Stan's operators mean, under the names that stanc gives them: `a + b` is add(a, b).
+
+Containers of different sizes are refused: they don't broadcast in Stan. Division by a matrix is in linear_solvers.py.
+Source: Stan Reference Manual, "Arithmetic expressions"; Stan Functions Reference, "Matrix operations".
+"""
+from __future__ import annotations
+
+from ..checks import same_shape, same_size
+from ..domains import Domain
+from ..registry import stan_function
+from ..signatures import each
+
+REAL_CONTAINERS = ("vector", "row_vector", "matrix")
+COMPLEX_CONTAINERS = ("complex_vector", "complex_row_vector", "complex_matrix")
+CONTAINERS = REAL_CONTAINERS + COMPLEX_CONTAINERS
+SCALARS = ("int", "real", "complex")
+NONZERO = Domain("nonzero", lambda xp, x: x != 0, traced=False)
+
+
+def _same(name, types):
+    return each(f"{{t}} {name}({{t}} a, {{t}} b)", types)
+
+
+def _scalar_left(name):
+    return each(f"{{t}} {name}(real a, {{t}} b)", REAL_CONTAINERS) + each(
+        f"{{t}} {name}(complex a, {{t}} b)", COMPLEX_CONTAINERS
+    )
+
+
+def _scalar_right(name):
+    return each(f"{{t}} {name}({{t}} a, real b)", REAL_CONTAINERS) + each(
+        f"{{t}} {name}({{t}} a, complex b)", COMPLEX_CONTAINERS
+    )
+
+
+def _with_scalars(name, scalars=SCALARS):
+    """Two scalars, or a container with a scalar on either side."""
+    return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
+
+
+@stan_function(*_with_scalars("add"), operator="+", examples=[(1.5, -0.25)])
+def add(xp, a, b):
+    return a + b
+
+
+@stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])])
+def add_elements(xp, a, b):
+    same_shape(xp, "add", a, b)
+    return a + b
+
+
+@stan_function(*_with_scalars("subtract"), operator="-", examples=[(1.5, -0.25)])
+def subtract(xp, a, b):
+    return a - b
+
+
+@stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])])
+def subtract_elements(xp, a, b):
+    same_shape(xp, "subtract", a, b)
+    return a - b
+
+
+@stan_function(*_with_scalars("multiply"), operator="*", examples=[(1.5, -0.25)])
+def multiply(xp, a, b):
+    return a * b
+
+
+@stan_function(
+    "real multiply(row_vector a, vector b)",
+    "vector multiply(matrix a, vector b)",
+    "row_vector multiply(row_vector a, matrix b)",
+    "matrix multiply(matrix a, matrix b)",
+    "complex_vector multiply(complex_matrix a, complex_vector b)",
+    "complex_row_vector multiply(complex_row_vector a, complex_matrix b)",
+    "complex_matrix multiply(complex_matrix a, complex_matrix b)",
+    operator="@",
+    examples=[([1.0, 2.0], [0.5, -1.0])],
+)
+def matmul(xp, a, b):
+    same_size("multiply", "columns of the left operand", xp.shape(a)[-1], "rows of the right one", xp.shape(b)[0])
+    return xp.matmul(a, b)
+
+
+@stan_function("complex multiply(complex_row_vector a, complex_vector b)", examples=[([1 + 2j], [0.5j])])
+def complex_inner_product(xp, a, b):
+    """Stan takes the complex conjugate of the left operand here, and nowhere else in its products."""
+    same_size("multiply", "columns of the left operand", xp.shape(a)[0], "rows of the right one", xp.shape(b)[0])
+    return xp.dot(xp.conj(a), b)
+
+
+@stan_function(
+    "matrix multiply(vector a, row_vector b)",
+    "complex_matrix multiply(complex_vector a, complex_row_vector b)",
+    examples=[([1.0, 2.0], [0.5, -1.0, 3.0])],
+)
+def outer_product(xp, a, b):
+    return xp.outer(a, b)
+
+
+@stan_function(*_with_scalars("elt_multiply"), operator="*", examples=[(1.5, -0.25)])
+def elt_multiply(xp, a, b):
+    return a * b
+
+
+@stan_function(*_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])])
+def elt_multiply_elements(xp, a, b):
+    same_shape(xp, "elt_multiply", a, b)
+    return a * b
+
+
+@stan_function(
+    *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
+    examples=[(1.5, -0.25), (1.0, 0.0)],
+)  # fmt: skip
+def divide(xp, a, b):
+    return xp.real(a) / b
+
+
+@stan_function("int divide(int a, int b)", domains={"b": NONZERO}, examples=[(7, 2), (-7, 2), (7, -2)])
+def int_divide(xp, a, b):
+    """The quotient rounded toward zero, where Python's `//` rounds down."""
+    return (a - xp.fmod(a, b)) // b
+
+
+@stan_function(*_with_scalars("elt_divide", ("real", "complex")), operator="/", examples=[(1.5, -0.25)])
+def elt_divide(xp, a, b):
+    return xp.real(a) / b
+
+
+@stan_function("int elt_divide(int a, int b)", domains={"b": NONZERO}, examples=[(7, 2), (-7, 2)])
+def int_elt_divide(xp, a, b):
+    return (a - xp.fmod(a, b)) // b
+
+
+@stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])])
+def elt_divide_elements(xp, a, b):
+    same_shape(xp, "elt_divide", a, b)
+    return a / b
+
+
+@stan_function("int modulus(int a, int b)", domains={"b": NONZERO}, examples=[(7, 3), (-7, 3), (7, -3)])
+def modulus(xp, a, b):
+    """The remainder with the sign of the dividend, where Python's `%` has the divisor's."""
+    return xp.fmod(a, b)
+
+
+@stan_function("E minus(E x)", operator="-", examples=[(0.5,)])
+def minus(xp, x):
+    return -x
+
+
+@stan_function(
+    *each("{t} plus({t} x)", ("int", "real", "complex", "vector", "row_vector", "matrix")), operator="+",
+    examples=[(0.5,)],
+)  # fmt: skip
+def plus(xp, x):
+    return x
+
+
+@stan_function(
+    "row_vector transpose(vector x)",
+    "vector transpose(row_vector x)",
+    "complex_row_vector transpose(complex_vector x)",
+    "complex_vector transpose(complex_row_vector x)",
+    examples=[([1.0, 2.0],)],
+)
+def transpose_vector(xp, x):
+    return x
+
+
+@stan_function(*each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)])
+def transpose(xp, x):
+    return xp.transpose(x)

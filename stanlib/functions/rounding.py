@@ -1,0 +1,117 @@
+"""Absolute values, steps, rounding, remainders, minima and maxima of two numbers.
+
+Source: Stan Functions Reference, "Absolute functions", "Bounds functions", "Arithmetic functions", "Rounding
+functions", "Step functions" and "Casting functions".
+"""
+from __future__ import annotations
+
+from ..checks import elementwise, of_reals
+from ..domains import Domain
+from ..registry import stan_function
+from .constants import as_int
+
+INT_RANGE = Domain("in the interval [-2147483648, 2147483647]", lambda xp, x: (x > -2147483649) & (x < 2147483648))
+
+
+@stan_function("T abs(T x)", "RealOfC abs(C x)", examples=[(-3.5,), (-2,), (3.0 - 4.0j,)])
+def abs(xp, x):
+    return xp.abs(x)
+
+
+@stan_function("R fabs(T x)", examples=[(-3.5,)], removed="2.33", successor="abs")
+def fabs(xp, x):
+    return xp.abs(xp.real(x))
+
+
+@stan_function("R fdim(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
+@of_reals
+def fdim(xp, x, y):
+    """x - y where that is positive, else 0."""
+    return xp.where(x <= y, 0.0, x - y)
+
+
+@stan_function("R fmin(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
+@of_reals
+def fmin(xp, x, y):
+    """The smaller one, or the one that is not NaN."""
+    return xp.where((x < y) | xp.isnan(y), x, y)
+
+
+@stan_function("R fmax(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
+@of_reals
+def fmax(xp, x, y):
+    """The larger one, or the one that is not NaN."""
+    return xp.where((x > y) | xp.isnan(y), x, y)
+
+
+@stan_function("R fmod(T1 x, T2 y)", examples=[(5.5, 2.0), (-5.5, 2.0)])
+@of_reals
+def fmod(xp, x, y):
+    """The remainder of x / y, which has the sign of x."""
+    return xp.fmod(x, y)
+
+
+@stan_function("R fma(F1 x, F2 y, F3 z)", examples=[(2.0, 3.0, 4.0)])
+@elementwise
+def fma(xp, x, y, z):
+    return x * y + z
+
+
+@stan_function("R floor(T x)", examples=[(-2.5,)])
+def floor(xp, x):
+    return xp.floor(xp.real(x))
+
+
+@stan_function("R ceil(T x)", examples=[(-2.5,)])
+def ceil(xp, x):
+    return xp.ceil(xp.real(x))
+
+
+@stan_function("R trunc(T x)", examples=[(-2.5,)])
+def trunc(xp, x):
+    return xp.trunc(xp.real(x))
+
+
+@stan_function("R round(T x)", examples=[(-2.5,), (0.49999999999999994,)])
+def round(xp, x):
+    """The nearest integer; halves go away from zero."""
+    x = xp.real(x)
+    whole = xp.trunc(x)
+    return xp.where(xp.abs(x - whole) >= 0.5, whole + xp.sign(x), whole)
+
+
+@stan_function("int int_step(real x)", examples=[(0.5,), (0.0,)])
+def int_step(xp, x):
+    """1 where x > 0, else 0."""
+    return as_int(xp, x > 0)
+
+
+@stan_function("int int_step(int x)", examples=[(2,), (0,)])
+def int_step_of_int(xp, x):
+    return as_int(xp, x > 0)
+
+
+@stan_function("real step(real x)", examples=[(0.5,), (-0.5,)])
+def step(xp, x):
+    """0 where x < 0, else 1; its derivative is 0."""
+    return xp.where(x < 0, 0.0 * xp.square(xp.sign(x)), 1.0)
+
+
+@stan_function("I to_int(I x)", examples=[(3,)])
+def to_int(xp, x):
+    return x
+
+
+@stan_function("IntsOfQ to_int(data Q x)", domains={"x": INT_RANGE}, examples=[(3.9,), (-3.9,)])
+def real_to_int(xp, x):
+    """The integer part."""
+    whole = xp.trunc(x)
+    return int(whole) if xp.is_concrete(x) and xp.ndim(x) == 0 else xp.integer(whole)
+
+
+@stan_function(
+    "real if_else(int condition, real x, real y)", "int if_else(int condition, int x, int y)",
+    examples=[(1, 2.0, 3.0)], removed="2.33", successor="the conditional operator ?:",
+)  # fmt: skip
+def if_else(xp, condition, x, y):
+    return xp.where(condition != 0, x, y)

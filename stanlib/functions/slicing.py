@@ -1,0 +1,104 @@
+"""Parts of vectors, matrices and arrays. Indices start at 1.
+
+Source: Stan Functions Reference, "Slicing and blocking functions".
+"""
+from __future__ import annotations
+
+from ..checks import index, size
+from ..registry import stan_function
+
+_MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+
+
+def _pick(xp, x, i, axis):
+    """Row or column i of a matrix; an index known only at run time takes a gather."""
+    if xp.is_concrete(i):
+        return x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
+    return xp.take(x, i - 1, axis=axis)
+
+
+def _part(xp, name, what, x, start, count, axis=0):
+    """`count` rows or columns from `start`; Stan looks at the first index even where there is none to take."""
+    count, n = size(name, "size", count), xp.shape(x)[axis]
+    index(xp, name, start, n, what)
+    if not xp.is_concrete(start):
+        return xp.take(x, start - 1 + xp.convert((xp.arange(count), start))[0], axis=axis)
+    start = int(start)
+    if count:
+        index(xp, name, start + count - 1, n, f"the end of {what}")
+    part = slice(start - 1, start - 1 + count)
+    return x[part] if axis == 0 else x[:, part]
+
+
+@stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
+def head(xp, v, n):
+    n = size("head", "n", n)
+    if n:
+        index(xp, "head", n, xp.shape(v)[0], "n")
+    return v[:n]
+
+
+@stan_function("S tail(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
+def tail(xp, v, n):
+    n = size("tail", "n", n)
+    if n:
+        index(xp, "tail", n, xp.shape(v)[0], "n")
+    return v[xp.shape(v)[0] - n :]
+
+
+@stan_function("S segment(S v, int i, int n)", examples=[([1.0, 2.0, 3.0], 2, 2)], sizes=("n",))
+def segment(xp, v, i, n):
+    return _part(xp, "segment", "i", v, i, n)
+
+
+@stan_function("vector col(matrix m, int n)", "complex_vector col(complex_matrix m, int n)", examples=[(_MATRIX, 3)])
+def col(xp, m, n):
+    index(xp, "col", n, xp.shape(m)[1], "columns")
+    return _pick(xp, m, n, 1)
+
+
+@stan_function(
+    "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)]
+)
+def row(xp, m, n):
+    index(xp, "row", n, xp.shape(m)[0], "rows")
+    return _pick(xp, m, n, 0)
+
+
+@stan_function(
+    "matrix block(matrix m, int i, int j, int n_rows, int n_cols)",
+    "complex_matrix block(complex_matrix m, int i, int j, int n_rows, int n_cols)",
+    examples=[(_MATRIX, 1, 2, 2, 2)],
+    sizes=("n_rows", "n_cols",),
+)
+def block(xp, m, i, j, n_rows, n_cols):
+    return _part(xp, "block", "columns", _part(xp, "block", "rows", m, i, n_rows), j, n_cols, axis=1)
+
+
+@stan_function(
+    "vector sub_col(matrix m, int i, int j, int n_rows)",
+    "complex_vector sub_col(complex_matrix m, int i, int j, int n_rows)",
+    examples=[(_MATRIX, 1, 2, 2)],
+    sizes=("n_rows",),
+)
+def sub_col(xp, m, i, j, n_rows):
+    index(xp, "sub_col", j, xp.shape(m)[1], "columns")
+    return _pick(xp, _part(xp, "sub_col", "rows", m, i, n_rows), j, 1)
+
+
+@stan_function(
+    "row_vector sub_row(matrix m, int i, int j, int n_cols)",
+    "complex_row_vector sub_row(complex_matrix m, int i, int j, int n_cols)",
+    examples=[(_MATRIX, 1, 2, 2)],
+    sizes=("n_cols",),
+)
+def sub_row(xp, m, i, j, n_cols):
+    index(xp, "sub_row", i, xp.shape(m)[0], "rows")
+    return _pick(xp, _part(xp, "sub_row", "columns", m, j, n_cols, axis=1), i, 0)
+
+
+@stan_function(
+    "vector diagonal(matrix m)", "complex_vector diagonal(complex_matrix m)", examples=[([[1.0, 2.0], [3.0, 4.0]],)]
+)
+def diagonal(xp, m):
+    return xp.diagonal(m)

@@ -1,0 +1,139 @@
+"""Stan's indexing: 1-based, several indices at once, multi-indices and ranges, on both sides of an assignment.
+
+Indices that are known are checked against the shape and raise StanIndexError; an index that is traced and out of range
+selects NaN (of reals). Source: Stan Reference Manual, "Indexing" and "Multi-indexing".
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .arrays import namespace
+from .errors import StanIndexError
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The index `lower:upper` of Stan, both ends included; None is the container's own end."""
+
+    lower: Any = None
+    upper: Any = None
+
+
+def at(x: Any, *indices: Any) -> Any:
+    """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
+    if isinstance(x, tuple):  # an array of tuples is a tuple of arrays
+        return tuple(at(item, *indices) for item in x)
+    xp = namespace((x, *_values(indices)))
+    if len(indices) > xp.ndim(x):
+        raise StanIndexError(f"{len(indices)} indices for a container of {xp.ndim(x)} dimensions")
+    converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
+    if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
+        return xp.get(x, tuple(converted))
+    axis = 0
+    for i in converted:
+        x = xp.get(x, (slice(None),) * axis + (i,))
+        axis += xp.ndim(i) if not isinstance(i, slice) else 1
+    return x
+
+
+def assign(x: Any, value: Any, *indices: Any) -> Any:
+    """x with `x[i, j, ...]` replaced by value; x itself is not changed."""
+    if isinstance(x, tuple):
+        return tuple(assign(item, v, *indices) for item, v in zip(x, value))
+    xp = namespace((x, value, *_values(indices)))
+    return xp.at_set(x, _target(xp, x, value, indices), value)
+
+
+def assign_in_place(x: Any, value: Any, *indices: Any) -> None:
+    """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
+    if isinstance(x, tuple):
+        for item, v in zip(x, value):
+            assign_in_place(item, v, *indices)
+        return
+    xp = namespace((x,))
+    x[_target(xp, x, value, indices)] = value
+
+
+def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
+    """The NumPy index of the part of x that is assigned, whose shape must be the value's."""
+    converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
+    shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
+    shape += tuple(xp.shape(x)[len(indices) :])
+    given = xp.shape(value)
+    if given != shape:
+        raise StanIndexError(f"a value of shape {_shown(given)} is assigned to a part of shape {_shown(shape)}")
+    if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
+        return tuple(converted)
+    return _outer(xp, converted, xp.shape(x))
+
+
+def _outer(xp: ModuleType, converted: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+    """Index arrays that select the outer product of the indices instead of pairing them."""
+    kept = [not (np.ndim(i) == 0 and not isinstance(i, slice)) for i in converted]
+    out, position = [], 0
+    for i, n, keep in zip(converted, shape, kept):
+        if not keep:
+            out.append(i)
+            continue
+        values = np.arange(n)[i] if isinstance(i, slice) else i
+        out.append(xp.reshape(values, (1,) * position + (-1,) + (1,) * (sum(kept) - position - 1)))
+        position += 1
+    return tuple(out)
+
+
+def _values(indices: tuple[Any, ...]) -> list[Any]:
+    return [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
+
+
+def _convert(xp: ModuleType, index: Any, n: int) -> Any:
+    """One index as NumPy would have it, checked where it is known."""
+    if isinstance(index, Span):
+        return _slice(xp, index, n)
+    if not xp.is_concrete(index):
+        return index - 1
+    index = np.asarray(index)
+    low, high = (index.min(), index.max()) if index.size else (1, n)
+    if low < 1 or high > n:
+        raise StanIndexError(f"index {low if low < 1 else high} is out of range: the size is {n}")
+    return int(index) - 1 if index.ndim == 0 else index - 1
+
+
+def _slice(xp: ModuleType, span: Span, n: int) -> slice:
+    lower = 1 if span.lower is None else _bound(xp, span.lower)
+    upper = n if span.upper is None else _bound(xp, span.upper)
+    if upper < lower:
+        return slice(0, 0)
+    if lower < 1 or upper > n:
+        raise StanIndexError(f"the range {lower}:{upper} is out of range: the size is {n}")
+    return slice(lower - 1, upper)
+
+
+def _bound(xp: ModuleType, value: Any) -> int:
+    if not xp.is_concrete(value):
+        raise StanIndexError("the bounds of an index range must not depend on parameters: shapes would")
+    return int(value)
+
+
+def _is_array(xp: ModuleType, index: Any) -> bool:
+    return not isinstance(index, slice) and xp.ndim(index) > 0
+
+
+def _is_separated(xp: ModuleType, converted: list[Any]) -> bool:
+    """Whether NumPy would pair the indices or move axes: an index array beside an int."""
+    return any(_is_array(xp, i) for i in converted) and any(
+        not isinstance(i, slice) and xp.ndim(i) == 0 for i in converted
+    )
+
+
+def _selected(xp: ModuleType, index: Any, n: int) -> tuple[int, ...]:
+    if isinstance(index, slice):
+        return (len(range(*index.indices(n))),)
+    return tuple(xp.shape(index))
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return "(" + ", ".join(map(str, shape)) + ")"

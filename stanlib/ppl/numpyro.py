@@ -1,0 +1,330 @@
+"""What generated code calls on NumPyro: sites, factors, random numbers, control flow, indexing."""
+from __future__ import annotations
+
+import warnings
+from typing import Any, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+import numpyro.distributions as dist
+
+from .. import constraints as records
+
+from ..arrays import jax as xp
+from ..arrays import namespace
+from ..errors import StanFatalError, StanIndexError, StanReject
+from ..indexing import Span as span  # noqa: F401
+from ..indexing import assign, assign_in_place, at  # noqa: F401
+from ..program import Program
+from ..random.jax import JaxRandom
+from .jax_control import UNSET, choose, cond, for_loop, logical_and, logical_or, most, while_loop  # noqa: F401
+from .numpyro_distributions import Improper, Truncated, make
+from .numpyro_supports import support_of
+
+inf, nan = np.inf, np.nan
+make_distribution = make
+_warned: set[str] = set()
+
+
+def enter(program: Program) -> None:
+    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
+    if not jax.config.jax_enable_x64 and program.filename not in _warned:  # type: ignore[attr-defined]
+        _warned.add(program.filename)
+        warnings.warn(
+            f"{program.name} runs in single precision, Stan in double: call numpyro.enable_x64() first to match it",
+            UserWarning, stacklevel=4,
+        )  # fmt: skip
+
+
+def draw(value: Any) -> Any:
+    """A parameter's value as generated quantities compute with it: in NumPy unless it is traced."""
+    if isinstance(value, jax.core.Tracer):
+        return value
+    value = np.asarray(value)
+    return value[()] if value.ndim == 0 else value
+
+
+# --- sites -----------------------------------------------------------------------------------------------------------
+
+
+def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+    """A parameter from the uniform law on its domain, improper if that has no finite volume.
+
+    Args:
+        name: the site, its Stan name.
+        shape: of the constrained value.
+        kind: the name of a constrained type, None for plain ones.
+        arguments: lower, upper, offset, multiplier.
+    """
+    shape = tuple(int(n) for n in shape)
+    support = support_of(kind, arguments, shape)
+    if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support):
+        uniform = dist.Uniform(arguments["lower"], arguments["upper"])
+        return numpyro.sample(name, uniform.expand(shape) if shape else uniform)
+    return numpyro.sample(name, Improper(support, shape))
+
+
+def _constant_interval(support: Any) -> bool:
+    bounds = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
+    return all(isinstance(b, (int, float)) for b in bounds)
+
+
+def observe(name: str, distribution: Any, value: Any) -> None:
+    """An observed site, its log_prob with one entry per observation."""
+    numpyro.sample(name, distribution, obs=value)
+
+
+def factor(name: str, value: Any) -> None:
+    """Add to the log density."""
+    numpyro.factor(name, jnp.asarray(value))
+
+
+def observe_terms(name: str, *terms: Any) -> None:
+    """An observed site made of log densities, one entry per observation."""
+    joined = jnp.concatenate([jnp.ravel(jnp.asarray(t)) for t in terms])
+    numpyro.sample(name, Terms(joined), obs=jnp.zeros(joined.shape))
+
+
+def factor_terms(name: str, *terms: Any) -> None:
+    """Add the sum of all these to the log density."""
+    total: Any = 0.0
+    for t in terms:
+        total = total + jnp.sum(jnp.asarray(t))
+    numpyro.factor(name, total)
+
+
+class Terms(dist.Distribution):  # type: ignore[misc]
+    """Log densities that were computed elsewhere."""
+
+    pytree_data_fields = ("terms",)
+
+    def __init__(self, terms: Any):
+        self.terms = terms
+        super().__init__(jnp.shape(terms), (), validate_args=False)
+
+    support = dist.constraints.real
+
+    def log_prob(self, value: Any) -> Any:
+        return self.terms
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        raise NotImplementedError("the program computes these densities itself: there is no law to draw from")
+
+
+def total(term: Any) -> Any:
+    """The sum of what a statement adds to the target."""
+    return jnp.sum(jnp.asarray(term))
+
+
+def join(terms: Sequence[Any]) -> Any:
+    """The terms of all iterations of a loop as one vector."""
+    flat = [jnp.ravel(jnp.asarray(t)) for t in terms if t is not UNSET]
+    return jnp.concatenate(flat) if flat else jnp.zeros(0)
+
+
+def terms(function: Any, y: Any, *arguments: Any) -> Any:
+    """A log distribution function of the library, one entry per observation instead of their sum."""
+    record = function.distribution
+    method = function.name.rpartition("_")[2]
+    if record is None or method not in record.methods:
+        return function(y, *arguments)
+    xp_ = namespace((y, *arguments))
+    return record.methods[method](xp_, *xp_.convert((y, *arguments)))
+
+
+def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The log density of a truncated user-defined law, given that of the whole law."""
+    inside: Any = True
+    if lower is not None:
+        inside = inside & jnp.all(jnp.asarray(value) >= lower)
+    if upper is not None:
+        inside = inside & jnp.all(jnp.asarray(value) <= upper)
+    return jnp.where(inside, density - log_normalizer * jnp.size(value), -jnp.inf)
+
+
+def rejected(*parts: Any) -> Any:
+    """What `reject(...)` adds to the target of a model."""
+    return -np.inf
+
+
+def deterministic(name: str, value: Any) -> None:
+    """A transformed parameter, recorded under its Stan name."""
+    if isinstance(value, tuple):
+        for i, item in enumerate(value):
+            deterministic(f"{name}.{i + 1}", item)
+    else:
+        numpyro.deterministic(name, jnp.asarray(value))
+
+
+def log_prob(distribution: Any, value: Any) -> Any:
+    """The log density of a value, one entry per observation."""
+    return distribution.log_prob(value)
+
+
+def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The distribution between bounds, `log_normalizer` the log of its probability there."""
+    return Truncated(distribution, log_normalizer, lower, upper)
+
+
+def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected.
+
+    Raises:
+        StanReject: if the value is known.
+    """
+    inside = _satisfies(value, kind, bounds)
+    if inside is None:
+        return
+    if isinstance(inside, jax.core.Tracer):
+        numpyro.factor(f"{name}__constraint", jnp.where(inside, 0.0, -jnp.inf))
+    elif not inside:
+        raise StanReject(f"{name} does not satisfy its declared constraint")
+
+
+def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """Transformed data and generated quantities must satisfy their declared constraint, where they are known.
+
+    Raises:
+        StanReject: naming the variable.
+    """
+    inside = _satisfies(value, kind, bounds)
+    if inside is not None and not isinstance(inside, jax.core.Tracer) and not inside:
+        what = "its bounds" if kind is None else records.get(kind).description
+        raise StanReject(f"{name} is {value}, but must be {'within ' if kind is None else ''}{what}")
+
+
+def _satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
+    xp_ = namespace((value, *bounds.values()))
+    if kind is not None:
+        record = records.get(kind)
+        sizes = xp_.shape(value)[-2:] if kind == "cholesky_factor_cov" else ()
+        return xp_.all(record.check(xp_, value, *sizes))
+    tests = []
+    if "lower" in bounds:
+        tests.append(xp_.all(xp_.asarray(value) >= bounds["lower"]))
+    if "upper" in bounds:
+        tests.append(xp_.all(xp_.asarray(value) <= bounds["upper"]))
+    return tests[0] if len(tests) == 1 else tests[0] & tests[1] if tests else None
+
+
+# --- random numbers --------------------------------------------------------------------------------------------------
+
+
+class _ConcreteRandom(JaxRandom):
+    """Random numbers from a key that is known, as NumPy's arrays: the same numbers as under a trace."""
+
+    LIBRARY = "numpy"
+
+    def __getattribute__(self, name: str) -> Any:
+        attribute = object.__getattribute__(self, name)
+        if name in ("uniform", "normal", "exponential", "gamma", "beta", "poisson", "binomial", "von_mises",
+                    "hypergeometric"):  # fmt: skip
+            return lambda *args, **options: np.asarray(attribute(*args, **options))
+        return attribute
+
+    def at(self, index: Any) -> JaxRandom:
+        made = super().at(index)
+        return made if isinstance(made.key, jax.core.Tracer) else _ConcreteRandom(made.key)
+
+
+def random() -> JaxRandom:
+    """The source of random numbers of one call: NumPyro's seed handler, or fresh entropy outside of one."""
+    key = numpyro.prng_key() if numpyro.primitives._PYRO_STACK else None
+    if key is None:
+        key = jax.random.PRNGKey(np.random.SeedSequence().generate_state(1)[0])
+    return JaxRandom(key) if isinstance(key, jax.core.Tracer) else _ConcreteRandom(key)
+
+
+# --- values ----------------------------------------------------------------------------------------------------------
+
+
+def unset(shape: Sequence[int], kind: str = "real") -> Any:
+    """A declared variable without a value: NaN, for integers the least one."""
+    sizes = tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise StanIndexError(f"a size is negative: {sizes}")
+    if kind == "int":
+        return np.full(sizes, -(2**31), np.int64) if sizes else -(2**31)
+    fill = complex(np.nan, np.nan) if kind == "complex" else np.nan
+    return np.full(sizes, fill) if sizes else np.asarray(fill)[()]
+
+
+def array(items: Sequence[Any]) -> Any:
+    """`{a, b, ...}`: items along a new first axis."""
+    if isinstance(items[0], tuple):
+        return tuple(array([i[k] for i in items]) for k in range(len(items[0])))
+    shapes = {np.shape(i) for i in items}
+    if len(shapes) > 1:
+        raise StanIndexError(f"the items of an array must be of one size, not {sorted(shapes)}")
+    return namespace(items).stack(list(items))
+
+
+def row(items: Sequence[Any]) -> Any:
+    """`[a, b, ...]`: a row vector, or a matrix of rows."""
+    return array([_real(i) for i in items]) if items else np.zeros(0)
+
+
+def _real(x: Any) -> Any:
+    return float(x) if isinstance(x, int) else x
+
+
+def fit(value: Any, shape: Sequence[int]) -> Any:
+    """The value assigned to a variable of declared sizes, which must be the value's.
+
+    Raises:
+        StanIndexError: naming both shapes.
+    """
+    declared = tuple(int(n) for n in shape)
+    if np.shape(value) != declared:
+        raise StanIndexError(f"a value of shape {np.shape(value)} is assigned to a variable of shape {declared}")
+    return value
+
+
+def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, ...]:
+    """A tuple with one item (from 1) replaced."""
+    return (*value[: number - 1], item, *value[number:])
+
+
+def real(value: Any) -> Any:
+    """An array of integers as one of reals."""
+    return namespace((value,)).real(value)
+
+
+def copy(value: Any) -> Any:
+    """A value that can be changed in place without changing another variable."""
+    if isinstance(value, tuple):
+        return tuple(map(copy, value))
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+# --- messages --------------------------------------------------------------------------------------------------------
+
+
+def message(*parts: Any) -> None:
+    """`print(...)`: also of traced values, when the compiled program runs."""
+    if not any(isinstance(p, jax.core.Tracer) for p in parts):
+        print("".join(_text(p) for p in parts))
+        return
+    template = "".join("{}" if isinstance(p, jax.core.Tracer) else _text(p).replace("{", "{{") for p in parts)
+    jax.debug.print(template, *(p for p in parts if isinstance(p, jax.core.Tracer)))
+
+
+def _text(part: Any) -> str:
+    return part if isinstance(part, str) else str(np.asarray(part).tolist()).replace(" ", "")
+
+
+def reject(*parts: Any) -> None:
+    """`reject(...)` outside a model: an error.
+
+    Raises:
+        StanReject: with the program's message.
+    """
+    raise StanReject("".join(_text(p) for p in parts))
+
+
+def fatal_error(*parts: Any) -> None:
+    raise StanFatalError("".join(_text(p) for p in parts))
+
+

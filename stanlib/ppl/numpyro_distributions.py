@@ -1,0 +1,157 @@
+"""Stan's distributions as NumPyro's: the record's density under the class that NumPyro has for the same law."""
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpyro.distributions as numpyro_distributions
+from numpyro.distributions import constraints
+from numpyro.distributions import Distribution as NumPyroDistribution
+
+from .. import distribution as records
+from ..arrays import jax as xp
+from ..random.jax import JaxRandom
+from .numpyro_supports import support_of
+
+_INTEGERS = {"integer": constraints.integer_greater_than(-(2**31)), "natural": constraints.nonnegative_integer}
+
+
+class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
+    """A distribution of the library where NumPyro has no class of its own."""
+
+    pytree_data_fields = ("arguments",)
+    pytree_aux_fields = ("record",)
+
+    def __init__(self, record: records.Distribution, arguments: Sequence[Any]):
+        self.record, self.arguments = record, tuple(arguments)
+        batch, event = _shapes(record, self.arguments)
+        super().__init__(batch, event, validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return support(self.record)
+
+    def log_prob(self, value: Any) -> Any:
+        return self.record.log_prob(value, *self.arguments)
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        return draw(self.record, self.arguments, key, sample_shape)
+
+
+def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+    """The NumPyro distribution of a law with these arguments."""
+    name = None if record.native is None else record.native.on("numpyro")
+    return StanDistribution(record, arguments) if name is None else _native_class(record)(*arguments)
+
+
+@lru_cache(maxsize=None)
+def _native_class(record: records.Distribution) -> Any:
+    """A subclass of NumPyro's own class that takes Stan's arguments and has the record's density."""
+    assert record.native is not None
+    base = getattr(numpyro_distributions, record.native.on("numpyro") or "")
+
+    native = record.native
+
+    def init(self: Any, *arguments: Any) -> None:
+        named = dict(zip(record.argument_names, arguments))
+        given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
+        keywords = {k: named[a] for k, a in native.keywords.items()}
+        base.__init__(self, *given, **keywords, validate_args=False)
+        self.stan_arguments = arguments
+
+    def log_prob(self: Any, value: Any, intermediates: Any = None) -> Any:
+        return record.log_prob(value, *self.stan_arguments)
+
+    body = {
+        "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments",), "__doc__": record.doc,
+        "__module__": __name__,
+    }  # fmt: skip
+    return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+def _shapes(record: records.Distribution, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Batch and event shape, as far as the arguments tell them."""
+    if record.event_dims == 0:
+        batch = xp.broadcast_shape(*(a for a, v in zip(arguments, record.vectorized) if v), 0.0)
+        rows = [xp.shape(a)[0] for a in arguments if xp.ndim(a) == 2 and record.name.endswith("_glm")]
+        return (rows[0],) if rows and rows[0] > 1 else batch, ()
+    longest = max((xp.shape(a) for a in arguments), key=len, default=())
+    return (), tuple(longest[-record.event_dims :])
+
+
+def support(record: records.Distribution) -> Any:
+    """NumPyro's constraint for the support that the record names."""
+    name = record.support
+    if name in _INTEGERS:
+        return _INTEGERS[name]
+    if name == "positive" or name == "nonnegative":
+        return constraints.positive
+    if name == "unit":
+        return constraints.unit_interval
+    if name in ("real", "vector"):
+        return constraints.independent(constraints.real, record.event_dims)
+    return support_of(name, {}, ())
+
+
+def draw(record: records.Distribution, arguments: Sequence[Any], key: Any, sample_shape: tuple[int, ...]) -> Any:
+    """Random numbers of the law, `sample_shape` times."""
+    if "rng" not in record.methods:
+        raise NotImplementedError(f"Stan has no random numbers for {record.name}")
+
+    def one(k: Any) -> Any:
+        return jnp.asarray(record.methods["rng"](xp, JaxRandom(k), *arguments))
+
+    if not sample_shape:
+        return one(key)
+    keys = jax.random.split(key, sample_shape)
+    for _ in sample_shape:
+        one = jax.vmap(one)
+    return one(keys)
+
+
+class Truncated(NumPyroDistribution):  # type: ignore[misc]
+    """`foo(...) T[lower, upper]`: the density divided by the probability between the bounds."""
+
+    pytree_data_fields = ("base", "log_normalizer", "lower", "upper")
+
+    def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
+        self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        bounds = {k: v for k, v in (("lower", self.lower), ("upper", self.upper)) if v is not None}
+        return support_of(None, bounds, ())
+
+    def log_prob(self, value: Any) -> Any:
+        inside = True
+        if self.lower is not None:
+            inside = inside & (value >= self.lower)
+        if self.upper is not None:
+            inside = inside & (value <= self.upper)
+        return xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf)
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        raise NotImplementedError("truncated distributions are drawn from by rejection in generated quantities")
+
+
+class Improper(NumPyroDistribution):  # type: ignore[misc]
+    """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it."""
+
+    pytree_data_fields = ("_support",)
+
+    def __init__(self, support: Any, shape: tuple[int, ...]):
+        self._support = support
+        split = len(shape) - support.event_dim
+        super().__init__(shape[:split], shape[split:], validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return self._support
+
+    def log_prob(self, value: Any) -> Any:
+        return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
+
+

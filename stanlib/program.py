@@ -1,0 +1,171 @@
+"""What a translated module says of itself (`module.stan`), and the functions that it offers."""
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Callable, Mapping
+
+from .errors import StanDataError, StanError
+
+if TYPE_CHECKING:
+    from .backend import Backend
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A program variable: its Stan name, type ("vector"), sizes as Stan expressions, declared constraint, and line.
+
+    `constraint` is the name of a constrained type ("simplex", ...) or of bounds as they are written; `items` are the
+    items of a tuple.
+    """
+
+    name: str
+    type: str
+    shape: tuple[str, ...] = ()
+    constraint: str = ""
+    declaration: str = ""
+    line: int = 0
+    items: tuple["Variable", ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A Stan program as translated: what tools need to know of it.
+
+    Attributes:
+        name: the model's name.
+        filename: the `.stan` file.
+        backend, scheme: how it was translated.
+        data, transformed_data, parameters, transformed_parameters, generated_quantities: its variables, in order.
+        source: the Stan text.
+    """
+
+    name: str
+    filename: str
+    backend: str
+    scheme: str
+    data: tuple[Variable, ...] = ()
+    transformed_data: tuple[Variable, ...] = ()
+    parameters: tuple[Variable, ...] = ()
+    transformed_parameters: tuple[Variable, ...] = ()
+    generated_quantities: tuple[Variable, ...] = ()
+    source: str = ""
+
+    def names(self, *groups: str) -> tuple[str, ...]:
+        """The names of the variables of some blocks: `names("data", "parameters")`."""
+        return tuple(v.name for g in groups for v in getattr(self, g))
+
+
+class StanFunction:
+    """A function of a translated module.
+
+    It is called with keyword arguments under their Stan names, and pickles by reference: unpickling imports the module
+    through stanimport, also in a worker process that knows nothing of the import hook.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], backend: Backend, program: Program,
+        stan_names: Mapping[str, str] | None = None,
+    ):  # fmt: skip
+        functools.update_wrapper(self, function)
+        self.function, self.backend, self.program = function, backend, program
+        self.stan_names = dict(stan_names or {})  # where Python could not take Stan's name: {"lambda_": "lambda"}
+
+    def _named(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values that the generated function takes, under the names that it has for them."""
+        wanted = self.function.__code__.co_varnames[: self.function.__code__.co_kwonlyargcount]
+        return {n: values[self.stan_names.get(n, n)] for n in wanted}
+
+    def _run(self, *args: Any, **named: Any) -> Any:
+        """Call the generated function; an error says where in the Stan file it arose."""
+        import numpy
+
+        with numpy.errstate(all="ignore"):
+            try:
+                return self.function(*args, **named)
+            except StanError as e:
+                self._locate(e)
+                raise
+
+    def _locate(self, error: StanError) -> None:
+        traceback, line = error.__traceback__, None
+        while traceback is not None:
+            if traceback.tb_frame.f_code.co_filename == self.function.__code__.co_filename:
+                line = traceback.tb_lineno
+            traceback = traceback.tb_next
+        if line and not isinstance(error, StanDataError) and not getattr(error, "__notes__", None):
+            error.add_note(f"in {self.program.filename}, line {line}")
+
+    def __reduce__(self) -> Any:
+        loader = self.function.__globals__.get("__loader__")
+        reference = getattr(loader, "reference", None)
+        return super().__reduce__() if reference is None else reference(self.__name__)
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of Stan program {self.program.name}>"
+
+
+class TransformedData(StanFunction):
+    """`transformed_data(**data)`: check and convert the data, run the block `transformed data`.
+
+    Takes the program's data as JSON-like values, NumPy arrays, scalars or columns. Returns a dict of data and
+    transformed data, which the module's other functions take.
+
+    Raises:
+        StanDataError: for data that are missing, misnamed or not as declared.
+    """
+
+    def __call__(self, **inputs: Any) -> dict[str, Any]:
+        from .data import Reader
+
+        result: dict[str, Any] = self._run(Reader(self.program, inputs))
+        return result
+
+    def prepare(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """The data that a model takes, by Stan name: as given if they come from this function, else from raw data."""
+        from . import data
+
+        names = self.program.names("data", "transformed_data")
+        if all(n in inputs and data.is_converted(inputs[n]) for n in names):
+            return {n: inputs[n] for n in names}
+        traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
+        if traced:
+            raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])
+        return self(**inputs)
+
+
+class Model(StanFunction):
+    """`model(**inputs)`: an ordinary model of the backend.
+
+    Takes what `transformed_data` returned, or the raw data. Every parameter is a sample site under its Stan name.
+    """
+
+    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
+        super().__init__(function, data.backend, data.program, stan_names)
+        self.data = data
+
+    def __call__(self, **inputs: Any) -> None:
+        self.backend.enter(self.program)
+        self._run(**self._named(self.data.prepare(inputs)))
+
+
+class GeneratedQuantities(StanFunction):
+    """`generated_quantities(**inputs, **draw)`: transformed parameters and generated quantities of one draw.
+
+    Takes what `transformed_data` returned, or the raw data, and a value of every parameter. Returns a dict. Random
+    numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw.
+    """
+
+    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
+        super().__init__(function, data.backend, data.program, stan_names)
+        self.data = data
+
+    def __call__(self, **inputs: Any) -> dict[str, Any]:
+        self.backend.enter(self.program)
+        given = self.data.prepare(inputs)
+        for name in self.program.names("parameters"):
+            if name not in inputs:
+                raise StanDataError(f"the draw lacks parameter {name}", name, self.program.filename)
+            given[name] = self.backend.draw(inputs[name])
+        result: dict[str, Any] = self._run(**self._named(given))
+        return result

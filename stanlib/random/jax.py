@@ -1,0 +1,92 @@
+"""Random numbers from a JAX key."""
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..arrays import jax as xp
+from .base import Random, Shape, propose_angle
+
+
+class JaxRandom(Random):
+    """Draws from a key; each call folds its number into the key, so that a traced program keeps no state.
+
+    Under `vmap` or in the body of a `scan` the key has to differ per lane or iteration: use `at(index)` there, or
+    build one source per key.
+    """
+
+    LIBRARY = "jax"
+
+    def __init__(self, key: Any):
+        self.key = key
+        self.calls = 0
+
+    def _next(self) -> Any:
+        self.calls += 1
+        return jax.random.fold_in(self.key, self.calls)
+
+    def at(self, index: Any) -> JaxRandom:
+        return JaxRandom(jax.random.fold_in(self._next(), index))
+
+    def uniform(self, shape: Shape) -> Any:
+        return jax.random.uniform(self._next(), shape)
+
+    def normal(self, shape: Shape) -> Any:
+        return jax.random.normal(self._next(), shape)
+
+    def exponential(self, shape: Shape) -> Any:
+        return jax.random.exponential(self._next(), shape)
+
+    def gamma(self, alpha: Any, shape: Shape | None = None) -> Any:
+        return jax.random.gamma(self._next(), _real(alpha), shape)
+
+    def beta(self, a: Any, b: Any, shape: Shape | None = None) -> Any:
+        return jax.random.beta(self._next(), _real(a), _real(b), shape)
+
+    def poisson(self, rate: Any, shape: Shape | None = None) -> Any:
+        return jax.random.poisson(self._next(), _real(rate), shape)
+
+    def binomial(self, n: Any, p: Any, shape: Shape | None = None) -> Any:
+        return jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int)
+
+    def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
+        kappa = _real(kappa)
+        return _von_mises(self._next(), jnp.broadcast_to(kappa, jnp.shape(kappa) if shape is None else shape))
+
+    def hypergeometric(self, draws: Any, good: Any, bad: Any) -> Any:
+        return _hypergeometric(self.uniform(()), _real(draws), _real(good), _real(bad)).astype(int)
+
+
+def _real(x: Any) -> Any:
+    return jnp.asarray(x, jnp.result_type(x, float))
+
+
+def _von_mises(key: Any, kappa: Any) -> Any:
+    """Rejection until every component is accepted; NaN for a kappa that is none."""
+
+    def step(state: Any) -> Any:
+        key, done, out = state
+        key, sub = jax.random.split(key)
+        accepted, angle = propose_angle(xp, kappa, jax.random.uniform(sub, (3, *kappa.shape), kappa.dtype))
+        return key, done | accepted, jnp.where(done, out, angle)
+
+    start = key, ~(kappa >= 0), jnp.where(kappa >= 0, 0.0, jnp.nan).astype(kappa.dtype)
+    return jax.lax.while_loop(lambda state: ~jnp.all(state[1]), step, start)[2]
+
+
+def _hypergeometric(u: Any, draws: Any, good: Any, bad: Any) -> Any:
+    """Inversion: add up the probabilities, each got from the one before, until they pass u."""
+    least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
+    lchoose = lambda n, k: jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)  # noqa: E731
+    first = lchoose(good, least) + lchoose(bad, draws - least) - lchoose(good + bad, draws)
+
+    def step(state: Any) -> Any:
+        k, log_p, total = state
+        ratio = (good - k) * (draws - k) / ((k + 1) * (bad - draws + k + 1))
+        log_p = log_p + jnp.log(ratio)
+        return k + 1, log_p, total + jnp.exp(log_p)
+
+    start = least, first, jnp.exp(first)
+    return jax.lax.while_loop(lambda state: (state[2] <= u) & (state[0] < most), step, start)[0]

@@ -1,0 +1,165 @@
+"""The one record per library function: its signatures as the Stan Functions Reference prints them, and its body.
+
+    @stan_function("R log1m_exp(T x)", examples=[(-0.1,), (-3.0,)])
+    def log1m_exp(xp, x):
+        return xp.where(x > -LOG2, xp.log(-xp.expm1(x)), xp.log1p(-xp.exp(x)))
+
+The type checker, the code generators, all three array libraries, the documentation's table and the tests read this
+record; a function is added nowhere else. A name whose overloads need different bodies has one record per body, each
+with a Python name (`symbol`) of its own. No array library is imported here.
+"""
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, Callable, Iterable, Mapping
+
+from . import signatures
+from .arrays import namespace
+from .domains import Domain, guard
+from .types import Parameter, Type
+
+
+@dataclass(frozen=True, eq=False)
+class Function:
+    """A library function, or those overloads of one that share a body.
+
+    `name` is Stan's; `symbol` is unique and what generated code calls. `body(xp, *args)` computes over the array
+    namespace `xp` (stanlib.arrays). `operator` is the Python operator that does the same, for readable code.
+    `shape_only` functions look at the shapes of their arguments alone. `random` ones take a source of random
+    numbers after `xp`. `removed` names the Stan version that dropped the function, `successor` what replaces it.
+    """
+
+    name: str
+    symbol: str
+    texts: tuple[str, ...]
+    body: Callable[..., Any]
+    operator: str | None = None
+    shape_only: bool = False
+    sizes: tuple[str, ...] = ()  # the arguments that decide the shape of the result, so that they must be known
+    random: bool = False
+    effect: str = ""  # "jacobian" for the functions that add to the target
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    examples: tuple[tuple[Any, ...], ...] = ()
+    removed: str = ""
+    successor: str = ""
+    built: bool = True
+    distribution: Any = None  # the record of a distribution that this is the density, cdf or rng of
+    overrides: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    @cached_property
+    def signatures(self) -> tuple[signatures.Signature, ...]:
+        return tuple(signatures.parse(t) for t in self.texts)
+
+    @cached_property
+    def checks(self) -> tuple[tuple[int, str, Domain], ...]:
+        """Position, name and domain of every argument whose domain is declared."""
+        names = self.signatures[0].argument_names
+        first = 1 if self.random else 0  # the source of random numbers comes before Stan's arguments
+        return tuple((names.index(n) + first, n, d) for n, d in self.domains.items() if n in names)
+
+    @cached_property
+    def shape_arguments(self) -> tuple[int, ...]:
+        """The positions of the arguments that decide the shape of the result, whatever overload is meant."""
+        positions = {i for s in self.signatures for i, n in enumerate(s.argument_names) if n in self.sizes}
+        return tuple(sorted(positions))
+
+    def on(self, library: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """Decorator: another body for one array library ("numpy", "jax" or "torch"), written directly below."""
+
+        def add(body: Callable[..., Any]) -> Callable[..., Any]:
+            self.overrides[library] = body
+            return body
+
+        return add
+
+    def __call__(self, *args: Any) -> Any:
+        xp = namespace(args)
+        checked = guard(xp, self.name, args, self.checks, poison=self.distribution is not None)
+        return self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
+
+    def __repr__(self) -> str:
+        return f"<stan function {self.symbol}>"
+
+
+FUNCTIONS: dict[str, list[Function]] = {}
+SYMBOLS: dict[str, Function] = {}
+
+
+def stan_function(*texts: str, symbol: str = "", **options: Any) -> Callable[[Callable[..., Any]], Function]:
+    """Decorator that registers a body for the overloads that the signatures stand for."""
+
+    def register(body: Callable[..., Any]) -> Function:
+        name = signatures.parse(texts[0]).name
+        function = Function(name, symbol or body.__name__, tuple(texts), body, **options)
+        return add(function)
+
+    return register
+
+
+def add(function: Function) -> Function:
+    """Enter a record; a symbol can be taken only once."""
+    if function.symbol in SYMBOLS:
+        raise ValueError(f"two library functions are called {function.symbol}")
+    FUNCTIONS.setdefault(function.name, []).append(function)
+    SYMBOLS[function.symbol] = function
+    return function
+
+
+@lru_cache(maxsize=1)
+def load() -> None:
+    """Import every module that defines library functions or distributions."""
+    for package in ("functions", "distributions"):
+        parent = importlib.import_module(f"stanlib.{package}")
+        for module in pkgutil.iter_modules(parent.__path__):
+            importlib.import_module(f"stanlib.{package}.{module.name}")
+
+
+Candidate = tuple[Function, signatures.Overload]
+
+
+@lru_cache(maxsize=None)
+def candidates(name: str) -> tuple[Candidate, ...]:
+    """Every overload of a library function, with the record that implements it."""
+    load()
+    return tuple((f, o) for f in FUNCTIONS.get(name, ()) for s in f.signatures for o in s.overloads)
+
+
+@lru_cache(maxsize=None)
+def exact(name: str) -> dict[tuple[Type, ...], Candidate]:
+    """The overloads of a name by their argument types: most calls need no promotion."""
+    return {c[1].types: c for c in candidates(name)}
+
+
+def parameters_of(candidate: Candidate) -> tuple[Parameter, ...]:
+    return candidate[1].parameters
+
+
+def names(include_removed: bool = True) -> Iterable[str]:
+    """The Stan names of all library functions."""
+    load()
+    return (n for n, fs in FUNCTIONS.items() if include_removed or not all(f.removed for f in fs))
+
+
+def by_symbol(symbol: str) -> Function:
+    """The record that generated code calls by this name."""
+    if symbol not in SYMBOLS:
+        load()
+    return SYMBOLS[symbol]
+
+
+def is_known(name: str) -> bool:
+    """Whether the library has a function of this Stan name."""
+    load()
+    return name in FUNCTIONS
+
+
+def unbuilt(name: str) -> Function:
+    """A stand-in for a function of Stan that has no record: programs that call it are refused when translated."""
+
+    def body(xp: Any, *args: Any) -> Any:
+        raise NotImplementedError(name)
+
+    return Function(name, name, (), body, built=False)

@@ -1,0 +1,240 @@
+"""Functions of integers, reals and complex scalars: values, edges, gradients at the edges, domains."""
+import cmath
+import math
+
+import numpy as np
+import pytest
+import scipy.special as sp
+from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, numeric_gradient
+from stanlib import registry
+from stanlib.errors import StanDomainError, StanIndexError
+
+X = np.array([-2.5, -0.4, 0.3, 1.7, 12.0])
+P = np.array([1e-10, 0.2, 0.5, 0.9, 1 - 1e-10])
+NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_against_numpy_and_scipy(library):
+    for symbol, expected in (
+        ("sin", np.sin), ("atan", np.arctan), ("asinh", np.arcsinh), ("tanh", np.tanh), ("exp2", np.exp2), ("cbrt", np.cbrt),
+        ("expm1", np.expm1), ("inv_logit", sp.expit), ("erf", sp.erf), ("erfc", sp.erfc), ("Phi", sp.ndtr),
+        ("lgamma", sp.gammaln), ("tgamma", sp.gamma), ("square", np.square), ("inv", np.reciprocal), ("log1p_exp", lambda x: np.logaddexp(x, 0)),
+        ("log_inv_logit", sp.log_expit), ("log1m_inv_logit", lambda x: sp.log_expit(-x)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(call(library, symbol, X), expected(X), rtol=1e-13)
+    for symbol, expected in (
+        ("logit", sp.logit), ("inv_Phi", sp.ndtri), ("log1m", lambda p: np.log1p(-p)), ("acos", np.arccos),
+        ("inv_cloglog", lambda p: -np.expm1(-np.exp(p))), ("log1m_exp", lambda p: np.full(5, np.nan)),
+        ("std_normal_log_qf", None), ("inv_sqrt", lambda p: p**-0.5), ("atanh", np.arctanh),
+    ):  # fmt: skip
+        if symbol == "std_normal_log_qf":
+            np.testing.assert_allclose(call(library, symbol, np.log(P)), sp.ndtri(P), rtol=1e-6)
+        else:
+            np.testing.assert_allclose(call(library, symbol, P), expected(P), rtol=1e-12)
+    np.testing.assert_allclose(call(library, "inv_erfc", 2 * P), sp.erfcinv(2 * P), rtol=1e-8, atol=1e-15)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_complex_scalars(library):
+    z = 0.7 - 1.2j
+    for name in ("exp", "log", "log10", "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
+                 "asinh", "acosh", "atanh"):  # fmt: skip
+        symbol = f"complex_{name}" if name in ("sqrt", "acosh", "atanh") else name
+        assert call(library, symbol, z) == pytest.approx(getattr(cmath, name)(z), rel=1e-13)
+    assert call(library, "abs", 3 - 4j) == 5
+    assert call(library, "complex_pow", z, 0.5 + 2j) == pytest.approx(z ** (0.5 + 2j), rel=1e-13)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_rounding_and_comparisons(library):
+    x = np.array([-2.5, -0.5, 0.49999999999999994, 0.5, 1.5, -INF, NAN])
+    np.testing.assert_array_equal(call(library, "round", x), [-3, -1, 0, 1, 2, -INF, NAN])
+    np.testing.assert_array_equal(call(library, "trunc", x[:5]), [-2, 0, 0, 0, 1])
+    np.testing.assert_array_equal(call(library, "floor", np.array([3, -2])), [3.0, -2.0])
+    assert call(library, "fmax", NAN, 2.0) == call(library, "fmin", 2.0, NAN) == 2
+    assert call(library, "fdim", 3.0, 1.0) == 2 and call(library, "fdim", 1.0, 3.0) == 0
+    assert call(library, "fmod", -5.5, 2.0) == -1.5
+    assert [int(call(library, "step", v)) for v in (-0.1, 0.0, NAN)] == [0, 1, 1]
+    assert [int(call(library, "int_step", v)) for v in (-0.1, 0.0, 0.1)] == [0, 0, 1]
+    assert call(library, "is_nan", NAN) == call(library, "is_inf", -INF) == 1
+    assert call(library, "ldexp", 1e-300, 1990) == pytest.approx(math.ldexp(1e-300, 1990))
+    assert call(library, "fma", 2.0, 3.0, 4.0) == 10
+
+
+def test_integers_stay_integers():
+    assert type(registry.by_symbol("real_to_int")(-3.9)) is int and registry.by_symbol("real_to_int")(-3.9) == -3
+    assert registry.by_symbol("abs")(-3) == 3
+    assert registry.by_symbol("choose")(30, 15) == math.comb(30, 15)
+    assert registry.by_symbol("choose")(33, 17) == math.comb(33, 17)
+    np.testing.assert_array_equal(registry.by_symbol("choose")(np.array([4, 4, 4]), np.array([0, 4, 5])), [1, 1, 0])
+    assert registry.by_symbol("rising_factorial_of_int")(4, 3) == 120
+    assert registry.by_symbol("falling_factorial_of_int")(4, 5) == 0
+    assert registry.by_symbol("pow")(2, -1) == 0.5
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_combinatorial_functions(library):
+    assert call(library, "rising_factorial", 0.5, 3) == pytest.approx(0.5 * 1.5 * 2.5)
+    np.testing.assert_allclose(call(library, "falling_factorial", X, np.array([0, 1, 2, 3, 2])), [1, -0.4, 0.3 * -0.7, 1.7 * 0.7 * -0.3, 132])
+    assert call(library, "log_rising_factorial", 1e10, 2.0) == pytest.approx(math.log(1e10) + math.log(1e10 + 1), rel=1e-13)
+    assert call(library, "log_falling_factorial", 5.0, 3.0) == pytest.approx(math.log(60), rel=1e-14)
+    assert call(library, "lchoose", 1e9, 2.0) == pytest.approx(math.log(1e9 * (1e9 - 1) / 2), rel=1e-13)
+    assert call(library, "lmgamma", 3, 4.5) == pytest.approx(sp.multigammaln(4.5, 3), rel=1e-14)
+    assert call(library, "lmgamma", 0, 4.5) == 0
+    assert call(library, "beta", 2.0, 3.0) == pytest.approx(1 / 12)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_sums_of_exponentials(library):
+    assert call(library, "log_sum_exp", -1000.0, -1000.0) == pytest.approx(-1000 + math.log(2))
+    assert call(library, "log_sum_exp_of_all", np.array([[1e3, 1e3], [-1e3, 1e3]])) == pytest.approx(1e3 + math.log(3))
+    assert call(library, "log_sum_exp_of_all", np.zeros(0)) == -INF
+    assert call(library, "log_diff_exp", -1000.0, -1001.0) == pytest.approx(-1000 + math.log1p(-math.exp(-1)))
+    assert call(library, "log_diff_exp", 2.0, 2.0) == -INF
+    assert call(library, "log_inv_logit_diff", -700.0, -701.0) == pytest.approx(-700 + math.log1p(-math.exp(-1)))
+    assert call(library, "log_mix", 0.25, -1000.0, -1001.0) == pytest.approx(-1000 + math.log(0.25 + 0.75 / math.e))
+    assert call(library, "log_mix", 1.0, -1000.0, 1000.0) == -1000
+    weights, x = np.array([0.2, 0.3, 0.5]), np.array([[1.0, 2.0, 3.0], [-1.0, 0.0, 5.0]])
+    expected = np.log(np.exp(x) @ weights).sum()
+    assert call(library, "log_mix_of_vectors", weights, x) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_gradients_at_edges(library):
+    derivative = lambda symbol, x: float(gradient(library, registry.by_symbol(symbol), np.array(x)))  # noqa: E731
+    assert derivative("sqrt", 0.0) == 0
+    assert derivative("abs", 0.0) == 0
+    assert derivative("log1m_exp", -1e-300) == pytest.approx(-1e300)
+    assert derivative("log_inv_logit", -800.0) == 1
+    assert derivative("log1p_exp", INF) == 1
+    assert derivative("inv_cloglog", 800.0) == 0
+    assert derivative("lambert_w0", 0.0) == 1
+    for symbol, point, expected in (
+        ("log_sum_exp", [INF, 1.0], [1, 0]),
+        ("log_mix", [0.0, 1.0, 2.0], [math.exp(-1) - 1, 0, 1]),
+        ("hypot", [0.0, 3.0], [0, 1]),
+        ("lmultiply", [0.0, math.e], [1, 0]),
+        ("binary_log_loss", [1, 0.25], [0, -4]),
+    ):
+        point = np.array(point)
+        first = 1 if symbol == "binary_log_loss" else 0
+        f = registry.by_symbol(symbol)
+        got = gradient(library, lambda x: f(*[1][:first], *(x[i] for i in range(first, len(point)))), point)  # noqa: B023
+        np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_gradients_of_functions_of_two_reals(library):
+    at = np.array([2.5, 0.8])
+    for symbol in ("pow", "atan2", "lbeta", "lchoose", "log_rising_factorial", "log_falling_factorial", "log_diff_exp",
+                   "log_inv_logit_diff", "gamma_p", "owens_t", "fmod"):  # fmt: skip
+        f = registry.by_symbol(symbol)
+        got = gradient(library, lambda x: f(x[0], x[1]), at)  # noqa: B023
+        np.testing.assert_allclose(got, numeric_gradient(lambda x: f(x[0], x[1]), at), rtol=1e-6, atol=1e-8)  # noqa: B023
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_bessel_functions(library):
+    for symbol, f in (
+        ("bessel_first_kind", sp.jv), ("bessel_second_kind", sp.yv), ("modified_bessel_first_kind", sp.iv),
+        ("modified_bessel_second_kind", sp.kv),
+    ):  # fmt: skip
+        x, v = np.array([0.1, 2.5, 60.0]), np.array([0, 3, 1])
+        np.testing.assert_allclose(call(library, symbol, v, x), f(v, x), rtol=1e-12)
+    assert call(library, "modified_bessel_first_kind", -3, -2.0) == pytest.approx(sp.iv(3, -2.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_derivatives_of_bessel_functions(library):
+    x = np.array([0.7, 2.5, 9.0])
+    for symbol, slope in (
+        ("bessel_first_kind", sp.jvp), ("bessel_second_kind", sp.yvp), ("modified_bessel_first_kind", sp.ivp),
+        ("modified_bessel_second_kind", sp.kvp),
+    ):  # fmt: skip
+        f = registry.by_symbol(symbol)
+        np.testing.assert_allclose(gradient(library, lambda x: f(2, x).sum(), x), slope(2, x), rtol=1e-11)  # noqa: B023
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_hypergeometric_functions(library):
+    assert call(library, "hypergeometric_1F0", 1.5, 0.3) == pytest.approx(0.7**-1.5)
+    assert call(library, "hypergeometric_2F1", 1.0, 1.0, 2.0, -3.0) == pytest.approx(math.log(4) / 3)
+    a, b = np.array([1.0, 1.0, 0.5]), np.array([2.0, 0.5])
+    assert call(library, "hypergeometric_3F2", a, b, 0.5) == pytest.approx(2 * math.log(2))
+    assert call(library, "hypergeometric_pFq", a[:1], a[:1], 2.0) == pytest.approx(math.exp(2))
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_derivatives_of_hypergeometric_functions(library):
+    f = registry.by_symbol("hypergeometric_pFq")
+    parameters = lambda x: f(x[:2], x[2:3], x[3])  # noqa: E731
+    at = np.array([0.7, 1.3, 2.1, 0.4])
+    np.testing.assert_allclose(gradient(library, parameters, at), numeric_gradient(parameters, at), rtol=1e-7)
+    if library == "jax":
+        import jax
+
+        with jax.enable_x64(True):
+            batch = jax.jit(jax.vmap(jax.grad(parameters)))(np.stack([at, at + 0.1]))
+        np.testing.assert_allclose(batch[1], numeric_gradient(parameters, at + 0.1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_student_t_quantile(library):
+    p, mu = np.array([0.1, 0.5, 0.975]), np.array([1.0, 2.0, 3.0])
+    expected = mu + 2 * sp.stdtrit(4.0, p)
+    np.testing.assert_allclose(call(library, "student_t_qf", p, 4.0, mu, 2.0), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("symbol", "args"),
+    [
+        ("log1m", (1.5,)), ("log1p", (-1.5,)), ("acosh", (0.5,)), ("atanh", (1.5,)), ("inv_Phi", (1.1,)), ("Phi", (NAN,)),
+        ("std_normal_log_qf", (0.1,)), ("tgamma", (-2.0,)), ("gamma_p", (0.0, 1.0)), ("lchoose", (2.0, 3.5)),
+        ("choose", (40, 20)), ("choose", (-1, 2)), ("real_to_int", (3e9,)), ("real_to_int", (NAN,)),
+        ("log_mix", (1.1, 0.0, 0.0)), ("lambert_w0", (-0.4,)), ("lambert_wm1", (0.1,)), ("inv_erfc", (2.5,)),
+        ("inc_beta", (1.0, 1.0, 1.1)), ("inv_inc_beta", (0.0, 1.0, 0.5)), ("hypergeometric_2F1", (1.0, 1.0, 2.0, 1.5)),
+        ("hypergeometric_2F1", (1.0, 2.0, -1.0, 0.5)), ("bessel_second_kind", (0, 0.0)), ("student_t_qf", (0.5, -1.0, 0.0, 1.0)),
+    ],
+)  # fmt: skip
+def test_domains(symbol, args):
+    with pytest.raises(StanDomainError):
+        registry.by_symbol(symbol)(*args)
+
+
+def test_containers_must_be_of_one_size():
+    for symbol in ("atan2", "pow", "gamma_p", "fmax"):
+        with pytest.raises(StanIndexError, match="must match"):
+            registry.by_symbol(symbol)(np.ones(2), np.ones(3))
+        assert registry.by_symbol(symbol)(np.ones(2), 1.0).shape == (2,)
+
+
+def test_removed_functions():
+    for symbol, args, expected in (
+        ("multiply_log", (2.0, math.e), 2.0), ("binomial_coefficient_log", (4, 2), math.log(6)), ("fabs", (-2.0,), 2.0),
+        ("if_else", (0, 1.0, 2.0), 2.0),
+    ):  # fmt: skip
+        record = registry.by_symbol(symbol)
+        assert record.removed and record.successor
+        assert record(*args) == pytest.approx(expected)
+
+
+def test_records_trace_in_single_precision():
+    """Under jit and vmap, without a double anywhere."""
+    import jax
+    import jax.numpy as jnp
+
+    for symbol in ("gamma_q", "log_modified_bessel_first_kind", "owens_t", "lbeta", "log_rising_factorial"):
+        f = registry.by_symbol(symbol)
+        x = jnp.array([0.7, 2.5], jnp.float32)
+        out = jax.jit(jax.vmap(lambda v: f(v, 1.5)))(x)  # noqa: B023
+        assert out.dtype == jnp.float32
+        np.testing.assert_allclose(out, [f(float(v), 1.5) for v in x], rtol=1e-4)
+
+
+def test_constants():
+    for symbol, expected in (("pi", math.pi), ("e", math.e), ("sqrt2", 2**0.5), ("log_of_2", math.log(2)),
+                             ("log_of_10", math.log(10)), ("positive_infinity", INF), ("negative_infinity", -INF)):  # fmt: skip
+        assert registry.by_symbol(symbol)() == expected
+    assert math.isnan(registry.by_symbol("not_a_number")())
+    assert 1 + registry.by_symbol("machine_precision")() > 1
