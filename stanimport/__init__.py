@@ -7,7 +7,12 @@ from __future__ import annotations
 
 from .api import check, configure, load, loads, translate
 from .errors import (
-    StanDataError, StanDeprecationWarning, StanError, StanSemanticError, StanSyntaxError, StanWarning,
+    StanDataError,
+    StanDeprecationWarning,
+    StanError,
+    StanSemanticError,
+    StanSyntaxError,
+    StanWarning,
 )  # fmt: skip
 from .importer import install, uninstall
 

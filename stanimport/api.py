@@ -8,8 +8,9 @@ import os
 import re
 import sys
 import types
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from . import loading, settings
 from .errors import Diagnostic

@@ -11,11 +11,11 @@ import marshal
 import os
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
-from typing import Iterator, Sequence
 
 from .settings import Settings
 

@@ -2,11 +2,17 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Iterable, Sequence
 
 from stanlib.errors import (
-    MissingLibraryError, StanDataError, StanDomainError, StanError, StanFatalError, StanIndexError, StanReject,
+    MissingLibraryError,
+    StanDataError,
+    StanDomainError,
+    StanError,
+    StanFatalError,
+    StanIndexError,
+    StanReject,
 )  # fmt: skip
 
 from .source import Span, include_chain

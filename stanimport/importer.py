@@ -15,8 +15,9 @@ import sys
 import types
 import warnings
 import zipimport
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Sequence
+from typing import Any
 
 from . import loading, settings
 from .errors import StanWarning

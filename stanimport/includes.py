@@ -1,8 +1,8 @@
 """Finding the files that `#include` names. Source: Stan Reference Manual, "Includes"."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Sequence
 
 from .errors import Diagnostic, StanSyntaxError
 from .source import Source, Span

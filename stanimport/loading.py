@@ -8,7 +8,6 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-
 from . import cache
 from .errors import Diagnostic, StanDeprecationWarning, StanSyntaxError, StanWarning
 from .settings import Settings
@@ -82,7 +81,7 @@ def _translate(program: StanFile, settings: Settings) -> cache.Entry:
 
 
 def compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
-    return compile(tree, filename, "exec", dont_inherit=True)
+    return compile(tree, filename, "exec", dont_inherit=True, optimize=0)  # -OO would drop the source in the docstring
 
 
 def issue(diagnostics: tuple[Diagnostic, ...]) -> None:

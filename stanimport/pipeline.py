@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import ast as python_ast
 import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Iterator, Sequence
 
 from . import passes
 from .errors import Diagnostic, Diagnostics, StanSemanticError

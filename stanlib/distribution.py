@@ -104,7 +104,7 @@ class Distribution:
         xp = namespace((y, *arguments))
         checks = tuple((i, n, self.domains[n]) for i, n in enumerate(self.argument_names) if n in self.domains)
         guarded = guard(xp, f"{self.name}_{self.density}", arguments, checks)
-        y, *guarded = xp.convert((y, *guarded))
+        y, *guarded = (xp.reals if self.density == "lpmf" else xp.convert)((y, *guarded))
         self.check_sizes(xp, self.name, (y, *guarded), self.texts[0])
         return self.methods[self.density](xp, y, *guarded)
 
@@ -188,9 +188,12 @@ def _summed_function(d: Distribution, method: str) -> Function:
     name = f"{d.name}_{method}"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
-    def body(xp: ModuleType, y: Any, *arguments: Any) -> Any:
+    def body(xp: ModuleType, y: Any, *parameters: Any) -> Any:
+        arguments: Sequence[Any] = parameters
         d.check_sizes(xp, name, (y, *arguments), texts[0])
         d.check_variate(xp, method, y, arguments)
+        if d.density == "lpmf":
+            y, *arguments = xp.reals((y, *arguments))
         terms = d.methods[method](xp, y, *arguments)
         return xp.prod(terms) if method == "cdf" else xp.sum(terms)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Callable, Iterable, Sequence
 
-from .arrays import namespace
+from .arrays import named, namespace
 from .errors import StanDomainError
 
 
@@ -19,6 +19,8 @@ class Domain:
 
     def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a concrete value is inside."""
+        xp = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
+        x = xp.asarray(x)
         inside = xp.asarray(self.test(xp, x))
         if not inside.all():
             raise StanDomainError(f"{function}: {_name(xp, argument, inside, x)}, but must be {self.description}!")
@@ -40,6 +42,8 @@ def guard(
     """The arguments, those with a domain checked if they are known, else NaN where they are outside (`poison`)."""
     out = list(arguments)
     for i, name, domain in checks:
+        if i >= len(out):
+            continue  # an overload with fewer arguments
         if xp.is_concrete(out[i]):
             domain.check(namespace((out[i],)), function, name, out[i])
         elif poison:

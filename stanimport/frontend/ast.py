@@ -4,8 +4,9 @@ Source: Stan Reference Manual, "Language Syntax". The DeepStan nodes (networks, 
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, Iterator, Union
+from typing import Any, Union
 
 from stanlib.types import Type
 

@@ -7,7 +7,8 @@ Source: Stan Reference Manual, "Language Syntax"; the deprecated forms: its "Rem
 """
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from stanlib.types import PRIMITIVES, VOID, Type, array
 from stanlib.types import Tuple as TupleType

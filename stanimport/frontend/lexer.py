@@ -7,8 +7,9 @@ from __future__ import annotations
 import copy
 import re
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from ply import lex
 from ply.lex import TOKEN

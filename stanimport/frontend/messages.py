@@ -1,7 +1,8 @@
 """What a syntax error says: the token that does not fit, and what would have."""
 from __future__ import annotations
 
-from typing import Any, Iterable
+from collections.abc import Iterable
+from typing import Any
 
 from ..errors import Diagnostic
 from ..source import Span

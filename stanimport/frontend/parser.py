@@ -53,7 +53,8 @@ def parse(source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, st
         raise StanSyntaxError(context.errors)
     deep = ast.depth_exceeds(program, MAX_DEPTH)
     if deep is not None:
-        raise StanSyntaxError([Diagnostic(f"nested more than {MAX_DEPTH} levels deep", deep.span, code="syntax")])
+        span: Span = getattr(deep, "span", program.span)
+        raise StanSyntaxError([Diagnostic(f"nested more than {MAX_DEPTH} levels deep", span, code="syntax")])
     shape.check(program)
     return program
 

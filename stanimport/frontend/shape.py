@@ -1,7 +1,7 @@
 """What the grammar accepts beyond Stan so that it can be refused precisely: block order, what stands in which block."""
 from __future__ import annotations
 
-from typing import Iterator
+from collections.abc import Iterator
 
 from ..errors import Diagnostic, StanSyntaxError
 from ..source import Span

@@ -5,8 +5,8 @@ Parameters are sampled from the uniform or improper uniform law on their domain,
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence
 
 from . import gprob, typed
 from .sites import SiteNames, root

@@ -7,8 +7,9 @@ a pass may move statements without capturing; indices stay 1-based, as in Stan, 
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, Callable, Iterator, Union
+from typing import Any, Union
 
 from stanlib.registry import Function
 from stanlib.types import INT, Type

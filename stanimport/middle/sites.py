@@ -1,7 +1,7 @@
 """Names of the sites that statements become: unique, and told from Stan's own names."""
 from __future__ import annotations
 
-from typing import Iterable
+from collections.abc import Iterable
 
 from . import gprob
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from . import gprob
 from ..source import Span
+from . import gprob
 
 
 @dataclass(frozen=True, slots=True)

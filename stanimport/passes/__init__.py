@@ -4,7 +4,7 @@ Each says in one line why it stands where it does.
 """
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
 
 from ..middle import gprob
 from . import effects, normalize

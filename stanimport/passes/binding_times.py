@@ -9,9 +9,10 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 """
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Callable, Iterable, Iterator, Protocol, Sequence
+from typing import Protocol
 
 from ..middle import gprob
 

@@ -5,8 +5,8 @@ both sides of a branch stays one: targets emit it as the value of the branch.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Sequence
 
 from stanlib.types import INT, VOID, Type
 

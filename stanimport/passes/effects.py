@@ -4,8 +4,9 @@
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Iterator, Sequence
+from typing import Any
 
 from stanlib.types import VOID
 

@@ -1,8 +1,8 @@
 """Rewrite the convenient forms: loops over containers count indices, tuple patterns become single assignments."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Callable, Iterator, Sequence
 
 from stanlib import registry
 from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import ast
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from ..source import Span
 
@@ -72,22 +73,22 @@ class Builder:
     def conditional(self, test: ast.expr, then: ast.expr, otherwise: ast.expr) -> ast.expr:
         return self.make(ast.IfExp, test=test, body=then, orelse=otherwise)
 
-    def tuple(self, items: Sequence[ast.expr]) -> ast.expr:
+    def tuple_(self, items: Sequence[ast.expr]) -> ast.expr:
         return self.make(ast.Tuple, elts=list(items), ctx=ast.Load())
 
     def tuple_target(self, names: Sequence[str]) -> ast.expr:
         return self.make(ast.Tuple, elts=[self.target(n) for n in names], ctx=ast.Store())
 
-    def list(self, items: Sequence[ast.expr]) -> ast.expr:
+    def list_(self, items: Sequence[ast.expr]) -> ast.expr:
         return self.make(ast.List, elts=list(items), ctx=ast.Load())
 
-    def dict(self, items: Sequence[tuple[str, ast.expr]]) -> ast.expr:
+    def dict_(self, items: Sequence[tuple[str, ast.expr]]) -> ast.expr:
         return self.make(ast.Dict, keys=[self.const(k) for k, _ in items], values=[v for _, v in items])
 
     def subscript(self, base: ast.expr, index: ast.expr) -> ast.expr:
         return self.make(ast.Subscript, value=base, slice=index, ctx=ast.Load())
 
-    def slice(self, lower: ast.expr | None, upper: ast.expr | None) -> ast.expr:
+    def slice_(self, lower: ast.expr | None, upper: ast.expr | None) -> ast.expr:
         return self.make(ast.Slice, lower=lower, upper=upper)
 
     def starred(self, value: ast.expr) -> ast.expr:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Sequence
+from typing import TYPE_CHECKING, Any
 
 from stanlib.registry import Function
 
@@ -96,7 +97,7 @@ class Effects(ABC):
         return self.frames[-1]
 
     def lists_before(self, frame: _Frame | None, b: Builder) -> list[ast.stmt]:
-        return [b.assign(n, b.list([])) for n in frame.names.values()] if frame is not None else []
+        return [b.assign(n, b.list_([])) for n in frame.names.values()] if frame is not None else []
 
     def close_list(self, frame: _Frame | None, statements: Statements, b: Builder) -> list[ast.stmt]:
         if frame is None:
@@ -178,7 +179,7 @@ class FunctionEffects(Effects):
         return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, b.call("ppl.rejected", *parts)), statements, b)
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
-        return b.tuple([b.const(None) if value is None else value, b.name("lp")])
+        return b.tuple_([b.const(None) if value is None else value, b.name("lp")])
 
 
 class NoEffects(Effects):

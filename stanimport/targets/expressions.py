@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import ast
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Callable, Protocol
+from typing import Protocol
 
 from stanlib.registry import Function
 from stanlib.types import REAL, Tuple, is_discrete, is_scalar, scalar_of, unwind
@@ -14,7 +15,6 @@ from ..middle import gprob
 from ..passes.binding_times import BindingTimes
 from .asty import Builder
 from .names import Names
-
 
 
 class Functions(Protocol):
@@ -114,6 +114,8 @@ class Expressions:
             return None  # Python's own division raises on zero
         if operator != "@" and not any(is_scalar(a.type) for a in e.arguments):
             return None  # containers: the library checks that their sizes are equal
+        if not self.traces and not all(is_scalar(a.type) or self.times.is_dynamic(a) for a in e.arguments):
+            return None  # NumPy's operators don't take tensors
         return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
 
     def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
@@ -159,13 +161,13 @@ class Expressions:
         return b.subscript(self(e.base), b.const(e.number - 1))
 
     def make_array(self, e: gprob.MakeArray, b: Builder) -> ast.expr:
-        return b.call("ppl.array", b.list([self(i) for i in e.items]))
+        return b.call("ppl.array", b.list_([self(i) for i in e.items]))
 
     def make_row(self, e: gprob.MakeRow, b: Builder) -> ast.expr:
-        return b.call("ppl.row", b.list([self(i) for i in e.items]))
+        return b.call("ppl.row", b.list_([self(i) for i in e.items]))
 
     def make_tuple(self, e: gprob.MakeTuple, b: Builder) -> ast.expr:
-        return b.tuple([self(i) for i in e.items])
+        return b.tuple_([self(i) for i in e.items])
 
     def promote(self, e: gprob.Promote, b: Builder) -> ast.expr:
         """An int that is asked for as real: only arrays differ, since Python's numbers are promoted by themselves."""

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Iterable, Sequence
 
 from stanlib.backend import ABI_VERSION
 from stanlib.types import Tuple, unwind
@@ -57,6 +57,7 @@ class _Module:
     def _header(self) -> list[ast.stmt]:
         b, options = self.b, self.options
         doc = f"{self.name}, translated from Stan for {options.backend} by the {options.scheme} scheme."
+        doc += f"\n\n{self.source.text}"
         names = b.tuple_target(["ppl", "dist", "fn"])
         arguments = [b.const(options.backend), b.const(ABI_VERSION)]
         return [
@@ -73,13 +74,19 @@ class _Module:
             "data": p.data, "transformed_data": p.transformed_data_variables, "parameters": p.parameters,
             "transformed_parameters": p.transformed_parameters, "generated_quantities": p.quantities,
         }  # fmt: skip
-        named = {k: b.tuple([self._variable(v) for v in group]) for k, group in groups.items() if group}
+        named = {k: b.tuple_([self._variable(v) for v in group]) for k, group in groups.items() if group}
         scheme = b.const(self.options.scheme)
         call = b.call(
             "ppl.Program", name=b.const(self.name), filename=b.const(self.source.name),
-            backend=b.const(self.options.backend), scheme=scheme, **named, source=b.const(self.source.text),
+            backend=b.const(self.options.backend), scheme=scheme, **named, source=self._source(),
         )  # fmt: skip
         return b.assign("stan", call)
+
+    def _source(self) -> ast.expr:
+        """The Stan text: what stands behind the first empty line of the module's docstring."""
+        b = self.b
+        parts = b.call(b.attribute("__doc__", "partition"), b.const("\n\n"))
+        return b.subscript(parts, b.const(2))
 
     def _variable(self, v: gprob.Variable) -> ast.expr:
         b = Builder(v.span)
@@ -91,7 +98,7 @@ class _Module:
     ) -> ast.expr:
         named: dict[str, ast.expr] = {}
         if sized.shape:
-            named["shape"] = b.tuple([b.const(e.span.text) for e in sized.shape])
+            named["shape"] = b.tuple_([b.const(e.span.text) for e in sized.shape])
         if c is not None and c.kind != "tuple":
             bounds = ", ".join(f"{n}={e.span.text}" for n, e in c.arguments)
             named["constraint"] = b.const(bounds or c.kind)
@@ -100,7 +107,7 @@ class _Module:
             kinds = c.items if c is not None else (None,) * len(sized.items)
             parts = enumerate(zip(sized.items, kinds), start=1)
             items = [self._described(f"{name}.{i}", s, k, text, line, b) for i, (s, k) in parts]
-            named["items"] = b.tuple(items)
+            named["items"] = b.tuple_(items)
         return b.call("ppl.Variable", b.const(name), b.const(str(sized.type)), **named)
 
     # --- functions of the module
@@ -121,7 +128,7 @@ class _Module:
         made = [*self._random(statements, body), *statements.block(body)]
         outputs = [(v.name, b.name(names[v.symbol])) for v in (*p.data, *p.transformed_data_variables)]
         decorator = b.call("ppl.transformed_data", b.name("stan"))
-        return b.function("transformed_data", ["data"], [*reads, *made, b.return_(b.dict(outputs))], [decorator])
+        return b.function("transformed_data", ["data"], [*reads, *made, b.return_(b.dict_(outputs))], [decorator])
 
     def _declarations(self, variables: Sequence[gprob.Variable]) -> Iterable[gprob.Stmt]:
         """Variables as declarations, so that their names are chosen before all others."""
@@ -182,7 +189,7 @@ class _Module:
         arguments, renamed = self._inputs(given, names, _used(body))
         outputs = [(v.name, b.name(names[v.symbol])) for v in (*p.transformed_parameters, *p.quantities)]
         decorator = b.call("ppl.generated_quantities", b.name("transformed_data"), **renamed)
-        lines = [*made, b.return_(b.dict(outputs))]
+        lines = [*made, b.return_(b.dict_(outputs))]
         return b.function("generated_quantities", arguments, lines, [decorator], keyword_only=True)
 
 

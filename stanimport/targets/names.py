@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from typing import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ..middle import gprob
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
@@ -57,7 +57,7 @@ class Statements:
     def _unset(self, sized: gprob.Sized, b: Builder) -> ast.expr:
         element, dims = unwind(sized.type)
         if isinstance(element, Tuple):
-            return b.tuple([self._unset(_in_array(sized, i, dims), b) for i in sized.items])
+            return b.tuple_([self._unset(_in_array(sized, i, dims), b) for i in sized.items])
         if dims and not sized.shape or _is_container(sized.type) and not sized.shape:
             return b.dotted("ppl.UNSET")
         kind = scalar_of(sized.type)
@@ -67,7 +67,7 @@ class Statements:
         return b.call("ppl.unset", *arguments)
 
     def shape(self, sized: gprob.Sized, b: Builder) -> ast.expr:
-        return b.tuple([self.expr(e) for e in sized.shape])
+        return b.tuple_([self.expr(e) for e in sized.shape])
 
     def _owned(self, value: gprob.Expr, made: ast.expr, name: str) -> ast.expr:
         """A copy, where a static array that another variable holds would else be changed in place."""
@@ -118,7 +118,7 @@ class Statements:
             kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
             parts = [_in_array(sized, i, dims) for i in sized.items]
             made = [self._parameter(f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
-            return b.tuple(made)
+            return b.tuple_(made)
         arguments = [b.const(site)]
         if sized.shape:
             arguments.append(self.shape(sized, b))
@@ -237,9 +237,9 @@ class Statements:
         terms = self.effects.close_lifted(frame)
         self.expr.random = random
         body = [*self.effects.initial(frame, s.body, b), *body]
-        body.append(b.return_(b.tuple([b.name(n) for n in (*state, *terms.values())])))
+        body.append(b.return_(b.tuple_([b.name(n) for n in (*state, *terms.values())])))
         function = b.function(name, [index, *state], body)
-        arguments = [self.expr(s.lower), self.expr(s.upper), b.name(name), b.tuple([b.name(n) for n in state])]
+        arguments = [self.expr(s.lower), self.expr(s.upper), b.name(name), b.tuple_([b.name(n) for n in state])]
         if terms or limit:
             arguments.append(b.const(len(terms)))
         call = b.call("ppl.for_loop", *arguments, *limit)
@@ -309,13 +309,13 @@ class Statements:
         total = self.effects.open_sum(self, b)
         state += [total] if total else []
         condition, body = self.names.new("condition"), self.names.new("body")
-        made = [*self.block(s.body), b.return_(b.tuple([b.name(n) for n in state]))]
+        made = [*self.block(s.body), b.return_(b.tuple_([b.name(n) for n in state]))]
         after = self.effects.close_sum(total, self, b)
         functions = [
             b.function(condition, state, [b.return_(self.expr.condition(s.condition))]),
             b.function(body, state, made),
         ]
-        call = b.call("ppl.while_loop", b.name(condition), b.name(body), b.tuple([b.name(n) for n in state]))
+        call = b.call("ppl.while_loop", b.name(condition), b.name(body), b.tuple_([b.name(n) for n in state]))
         start = [b.assign(total, b.const(0.0))] if total else []
         return [*start, *functions, *self._results(call, state, b), *after]
 
@@ -329,14 +329,14 @@ class Statements:
         bodies = [self.block(body) for body in (s.then, s.otherwise)]
         terms = self.effects.close_lifted(frame)
         functions, references = [], []
-        result = b.tuple([b.name(n) for n in (*state, *terms.values())])
-        for label, body, source in zip(("then", "otherwise"), bodies, (s.then, s.otherwise)):
+        result = b.tuple_([b.name(n) for n in (*state, *terms.values())])
+        for label, body in zip(("then", "otherwise"), bodies):
             start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
             name = self.names.new(label)
             functions.append(b.function(name, state, [*start, *body, b.return_(result)]))
             references.append(b.name(name))
         condition = self.expr.condition(s.condition)
-        call = b.call("ppl.cond", condition, *references, b.tuple([b.name(n) for n in state]))
+        call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
         return [*functions, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
 
     def _tail_if(self, s: gprob.If, b: Builder) -> list[ast.stmt]:

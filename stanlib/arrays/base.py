@@ -9,6 +9,8 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     complex(a, b)     a + b i, also where either is infinite
     segment_sum(x, i, n)    the n sums of the components of x with the same i
     convert(args)     the arguments in a form that the namespace's operators take
+    reals(args)       the same, and integers beside reals become reals of their precision, where the library's operators
+                      would take its default one
     real(x)           x with real components (ints become reals; complex numbers stay)
     reals(args)       the arguments as real arrays of the namespace; integers in the precision of the reals beside them
     argsort(x)        the order that sorts x; equal components stay as they are
@@ -25,7 +27,10 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     lgamma1p(x), log1pmx(x)         lgamma(1 + x) and log(1 + x) - x, precise near 0
     log1mexp(x)                     log(1 - exp(x)) for x < 0
     log_iv(v, x)                    the logarithm of the modified Bessel function of the first kind, of real order
-    betaincinv(a, b, p)             the x with betainc(a, b, x) = p
+    betaincinv(a, b, p)             the x with betainc(a, b, x) = p; first derivatives only
+    student_t_quantile(p, nu)       quantiles of the standard Student t distribution; first derivatives only
+    owens_t(h, a), lambertw0(z), lambertwm1(z)      Owen's T function and both real branches of Lambert's W
+    jv, yv, kv (v, x), hypergeometric(a, b, z)      host.py: Bessel functions of integer order; pFq of vectors a and b
     iterate(step, x, count)         step applied count times, from x; in JAX one compiled loop
     scan(step, carry, xs, *constants, reverse)      carry, y = step(carry, x, *constants) for every x along the first
                       axis of xs (an array or a tuple of such); the last carry, and all y stacked
@@ -63,7 +68,7 @@ ARRAYS = (
     "reshape", "broadcast_to", "broadcast_shape", "stack", "concatenate", "take", "flip", "transpose", "swapaxes",
     "sum", "prod", "max", "min", "argmax", "argmin", "cumsum", "sort", "argsort", "any", "all", "nonzero",
     "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "get", "at_set", "segment_sum", "complex", "known",
-    "is_concrete", "convert", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
+    "is_concrete", "convert", "reals", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
 )  # fmt: skip
 
 LINEAR_ALGEBRA = (

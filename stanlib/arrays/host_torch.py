@@ -8,8 +8,8 @@ import torch
 from . import host
 
 
-def _numpy(x: torch.Tensor) -> Any:
-    return x.detach().cpu().numpy()
+def _numpy(x: Any) -> Any:
+    return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x  # a trace passes on numbers
 
 
 def _cylinder(name: str) -> Callable[..., Any]:
@@ -22,12 +22,13 @@ def _cylinder(name: str) -> Callable[..., Any]:
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.save_for_backward(*inputs)
+            ctx.order, x = inputs
+            ctx.save_for_backward(x)
 
         @staticmethod
         def backward(ctx: Any, grad: torch.Tensor) -> Any:
-            order, x = ctx.saved_tensors
-            slope = lower * Cylinder.apply(order - 1, x) + higher * Cylinder.apply(order + 1, x)
+            (x,) = ctx.saved_tensors
+            slope = lower * Cylinder.apply(ctx.order - 1, x) + higher * Cylinder.apply(ctx.order + 1, x)
             return None, (grad * slope).sum_to_size(x.shape)
 
     Cylinder.__name__ = name

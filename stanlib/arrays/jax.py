@@ -168,6 +168,10 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return args
 
 
+def reals(args: Sequence[Any]) -> Sequence[Any]:
+    return args
+
+
 def real(x: Any) -> Any:
     return x.astype(jnp.result_type(x, float)) if isinstance(x, jax.Array) else _np.real(x)
 
@@ -218,7 +222,11 @@ def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse
     if not uses_jax((carry, xs, constants)):
         return _np.scan(step, carry, xs, *constants, reverse=reverse)
     start, xs = jax.tree.map(jnp.asarray, (carry, xs))
-    return jax.lax.scan(lambda c, x: step(c, x, *constants), start, xs, reverse=reverse)
+    body = lambda c, x: step(c, x, *constants)  # noqa: E731
+    one = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), xs)
+    after, _ = jax.eval_shape(body, start, one)  # the types that the carry has from the first step on
+    start = jax.tree.map(lambda a, b: a.astype(b.dtype), start, after)
+    return jax.lax.scan(body, start, xs, reverse=reverse)
 
 
 def cond(predicate: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:

@@ -62,6 +62,10 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return args
 
 
+def reals(args: Sequence[Any]) -> Sequence[Any]:
+    return args
+
+
 def real(x: Any) -> Any:
     x = np.asarray(x)
     return x if x.dtype.kind == "c" else np.asarray(x, np.result_type(x.dtype, np.float32) if x.ndim else float)

@@ -57,6 +57,13 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return [_tensor(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
 
 
+def reals(args: Sequence[Any]) -> Sequence[Any]:
+    like = _reference(args)
+    if like is None or not like.is_floating_point():
+        return convert(args)
+    return [a.to(like.dtype) if isinstance(a, torch.Tensor) else a for a in convert(args)]
+
+
 def _scalar(x: Any) -> Any:
     """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
     return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x

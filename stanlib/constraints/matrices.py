@@ -1,11 +1,13 @@
 """Correlation and covariance matrices and their Cholesky factors.
 
-The free numbers of a correlation matrix are partial correlations on the scale of atanh, row by row below the diagonal
-(Lewandowski, Kurowicka and Joe, 2009). Source: Stan Reference Manual, "Correlation matrices", "Covariance matrices",
-"Cholesky factors of covariance matrices", "Cholesky factors of correlation matrices".
+The free numbers of a correlation matrix are partial correlations on the scale of atanh (Lewandowski, Kurowicka and
+Joe, 2009), those of its Cholesky factor row by row below the diagonal, those of the matrix itself column by column.
+Source: Stan Reference Manual, "Correlation matrices", "Covariance matrices", "Cholesky factors of covariance
+matrices", "Cholesky factors of correlation matrices".
 """
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -13,10 +15,17 @@ import numpy as np
 
 from . import TOLERANCE, Constraint, add
 
+Indices = tuple[np.ndarray, np.ndarray]
 
-def _below(n: int) -> tuple[np.ndarray, np.ndarray]:
+
+def _by_rows(n: int) -> Indices:
     """Rows and columns of the entries below the diagonal, row by row."""
     return np.tril_indices(n, -1)
+
+
+def _by_columns(n: int) -> Indices:
+    columns, rows = np.triu_indices(n, 1)
+    return rows, columns
 
 
 def _size_of(free: int) -> int:
@@ -24,33 +33,41 @@ def _size_of(free: int) -> int:
     return int((1 + (1 + 8 * free) ** 0.5) // 2)
 
 
-def _strictly_lower(xp: ModuleType, x: Any, n: int) -> Any:
-    """The matrix with x below its diagonal, row by row, and zeros elsewhere."""
+def _placed(xp: ModuleType, x: Any, n: int, at: Indices) -> Any:
+    """The square matrix with x at these entries, and zeros elsewhere."""
     padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
     where = np.full((n, n), xp.shape(x)[-1])
-    where[_below(n)] = np.arange(xp.shape(x)[-1])
+    where[at] = np.arange(xp.shape(x)[-1])
     return padded[..., where]
 
 
-def cholesky_corr(xp: ModuleType, x: Any) -> tuple[Any, Any]:
-    """Cholesky factor from partial correlations tanh(x): row i holds w_ij times the length left by those before."""
+def _factor(xp: ModuleType, x: Any, order: Any) -> tuple[Any, Any, Any]:
+    """Cholesky factor from partial correlations tanh(x): row i holds w_ij times the length left by those before.
+
+    Returns also the logarithms of the lengths left before each entry, and the log Jacobian.
+    """
     n = _size_of(xp.shape(x)[-1])
-    z = xp.tanh(_strictly_lower(xp, x, n))
-    log_left = 0.5 * xp.log1p(-z * z)  # log of sqrt(1 - z^2), 0 outside the lower triangle
+    rows, cols = order(n)
+    free = _placed(xp, x, n, (rows, cols))
+    # the log of sqrt(1 - tanh(x)^2), without loss for large x; 0 outside the lower triangle
+    log_left = math.log(2.0) - xp.abs(free) - xp.log1p(xp.exp(-2.0 * xp.abs(free)))
     before = xp.cumsum(log_left, axis=-1) - log_left
-    factor = (z + np.eye(n)) * xp.exp(before)
-    rows, cols = _below(n)
-    # log derivative of tanh plus that of the scaling by what the entries before leave
+    eye, _ = xp.convert((np.eye(n), free))
+    # the log derivative of tanh, and that of the scaling by what the entries before leave
     log_jacobian = 2.0 * log_left[..., rows, cols] + before[..., rows, cols]
-    return factor, xp.sum(log_jacobian, axis=-1)
+    return (xp.tanh(free) + eye) * xp.exp(before), before, xp.sum(log_jacobian, axis=-1)
 
 
-def cholesky_corr_inverse(xp: ModuleType, factor: Any) -> Any:
-    n = xp.shape(factor)[-1]
-    rows, cols = _below(n)
-    square = xp.cumsum(factor * factor, axis=-1) - factor * factor
-    left = xp.sqrt(1.0 - square[..., rows, cols])
-    return xp.arctanh(factor[..., rows, cols] / left)
+def cholesky_corr(xp: ModuleType, x: Any) -> tuple[Any, Any]:
+    factor, _, log_jacobian = _factor(xp, x, _by_rows)
+    return factor, log_jacobian
+
+
+def cholesky_corr_inverse(xp: ModuleType, factor: Any, order: Any = _by_rows) -> Any:
+    """atanh of an entry's share of the length that it finds is asinh of its ratio to the length that it leaves."""
+    rows, cols = order(xp.shape(factor)[-1])
+    squares = xp.flip(xp.cumsum(xp.flip(factor * factor, axis=-1), axis=-1), axis=-1)
+    return xp.arcsinh(factor[..., rows, cols] / xp.sqrt(squares[..., rows, cols + 1]))
 
 
 def _pairs(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -77,11 +94,10 @@ CHOLESKY_FACTOR_CORR = add(
 
 
 def _corr_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
-    factor, log_jacobian = cholesky_corr(xp, x)
+    factor, before, log_jacobian = _factor(xp, x, _by_columns)
     n = xp.shape(factor)[-1]
-    log_diagonal = xp.log(xp.diagonal(factor, 0, -2, -1))
     # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j
-    counts = np.arange(n - 1, -1, -1)
+    counts, log_diagonal = xp.convert((np.arange(n - 1.0, -1, -1), xp.diagonal(before, 0, -2, -1)))
     product = xp.matmul(factor, xp.swapaxes(factor, -1, -2))
     return product, log_jacobian + xp.sum(counts * log_diagonal, axis=-1)
 
@@ -91,8 +107,7 @@ def _is_symmetric(xp: ModuleType, m: Any) -> Any:
 
 
 def _is_positive_definite(xp: ModuleType, m: Any) -> Any:
-    symmetric = _is_symmetric(xp, m)
-    return symmetric & xp.all(xp.eigh(m)[0] > 0, axis=-1)
+    return _is_symmetric(xp, m) & ~xp.any(xp.isnan(xp.cholesky(m)), axis=(-2, -1))
 
 
 def _is_corr_matrix(xp: ModuleType, m: Any) -> Any:
@@ -103,7 +118,7 @@ def _is_corr_matrix(xp: ModuleType, m: Any) -> Any:
 CORR_MATRIX = add(
     Constraint(
         "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix,
-        lambda xp, m: cholesky_corr_inverse(xp, xp.cholesky(m)), _is_corr_matrix, _pairs,
+        lambda xp, m: cholesky_corr_inverse(xp, xp.cholesky(m), _by_columns), _is_corr_matrix, _pairs,
     )
 )  # fmt: skip
 
@@ -155,8 +170,8 @@ def _cov_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
     n = _free_size(xp.shape(x)[-1])
     factor, log_diagonal = _lower_matrix(xp, x, n, n)
     # of x to L: the diagonal's exponentials; of L to L L': 2^n times diagonal entry k to the power n - k + 1
-    powers = np.arange(n, 0, -1) + 1.0
-    log_jacobian = n * np.log(2.0) + xp.sum(powers * log_diagonal, axis=-1)
+    powers, log_diagonal = xp.convert((np.arange(n, 0, -1) + 1.0, log_diagonal))
+    log_jacobian = n * math.log(2.0) + xp.sum(powers * log_diagonal, axis=-1)
     return xp.matmul(factor, xp.swapaxes(factor, -1, -2)), log_jacobian
 
 

@@ -14,10 +14,17 @@ def _same(shape: tuple[int, ...], *arguments: Any) -> tuple[int, ...]:
     return shape
 
 
+def _select(xp: ModuleType, condition: Any, f: Any, otherwise: Any, *args: Any) -> Any:
+    """f(*args) where the condition holds, with zeros in the place of what doesn't concern it, `otherwise` elsewhere."""
+    if xp.is_concrete(condition) and xp.all(condition):
+        return f(*args)
+    return xp.where(condition, f(*(xp.where(condition, a, 0.0) for a in args)), otherwise)
+
+
 def _lower(xp: ModuleType, x: Any, lower: Any) -> tuple[Any, Any]:
     bounded = xp.asarray(lower) > -xp.inf
-    safe = xp.where(bounded, lower, 0.0)
-    return xp.where(bounded, xp.exp(x) + safe, x), xp.where(bounded, x, 0.0)
+    value = _select(xp, bounded, lambda x, lower: xp.exp(x) + lower, x, x, lower)
+    return value, xp.where(bounded, x, 0.0)
 
 
 def _lower_inverse(xp: ModuleType, y: Any, lower: Any) -> Any:
@@ -35,8 +42,8 @@ LOWER = add(
 
 def _upper(xp: ModuleType, x: Any, upper: Any) -> tuple[Any, Any]:
     bounded = xp.asarray(upper) < xp.inf
-    safe = xp.where(bounded, upper, 0.0)
-    return xp.where(bounded, safe - xp.exp(x), x), xp.where(bounded, x, 0.0)
+    value = _select(xp, bounded, lambda x, upper: upper - xp.exp(x), x, x, upper)
+    return value, xp.where(bounded, x, 0.0)
 
 
 def _upper_inverse(xp: ModuleType, y: Any, upper: Any) -> Any:
@@ -53,15 +60,21 @@ UPPER = add(
 
 
 def _bounds(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
-    low, high = xp.asarray(lower) > -xp.inf, xp.asarray(upper) < xp.inf
-    both = low & high
-    a, b = xp.where(both, lower, 0.0), xp.where(both, upper, 1.0)
-    # log of the derivative (b - a) inv_logit(x) inv_logit(-x)
-    log_jacobian = xp.log(b - a) - xp.logaddexp(0.0, x) - xp.logaddexp(0.0, -x)
-    only_low, low_jacobian = _lower(xp, x, xp.where(both, -xp.inf, lower))
-    only_high, high_jacobian = _upper(xp, x, xp.where(both, xp.inf, upper))
-    one, one_jacobian = xp.where(low, only_low, only_high), xp.where(low, low_jacobian, high_jacobian)
-    return xp.where(both, a + (b - a) * xp.expit(x), one), xp.where(both, log_jacobian, one_jacobian)
+    """Between finite bounds by the logistic function; with an infinite one as with the other one alone."""
+    both = (xp.asarray(lower) > -xp.inf) & (xp.asarray(upper) < xp.inf)
+    if xp.is_concrete(both) and xp.all(both):
+        return _between(xp, x, lower, upper)
+    value, log_jacobian = _between(xp, xp.where(both, x, 0.0), xp.where(both, lower, 0.0), xp.where(both, upper, 1.0))
+    one, one_jacobian = _lower(xp, xp.where(both, 0.0, x), xp.where(both, -xp.inf, lower))
+    one, more = _upper(xp, one, xp.where(both, xp.inf, upper))
+    return xp.where(both, value, one), xp.where(both, log_jacobian, one_jacobian + more)
+
+
+def _between(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+    width = xp.asarray(upper) - lower
+    # the log of the derivative, width inv_logit(x) inv_logit(-x)
+    log_jacobian = xp.log(width) - xp.logaddexp(0.0, x) - xp.logaddexp(0.0, -x)
+    return lower + width * xp.expit(x), log_jacobian
 
 
 def _bounds_inverse(xp: ModuleType, y: Any, lower: Any, upper: Any) -> Any:

@@ -18,7 +18,7 @@ def sum_to_zero(xp: ModuleType, x: Any) -> Any:
     n = xp.shape(x)[-1]
     if n == 0:
         return xp.zeros((*xp.shape(x)[:-1], 1))
-    i = xp.arange(1, n + 1)
+    i, _ = xp.convert((xp.arange(1.0, n + 1), x))
     w = x / xp.sqrt(i * (i + 1.0))
     tail = xp.flip(xp.cumsum(xp.flip(w, axis=-1), axis=-1), axis=-1)  # of w_i and all behind it
     zero = xp.zeros((*xp.shape(x)[:-1], 1))
@@ -27,7 +27,7 @@ def sum_to_zero(xp: ModuleType, x: Any) -> Any:
 
 def sum_to_zero_inverse(xp: ModuleType, z: Any) -> Any:
     n = xp.shape(z)[-1] - 1
-    i = xp.arange(1, n + 1)
+    i, _ = xp.convert((xp.arange(1.0, n + 1), z))
     behind = xp.flip(xp.cumsum(xp.flip(z[..., 1:], axis=-1), axis=-1), axis=-1)  # z_(i+1) and all behind it
     tail = -behind / i
     zero = xp.zeros((*xp.shape(z)[:-1], 1))
@@ -50,14 +50,24 @@ SUM_TO_ZERO_VECTOR = add(
 )  # fmt: skip
 
 
+def _rotate(xp: ModuleType, z: Any, by: int) -> Any:
+    return xp.concatenate([z[..., by:], z[..., :by]], axis=-1)
+
+
+def _transposed(xp: ModuleType, x: Any) -> Any:
+    return xp.swapaxes(x, -1, -2)
+
+
 def _zero_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
-    rows = sum_to_zero(xp, x)
-    return xp.swapaxes(sum_to_zero(xp, xp.swapaxes(rows, -1, -2)), -1, -2), xp.zeros(xp.shape(x)[:-2])
+    """The transform of vectors for rows and for columns, where Stan puts what would come first last."""
+    rows = _rotate(xp, sum_to_zero(xp, x), 1)
+    columns = _rotate(xp, sum_to_zero(xp, _transposed(xp, rows)), 1)
+    return _transposed(xp, columns), xp.zeros(xp.shape(x)[:-2])
 
 
 def _zero_matrix_inverse(xp: ModuleType, z: Any) -> Any:
-    columns = xp.swapaxes(sum_to_zero_inverse(xp, xp.swapaxes(z, -1, -2)), -1, -2)
-    return sum_to_zero_inverse(xp, columns)
+    columns = sum_to_zero_inverse(xp, _rotate(xp, _transposed(xp, z), -1))
+    return sum_to_zero_inverse(xp, _rotate(xp, _transposed(xp, columns), -1))
 
 
 SUM_TO_ZERO_MATRIX = add(

@@ -13,12 +13,8 @@ from ._terms import LOG_2_PI
 UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
 
 
-def _is_square(xp, m):
-    return xp.shape(m)[0] == xp.shape(m)[1]
-
-
 def _is_symmetric(xp, m):
-    return _is_square(xp, m) and bool(xp.all(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE))
+    return bool(xp.all(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE))
 
 
 def _is_covariance(xp, m):
@@ -26,8 +22,7 @@ def _is_covariance(xp, m):
 
 
 def _is_semidefinite(xp, m):
-    least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m)) if 0 not in xp.shape(m) else 0.0
-    return _is_symmetric(xp, m) and bool(xp.all(xp.eigh(m)[0] >= least))
+    return _is_symmetric(xp, m) and bool(xp.all(xp.eigh(m)[0] >= -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))))
 
 
 def _is_correlation(xp, m):
@@ -39,15 +34,27 @@ def _is_lower(xp, m):
 
 
 def _is_factor(xp, m):
-    return _is_square(xp, m) and _is_lower(xp, m) and bool(xp.all(xp.diagonal(m) > 0))
+    return _is_lower(xp, m) and bool(xp.all(xp.diagonal(m) > 0))
 
 
-# Of traced matrices nothing is asked: where they are not positive definite, the density is NaN by itself.
-COVARIANCE = Domain("symmetric and positive definite", _is_covariance, traced=False)
-SEMIDEFINITE = Domain("symmetric and positive semidefinite", _is_semidefinite, traced=False)
-CORRELATION = Domain("a correlation matrix", _is_correlation, traced=False)
-LOWER = Domain("lower triangular", _is_lower, traced=False)
-CHOLESKY_FACTOR = Domain("lower triangular with a positive diagonal", _is_factor, traced=False)
+def _matrices(description, test):
+    """A domain of square matrices; sizes are checked apart.
+
+    Of traced matrices nothing is asked: where they are not positive definite, the density is NaN by itself.
+    """
+
+    def inside(xp, m):
+        rows, columns = xp.shape(m)
+        return rows == 0 or rows != columns or test(xp, m)
+
+    return Domain(description, inside, traced=False)
+
+
+COVARIANCE = _matrices("symmetric and positive definite", _is_covariance)
+SEMIDEFINITE = _matrices("symmetric and positive semidefinite", _is_semidefinite)
+CORRELATION = _matrices("a correlation matrix", _is_correlation)
+LOWER = _matrices("lower triangular", _is_lower)
+CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor)
 
 
 def require(xp, name, argument, x, domain):

@@ -98,7 +98,7 @@ def pick(xp, x, y):
     """The y-th component of the vector x (counted from 1), -inf for a y that is none."""
     inside = (y >= 1) & (y <= xp.shape(x)[0])
     table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
-    return within(xp, inside, table[xp.where(inside, y - 1, 0)])
+    return within(xp, inside, table[xp.integer(xp.where(inside, y - 1, 0))])
 
 
 def stored(xp, x, uses):

@@ -12,7 +12,7 @@ from .multinomial import count_draws, count_terms
 @stan_distribution(
     "real dirichlet_multinomial_lpmf(array[] int y | vector alpha)",
     rng=["array[] int dirichlet_multinomial_rng(vector alpha, int N)"],
-    support="counts",
+    support="natural",
     domains={"alpha": POSITIVE_FINITE, "N": NONNEGATIVE},
     variate={"lpmf": NONNEGATIVE},
     event_dims=1,
@@ -24,8 +24,8 @@ class dirichlet_multinomial:
 
     def lpmf(xp, y, alpha):
         same_size("dirichlet_multinomial", "the size of y", xp.shape(y)[-1], "the size of alpha", xp.shape(alpha)[-1])
-        counts = count_terms(xp, y, log_rising(xp, alpha, y))
-        return counts - log_rising(xp, xp.sum(alpha), xp.sum(y))
+        y, alpha = xp.reals((y, alpha))
+        return count_terms(xp, y, log_rising(xp, alpha, y), log_rising(xp, xp.sum(alpha), xp.sum(y)))
 
     def rng(xp, random, alpha, N):
         return count_draws(xp, random, xp.exp(log_draw(xp, random, alpha)), N)

@@ -28,7 +28,7 @@ class inv_wishart_cholesky:
     def lpdf(xp, L_W, nu, L_S):
         size, nu = check_matrices(xp, "inv_wishart_cholesky", "L_W", L_W, nu, L_S)
         white = whiten(xp, L_W, xp.transpose(L_S))
-        i, _ = xp.convert((xp.arange(1, size + 1), L_W))
+        i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
         powers = nu * log_diagonal(xp, L_S) - xp.sum((nu + i) * xp.log(xp.diagonal(L_W)))
         return powers - 0.5 * xp.sum(white * white) + size * LOG_2 - log_normalizer(size, nu)
 

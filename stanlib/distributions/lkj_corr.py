@@ -32,15 +32,14 @@ class lkj_corr:
 
 def log_volume(xp, size, eta):
     """The logarithm of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, sec. 3.2)."""
-    k, eta = xp.convert((xp.arange(1, size), eta))
+    k, eta = xp.convert((xp.arange(1.0, size), eta))
     terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
     return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))
 
 
 def factor_draw(xp, random, size, eta):
     """The Cholesky factor of a draw: those of column j are beta on (-1, 1) among its partial correlations."""
-    column = xp.minimum(xp.arange(1, size + 1), size - 1)
-    column, eta = xp.convert((column, eta))
+    column, eta = xp.convert((xp.minimum(xp.arange(1.0, size + 1), size - 1.0), eta))
     shape = eta + 0.5 * (size - 1 - column)
     z = 2 * random.beta(shape, shape, (size, size)) - 1
     return from_partial_correlations(xp, xp.tril(z, -1))

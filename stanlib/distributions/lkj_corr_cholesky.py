@@ -27,8 +27,8 @@ class lkj_corr_cholesky:
     def lpdf(xp, L, eta):
         size = square(xp, "lkj_corr_cholesky", L)
         # the determinant, and the Jacobian of L to L L'; the first entry of the diagonal is 1
-        behind, eta = xp.convert((xp.arange(size - 2, -1, -1), eta))
         log_diagonal = xp.log(xp.diagonal(L)[1:])
+        behind, _ = xp.convert((xp.arange(size - 2.0, -1, -1), log_diagonal))
         return xp.sum((behind + 2 * (eta - 1)) * log_diagonal) - log_volume(xp, size, eta)
 
     def rng(xp, random, K, eta):

@@ -10,7 +10,7 @@ from ._terms import inner, within
 @stan_distribution(
     "real multinomial_lpmf(array[] int y | vector theta)",
     rng=["array[] int multinomial_rng(vector theta, int N)"],
-    support="counts",
+    support="natural",
     domains={"theta": SIMPLEX, "N": NONNEGATIVE},
     variate={"lpmf": NONNEGATIVE},
     event_dims=1,
@@ -22,16 +22,17 @@ class multinomial:
 
     def lpmf(xp, y, theta):
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
+        y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
 
     def rng(xp, random, theta, N):
         return count_draws(xp, random, theta, N)
 
 
-def count_terms(xp, y, log_powers):
-    """The log probability of counts, by the logarithms of the powers of their probabilities."""
+def count_terms(xp, y, log_powers, log_total=0.0):
+    """The log probability of counts, by the logarithms of the powers of their probabilities, and of what divides all."""
     ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
-    return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1))
+    return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1) - log_total)
 
 
 def count_draws(xp, random, theta, n):
@@ -39,10 +40,9 @@ def count_draws(xp, random, theta, n):
     behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
     share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)
 
-    def step(left, x, n):
+    def step(left, x, random):
         i, p = x
         count = random.at(i).binomial(left, p, ())
         return left - count, count
 
-    start = n + 0 * xp.integer(share[0])
-    return xp.scan(step, start, (xp.arange(xp.shape(theta)[0]), share), n)[1]
+    return xp.scan(step, n, (xp.arange(xp.shape(theta)[0]), share), random)[1]

@@ -13,7 +13,7 @@ from .multinomial import count_draws, count_terms
 @stan_distribution(
     "real multinomial_logit_lpmf(array[] int y | vector gamma)",
     rng=["array[] int multinomial_logit_rng(vector gamma, int N)"],
-    support="counts",
+    support="natural",
     domains={"gamma": FINITE, "N": NONNEGATIVE},
     variate={"lpmf": NONNEGATIVE},
     event_dims=1,
@@ -25,6 +25,7 @@ class multinomial_logit:
 
     def lpmf(xp, y, gamma):
         same_size("multinomial_logit", "the size of y", xp.shape(y)[-1], "the size of gamma", xp.shape(gamma)[-1])
+        y, gamma = xp.reals((y, gamma))
         return count_terms(xp, y, y * (gamma - xp.logsumexp(gamma)))
 
     def rng(xp, random, gamma, N):

@@ -59,6 +59,6 @@ def trace_of_ratio(xp, a, b):
 
 def bartlett(xp, random, size, nu):
     """The Cholesky factor of a Wishart draw of scale 1: chi variates on the diagonal, normal ones below (Bartlett)."""
-    i, nu = xp.convert((xp.arange(size), nu))
+    i, nu = xp.convert((xp.arange(float(size)), nu))
     chi = xp.sqrt(2 * random.gamma(0.5 * (nu - i), (size,)))
     return xp.tril(random.normal((size, size)), -1) + xp.diag(chi)

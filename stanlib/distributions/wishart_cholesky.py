@@ -28,7 +28,7 @@ class wishart_cholesky:
     def lpdf(xp, L_W, nu, L_S):
         size, nu = check_matrices(xp, "wishart_cholesky", "L_W", L_W, nu, L_S)
         white = whiten(xp, L_S, xp.transpose(L_W))
-        i, _ = xp.convert((xp.arange(1, size + 1), L_W))
+        i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
         powers = xp.sum((nu - i) * xp.log(xp.diagonal(L_W))) - nu * log_diagonal(xp, L_S)
         return powers - 0.5 * xp.sum(white * white) + size * LOG_2 - log_normalizer(size, nu)
 

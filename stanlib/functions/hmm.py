@@ -51,7 +51,8 @@ def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
     _check_sizes(xp, "hmm_latent_rng", log_omega, Gamma, rho)
     log_gamma = _log(xp, Gamma)
     filtered = _log_forward(xp, log_omega, log_gamma, rho)
-    u, arrivals = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.transpose(log_gamma)))
+    u, start, _ = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.zeros(xp.shape(rho)), filtered))
+    arrivals = xp.transpose(log_gamma)
 
     def step(next_state, x, arrivals):
         log_weights, u = x
@@ -60,7 +61,7 @@ def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
         state = xp.sum(xp.integer(sums[:-1] <= u * sums[-1]))
         return xp.get(arrivals, (state,)), state + 1
 
-    return xp.scan(step, _filled(xp, filtered[0], 0.0), (filtered, u), arrivals, reverse=True)[1]
+    return xp.scan(step, start, (filtered, u), arrivals, reverse=True)[1]
 
 
 def _check_sizes(xp, name, log_omega, Gamma, rho):
@@ -81,11 +82,6 @@ def _log(xp, p):
     return xp.where(p > 0, xp.log(xp.where(p > 0, p, 1.0)), -xp.inf)
 
 
-def _filled(xp, row, value):
-    """A row of this value, of the type of another row, whose NaN it keeps."""
-    return xp.where(xp.isnan(row), row, value)
-
-
 def _over(xp, p, total):
     """p divided by its total, 0 where that is 0."""
     return p / xp.where(total > 0, total, 1.0)
@@ -100,7 +96,7 @@ def _weights(xp, log_omega):
     """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
     most = xp.max(log_omega, axis=0)
     most = xp.where(xp.isfinite(most), most, 0.0)
-    return xp.transpose(xp.exp(log_omega - most)), xp.sum(most)
+    return xp.transpose(xp.exp(log_omega - most)), most
 
 
 def _forward(xp, weights, Gamma, rho):
@@ -112,28 +108,32 @@ def _forward(xp, weights, Gamma, rho):
         filtered = _over(xp, joint, density)
         return _product(xp, filtered, Gamma), (filtered, density)
 
-    return xp.scan(step, rho + _filled(xp, weights[0], 0.0), weights, Gamma)[1]
+    return xp.scan(step, rho, weights, Gamma)[1]
 
 
 def _scaled(xp, log_omega, Gamma, rho):
     weights, lacking = _weights(xp, log_omega)
-    return xp.sum(_log(xp, _forward(xp, weights, Gamma, rho)[1])) + lacking
+    return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
 def _scaled_gradients(xp, log_omega, Gamma, rho):
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
 
-    def step(later, x, departures):
-        """`later` is the density of what follows relative to what is expected, by state."""
-        weight, density = x
-        here = _over(xp, later * weight, density)
-        return _product(xp, here, departures), (later, here)
+    states = xp.shape(rho)[0]
+    ones, zeros, _ = xp.convert((xp.ones(states), xp.zeros((states, states)), filtered))
+    before = xp.concatenate([zeros[:1], filtered[:-1]])
 
-    start = _filled(xp, filtered[0], 1.0)
-    later, here = xp.scan(step, start, (weights, density), xp.transpose(Gamma), reverse=True)[1]
-    moves = xp.matmul(xp.transpose(filtered[:-1]), here[1:])
-    return xp.sum(_log(xp, density)) + lacking, (xp.transpose(filtered * later), moves, here[0])
+    def step(carry, x, departures):
+        """`later` is the density of what follows relative to what is expected, by state."""
+        later, moves = carry
+        weight, density, before = x
+        here = _over(xp, later * weight, density)
+        return (_product(xp, here, departures), moves + before[:, None] * here), later
+
+    (_, moves), later = xp.scan(step, (ones, zeros), (weights, density, before), xp.transpose(Gamma), reverse=True)
+    first = _over(xp, later[0] * weights[0], density[0])
+    return xp.sum(xp.log(density) + lacking), (xp.transpose(filtered * later), moves, first)
 
 
 def _log_forward(xp, log_omega, log_gamma, rho):
@@ -144,7 +144,7 @@ def _log_forward(xp, log_omega, log_gamma, rho):
         return xp.logsumexp(joint[:, None] + log_gamma, axis=0), joint
 
     rows = xp.transpose(log_omega)
-    return xp.scan(step, _log(xp, rho) + _filled(xp, rows[0], 0.0), rows, log_gamma)[1]
+    return xp.scan(step, _log(xp, rho), rows, log_gamma)[1]
 
 
 def _in_logarithms(xp, log_omega, Gamma, rho):
@@ -162,6 +162,13 @@ def _log_gradients(xp, log_omega, Gamma, rho):
         return xp.logsumexp(here[:, None] + departures, axis=0), (later, here)
 
     rows = xp.transpose(log_omega)
-    later, here = xp.scan(step, _filled(xp, joint[0], 0.0), rows, xp.transpose(log_gamma), reverse=True)[1]
-    moves = xp.exp(joint[:-1, :, None] + here[1:, None, :] - base)
-    return value, (xp.transpose(xp.exp(joint + later - base)), xp.sum(moves, axis=0), xp.exp(here[0] - base))
+    start, _ = xp.convert((xp.zeros(xp.shape(rho)), joint))
+    later, here = xp.scan(step, start, rows, xp.transpose(log_gamma), reverse=True)[1]
+    moves = xp.sum(xp.exp(joint[:-1, :, None] + here[1:, None, :] - base), axis=0)
+    smoothed = xp.transpose(xp.exp(joint + later - base))
+    return value, (smoothed, _bounded(xp, moves), _bounded(xp, xp.exp(here[0] - base)))
+
+
+def _bounded(xp, x):
+    """Derivatives in probabilities of 0, which can be infinite, must not make NaN of what doesn't change them."""
+    return xp.where(xp.isinf(x), 0.0, x)

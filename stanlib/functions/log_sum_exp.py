@@ -10,6 +10,7 @@ from ..registry import stan_function
 from ..signatures import each
 
 _LARGEST_EXPONENT = 80.0
+_VECTORS = ("vector", "row_vector", "array[] real")
 
 
 @stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)])
@@ -38,8 +39,8 @@ def log_mix(xp, theta, lambda1, lambda2):
 
 
 @stan_function(
-    *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", ("vector", "row_vector", "array[] real")),
-    *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", ("vector", "row_vector", "array[] real")),
+    *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", _VECTORS),
+    *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", _VECTORS),
     domains={"theta": PROBABILITY, "lambda": FINITE},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )

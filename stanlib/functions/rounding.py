@@ -77,7 +77,8 @@ def round(xp, x):
     """The nearest integer; halves go away from zero."""
     x = xp.real(x)
     whole = xp.trunc(x)
-    return xp.where(xp.abs(x - whole) >= 0.5, whole + xp.sign(x), whole)
+    rest = xp.where(xp.isfinite(x), x, 0.0) - xp.where(xp.isfinite(x), whole, 0.0)
+    return xp.where(xp.abs(rest) >= 0.5, whole + xp.sign(x), whole)
 
 
 @stan_function("int int_step(real x)", examples=[(0.5,), (0.0,)])
@@ -94,7 +95,7 @@ def int_step_of_int(xp, x):
 @stan_function("real step(real x)", examples=[(0.5,), (-0.5,)])
 def step(xp, x):
     """0 where x < 0, else 1; its derivative is 0."""
-    return xp.where(x < 0, 0.0 * xp.square(xp.sign(x)), 1.0)
+    return xp.where(x < 0, 0.0 * xp.square(xp.sign(x)), 1.0)  # a plain 0 would leave PyTorch's graph
 
 
 @stan_function("I to_int(I x)", examples=[(3,)])

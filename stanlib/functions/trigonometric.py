@@ -93,5 +93,5 @@ def atan2(xp, y, x):
 @stan_function("R hypot(T1 x, T2 y)", examples=[(3.0, 4.0), (1e200, 1e200)])
 @of_reals
 def hypot(xp, x, y):
-    """sqrt(x^2 + y^2), without overflow; its derivative at the origin is 0."""
+    """sqrt(x^2 + y^2), without overflow."""
     return xp.hypot(x, y)

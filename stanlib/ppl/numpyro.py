@@ -10,20 +10,19 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 
-from .. import constraints as records
 
-from ..arrays import jax as xp
-from ..arrays import namespace
-from ..errors import StanFatalError, StanIndexError, StanReject
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..program import Program
 from ..random.jax import JaxRandom
-from .jax_control import UNSET, choose, cond, for_loop, logical_and, logical_or, most, while_loop  # noqa: F401
+from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, while_loop  # noqa: F401
 from .numpyro_distributions import Improper, Truncated, make
 from .numpyro_supports import support_of
+from .values import (  # noqa: F401
+    array, copy, fatal_error, fit, inf, nan, real, reject, rejected, replace_item, row, satisfies, terms, text, unset,
+    violation,
+)  # fmt: skip
 
-inf, nan = np.inf, np.nan
 make_distribution = make
 _warned: set[str] = set()
 
@@ -40,7 +39,7 @@ def enter(program: Program) -> None:
 
 def draw(value: Any) -> Any:
     """A parameter's value as generated quantities compute with it: in NumPy unless it is traced."""
-    if isinstance(value, jax.core.Tracer):
+    if is_traced(value):
         return value
     value = np.asarray(value)
     return value[()] if value.ndim == 0 else value
@@ -124,16 +123,6 @@ def join(terms: Sequence[Any]) -> Any:
     return jnp.concatenate(flat) if flat else jnp.zeros(0)
 
 
-def terms(function: Any, y: Any, *arguments: Any) -> Any:
-    """A log distribution function of the library, one entry per observation instead of their sum."""
-    record = function.distribution
-    method = function.name.rpartition("_")[2]
-    if record is None or method not in record.methods:
-        return function(y, *arguments)
-    xp_ = namespace((y, *arguments))
-    return record.methods[method](xp_, *xp_.convert((y, *arguments)))
-
-
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The log density of a truncated user-defined law, given that of the whole law."""
     inside: Any = True
@@ -142,11 +131,6 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
     if upper is not None:
         inside = inside & jnp.all(jnp.asarray(value) <= upper)
     return jnp.where(inside, density - log_normalizer * jnp.size(value), -jnp.inf)
-
-
-def rejected(*parts: Any) -> Any:
-    """What `reject(...)` adds to the target of a model."""
-    return -np.inf
 
 
 def deterministic(name: str, value: Any) -> None:
@@ -169,18 +153,10 @@ def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: A
 
 
 def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected.
-
-    Raises:
-        StanReject: if the value is known.
-    """
-    inside = _satisfies(value, kind, bounds)
-    if inside is None:
-        return
-    if isinstance(inside, jax.core.Tracer):
+    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
+    inside = satisfies(value, kind, bounds)
+    if inside is not None and (is_traced(inside) or not inside):
         numpyro.factor(f"{name}__constraint", jnp.where(inside, 0.0, -jnp.inf))
-    elif not inside:
-        raise StanReject(f"{name} does not satisfy its declared constraint")
 
 
 def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
@@ -189,24 +165,9 @@ def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> Non
     Raises:
         StanReject: naming the variable.
     """
-    inside = _satisfies(value, kind, bounds)
-    if inside is not None and not isinstance(inside, jax.core.Tracer) and not inside:
-        what = "its bounds" if kind is None else records.get(kind).description
-        raise StanReject(f"{name} is {value}, but must be {'within ' if kind is None else ''}{what}")
-
-
-def _satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
-    xp_ = namespace((value, *bounds.values()))
-    if kind is not None:
-        record = records.get(kind)
-        sizes = xp_.shape(value)[-2:] if kind == "cholesky_factor_cov" else ()
-        return xp_.all(record.check(xp_, value, *sizes))
-    tests = []
-    if "lower" in bounds:
-        tests.append(xp_.all(xp_.asarray(value) >= bounds["lower"]))
-    if "upper" in bounds:
-        tests.append(xp_.all(xp_.asarray(value) <= bounds["upper"]))
-    return tests[0] if len(tests) == 1 else tests[0] & tests[1] if tests else None
+    inside = satisfies(value, kind, bounds)
+    if inside is not None and not is_traced(inside) and not inside:
+        raise violation(name, value, kind)
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------
@@ -226,7 +187,7 @@ class _ConcreteRandom(JaxRandom):
 
     def at(self, index: Any) -> JaxRandom:
         made = super().at(index)
-        return made if isinstance(made.key, jax.core.Tracer) else _ConcreteRandom(made.key)
+        return made if is_traced(made.key) else _ConcreteRandom(made.key)
 
 
 def random() -> JaxRandom:
@@ -234,69 +195,7 @@ def random() -> JaxRandom:
     key = numpyro.prng_key() if numpyro.primitives._PYRO_STACK else None
     if key is None:
         key = jax.random.PRNGKey(np.random.SeedSequence().generate_state(1)[0])
-    return JaxRandom(key) if isinstance(key, jax.core.Tracer) else _ConcreteRandom(key)
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
-
-
-def unset(shape: Sequence[int], kind: str = "real") -> Any:
-    """A declared variable without a value: NaN, for integers the least one."""
-    sizes = tuple(int(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise StanIndexError(f"a size is negative: {sizes}")
-    if kind == "int":
-        return np.full(sizes, -(2**31), np.int64) if sizes else -(2**31)
-    fill = complex(np.nan, np.nan) if kind == "complex" else np.nan
-    return np.full(sizes, fill) if sizes else np.asarray(fill)[()]
-
-
-def array(items: Sequence[Any]) -> Any:
-    """`{a, b, ...}`: items along a new first axis."""
-    if isinstance(items[0], tuple):
-        return tuple(array([i[k] for i in items]) for k in range(len(items[0])))
-    shapes = {np.shape(i) for i in items}
-    if len(shapes) > 1:
-        raise StanIndexError(f"the items of an array must be of one size, not {sorted(shapes)}")
-    return namespace(items).stack(list(items))
-
-
-def row(items: Sequence[Any]) -> Any:
-    """`[a, b, ...]`: a row vector, or a matrix of rows."""
-    return array([_real(i) for i in items]) if items else np.zeros(0)
-
-
-def _real(x: Any) -> Any:
-    return float(x) if isinstance(x, int) else x
-
-
-def fit(value: Any, shape: Sequence[int]) -> Any:
-    """The value assigned to a variable of declared sizes, which must be the value's.
-
-    Raises:
-        StanIndexError: naming both shapes.
-    """
-    declared = tuple(int(n) for n in shape)
-    if np.shape(value) != declared:
-        raise StanIndexError(f"a value of shape {np.shape(value)} is assigned to a variable of shape {declared}")
-    return value
-
-
-def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, ...]:
-    """A tuple with one item (from 1) replaced."""
-    return (*value[: number - 1], item, *value[number:])
-
-
-def real(value: Any) -> Any:
-    """An array of integers as one of reals."""
-    return namespace((value,)).real(value)
-
-
-def copy(value: Any) -> Any:
-    """A value that can be changed in place without changing another variable."""
-    if isinstance(value, tuple):
-        return tuple(map(copy, value))
-    return np.array(value) if isinstance(value, np.ndarray) else value
+    return JaxRandom(key) if is_traced(key) else _ConcreteRandom(key)
 
 
 # --- messages --------------------------------------------------------------------------------------------------------
@@ -304,27 +203,9 @@ def copy(value: Any) -> Any:
 
 def message(*parts: Any) -> None:
     """`print(...)`: also of traced values, when the compiled program runs."""
-    if not any(isinstance(p, jax.core.Tracer) for p in parts):
-        print("".join(_text(p) for p in parts))
+    traced = [p for p in parts if is_traced(p)]
+    if not traced:
+        print("".join(map(text, parts)))
         return
-    template = "".join("{}" if isinstance(p, jax.core.Tracer) else _text(p).replace("{", "{{") for p in parts)
-    jax.debug.print(template, *(p for p in parts if isinstance(p, jax.core.Tracer)))
-
-
-def _text(part: Any) -> str:
-    return part if isinstance(part, str) else str(np.asarray(part).tolist()).replace(" ", "")
-
-
-def reject(*parts: Any) -> None:
-    """`reject(...)` outside a model: an error.
-
-    Raises:
-        StanReject: with the program's message.
-    """
-    raise StanReject("".join(_text(p) for p in parts))
-
-
-def fatal_error(*parts: Any) -> None:
-    raise StanFatalError("".join(_text(p) for p in parts))
-
-
+    template = "".join("{}" if is_traced(p) else text(p).replace("{", "{{").replace("}", "}}") for p in parts)
+    jax.debug.print(template, *traced)

@@ -65,8 +65,6 @@ def test_derivatives_of_incomplete_gamma(library):
     at = (np.ones(5), x)
     np.testing.assert_allclose(derivatives(library, "gammaincc", *at), [in_shape, -q], rtol=1e-10)
     np.testing.assert_allclose(derivatives(library, "log_gammaincc", *at), [in_shape / q, -np.ones(5)], rtol=1e-10)
-    in_log = derivatives(library, "log_gammainc", *at)
-    np.testing.assert_allclose(in_log, [in_shape / np.expm1(-x), -q / np.expm1(-x)], rtol=1e-10)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -174,7 +172,8 @@ def test_gamma_relatives(library):
     assert value(library, "trigamma", -0.5) == pytest.approx(math.pi**2 / 2 + 4, rel=1e-14)
     b = np.array([1e-8, 0.5, 3.0, 1e12])
     np.testing.assert_allclose(value(library, "betaln", 1.0, b), -np.log(b), rtol=1e-13, atol=1e-15)
-    np.testing.assert_allclose(value(library, "lgamma1p", np.array([1e-12, 0.1])), [-np.euler_gamma * 1e-12, sp.gammaln(1.1)])
+    expected = [-np.euler_gamma * 1e-12, sp.gammaln(1.1)]
+    np.testing.assert_allclose(value(library, "lgamma1p", np.array([1e-12, 0.1])), expected)
     np.testing.assert_allclose(value(library, "log1pmx", np.array([1e-9, 2.0])), [-5e-19, math.log(3) - 2], rtol=1e-8)
     np.testing.assert_allclose(value(library, "stirling_error", 1e6), 1 / 12e6, rtol=1e-11)
 
@@ -186,7 +185,8 @@ def test_quantiles_invert(library):
     np.testing.assert_allclose(sp.betainc(a, b, value(library, "betaincinv", a, b, p)), p, rtol=1e-11)
     np.testing.assert_array_equal(value(library, "betaincinv", 2.0, 3.0, np.array([0.0, 1.0])), [0, 1])
     p = np.array([1e-12, 0.2, 0.5, 0.9])
-    np.testing.assert_allclose(value(library, "student_t_quantile", p, 1.0), -1 / np.tan(np.pi * p), rtol=1e-12, atol=1e-15)
+    cauchy = -1 / np.tan(np.pi * p)
+    np.testing.assert_allclose(value(library, "student_t_quantile", p, 1.0), cauchy, rtol=1e-12, atol=1e-15)
     two = 2 * (p - 0.5) / np.sqrt(2 * p * (1 - p))
     np.testing.assert_allclose(value(library, "student_t_quantile", p, 2.0), two, rtol=1e-12)
 

@@ -1,7 +1,8 @@
 """Assignments: what may be written, and by what. Source: Stan Reference Manual, "Assignment statement"."""
 from __future__ import annotations
 
-from typing import Any, Iterator, NamedTuple, Union
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Union
 
 from stanlib import registry
 from stanlib.types import Level, Tuple, Type, is_scalar, join_levels, level_for

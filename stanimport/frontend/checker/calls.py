@@ -4,7 +4,8 @@ Source: Stan Reference Manual, "Function calls" and "User-Defined Functions".
 """
 from __future__ import annotations
 
-from typing import NoReturn, Sequence
+from collections.abc import Sequence
+from typing import NoReturn
 
 from stanlib import overloads, registry
 from stanlib.types import VOID, Function, Level, Parameter, Type, any_level, is_discrete, level_for
@@ -68,8 +69,26 @@ def find(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> 
         return resolution.match
     if resolution.ambiguous:
         c.fail(*explain.ambiguous(name, span, arguments, [signature_of(x) for x in resolution.ambiguous]))
-    failures = [(signature_of(x), m) for x, m in resolution.failures]
-    c.fail(*explain.mismatch(name, span, arguments, failures))
+    c.fail(*explain.mismatch(name, span, arguments, described(name.text, resolution)))
+
+
+def described(name: str, resolution: overloads.Resolution[Callee]) -> list[explain.Failure]:
+    """The candidates that did not fit, as messages show them: library functions as the reference prints them."""
+    out = []
+    for callee, m in resolution.failures:
+        f = signature_of(callee)
+        text = explain.signature(name, f) if isinstance(callee, UserFunction) else _printed(callee)
+        out.append((text, f, m))
+    return out
+
+
+def _printed(candidate: registry.Candidate) -> str:
+    """The signature among a record's texts that an overload comes from."""
+    function, overload = candidate
+    for s in function.signatures:
+        if overload in s.overloads:
+            return s.text
+    return explain.signature(function.name, Function(overload.parameters, overload.result))
 
 
 def resolve(c: Context, name: str, arguments: Sequence[Typed]) -> overloads.Resolution[Callee]:

@@ -1,10 +1,10 @@
 """Messages for calls that fit no signature: the nearest ones, and the one argument that differs."""
 from __future__ import annotations
 
-from typing import Sequence
+from collections.abc import Sequence
 
 from stanlib.overloads import Mismatch
-from stanlib.types import Function, dimensions, scalar_of
+from stanlib.types import Function, Type, dimensions, scalar_of
 
 from ...source import Span
 from .. import ast
@@ -13,20 +13,26 @@ from .context import Typed
 SHOWN = 5
 
 
+# A candidate: the signature to show, its type, and why it does not fit.
+Failure = tuple[str, Function, Mismatch]
+
+
 def mismatch(
-    name: ast.Name, span: Span, arguments: Sequence[Typed], failures: Sequence[tuple[Function, Mismatch]]
+    name: ast.Name, span: Span, arguments: Sequence[Typed], failures: Sequence[Failure]
 ) -> tuple[str, Span, str, str]:
-    """The parts of a diagnostic about a call that no signature fits."""
-    ranked = sorted(failures, key=lambda f: _badness(f[1], arguments))
-    best = ranked[0][1]
+    """The parts of a diagnostic about a call that no signature fits: each signature once, the nearest first."""
+    ranked = sorted(failures, key=lambda f: _badness(f[2], arguments))
+    best = ranked[0][2]
+    nearest = dict(reversed([(text, m) for text, _, m in ranked]))
+    shown = [text for text in dict.fromkeys(text for text, _, _ in ranked)]
     types = ", ".join(str(a.type) for a in arguments)
-    lines = [f"{name.text!r} can't be called with ({types})"]
-    if len({len(f.parameters) for f, _ in failures}) == 1 and best.reason == "count":
-        lines = [f"{name.text!r} takes {best.expected} arguments, not {best.given}"]
-    hint = "it takes\n" + "\n".join(f"    {signature(name.text, f)}: {reason(m)}" for f, m in ranked[:SHOWN])
-    if len(ranked) > SHOWN:
-        hint += f"\n    and {len(ranked) - SHOWN} other signatures"
-    return lines[0], span, hint, "call"
+    message = f"{name.text!r} can't be called with ({types})"
+    if all(m.reason == "count" for m in nearest.values()) and len({str(m.expected) for m in nearest.values()}) == 1:
+        message = f"{name.text!r} takes {best.expected} arguments, not {best.given}"
+    hint = "it takes\n" + "\n".join(f"    {text}: {reason(nearest[text])}" for text in shown[:SHOWN])
+    if len(shown) > SHOWN:
+        hint += f"\n    and {len(shown) - SHOWN} other signatures"
+    return message, span, hint, "call"
 
 
 def ambiguous(
@@ -75,6 +81,6 @@ def _badness(m: Mismatch, arguments: Sequence[Typed]) -> tuple[int, int, int]:
     given = arguments[m.position].type if m.position < len(arguments) else None
     expected = getattr(m.expected, "type", m.expected)
     far = 0
-    if given is not None and not isinstance(expected, Function) and m.reason == "type":
+    if given is not None and isinstance(expected, Type) and not isinstance(expected, Function):
         far = 2 * (dimensions(given) != dimensions(expected)) + (scalar_of(given) != scalar_of(expected))
     return (0, -m.position, far)

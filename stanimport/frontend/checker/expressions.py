@@ -1,12 +1,32 @@
 """Types of expressions. Source: Stan Reference Manual, "Expressions"."""
 from __future__ import annotations
 
-from typing import Callable
+from collections.abc import Callable
+from typing import Any
 
 from stanlib import overloads, registry
 from stanlib.types import (
-    COMPLEX, COMPLEX_MATRIX, COMPLEX_ROW_VECTOR, INT, MATRIX, MATRIX_DIMS, REAL, ROW_VECTOR, TO_COMPLEX, Array,
-    Function, Level, Primitive, Tuple, Type, array, common_type, join_levels, level_for, promotion_cost, unwind,
+    COMPLEX,
+    COMPLEX_MATRIX,
+    COMPLEX_ROW_VECTOR,
+    INT,
+    MATRIX,
+    MATRIX_DIMS,
+    REAL,
+    ROW_VECTOR,
+    TO_COMPLEX,
+    Array,
+    Function,
+    Level,
+    Primitive,
+    Tuple,
+    Type,
+    array,
+    common_type,
+    join_levels,
+    level_for,
+    promotion_cost,
+    unwind,
 )  # fmt: skip
 
 from ...middle import gprob
@@ -150,8 +170,9 @@ def _warn_binary(c: Context, e: ast.Binary, left: Typed, right: Typed) -> None:
         )
     elif e.operator in _COMPARISONS and isinstance(e.left, ast.Binary) and e.left.operator in _COMPARISONS:
         text = e.left.span.text
-        c.diagnostics.warn("a chain of comparisons compares the first result (0 or 1) with the next operand", e.span,
-                           f"write ({text}) {e.operator} ... if that is meant, else join the comparisons with &&")  # fmt: skip
+        hint = f"write ({text}) {e.operator} ... if that is meant, else join the comparisons with &&"
+        message = "a chain of comparisons compares the first result (0 or 1) with the next operand"
+        c.diagnostics.warn(message, e.span, hint)
 
 
 def _conditional(c: Context, e: ast.Conditional) -> Typed:
@@ -298,10 +319,10 @@ def fits(to: Type, t: Typed) -> bool:
     return promotion_cost(to, t.type) is not None
 
 
-_CHECKS: dict[type, Callable[[Context, ast.Expression], Typed]] = {
+_CHECKS: dict[type, Callable[[Context, Any], Typed]] = {
     ast.IntLiteral: _integer, ast.RealLiteral: _real, ast.ImaginaryLiteral: _imaginary, ast.Variable: _variable,
     ast.Paren: _paren, ast.Prefix: _prefix, ast.Postfix: _postfix, ast.Binary: _binary,
     ast.Conditional: _conditional, ast.ArrayLiteral: _array, ast.RowVectorLiteral: _row_vector,
     ast.TupleLiteral: _tuple, ast.TupleItem: _tuple_item, ast.TargetValue: _target_value, ast.DottedName: _dotted,
     ast.Indexed: _indexed, ast.Call: _call,
-}  # type: ignore[dict-item]  # fmt: skip
+}  # fmt: skip

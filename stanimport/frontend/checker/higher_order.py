@@ -4,12 +4,22 @@ Source: Stan Functions Reference, "Higher-Order Functions", "Embedded Laplace Ap
 """
 from __future__ import annotations
 
-from typing import NoReturn, Sequence
+from collections.abc import Sequence
 
 from stanlib import overloads, registry, variadic
 from stanlib.overloads import Mismatch
 from stanlib.types import (
-    INT, MATRIX, REAL, VECTOR, Array, Function, Parameter, Tuple, Type, any_level, array, unwind,
+    INT,
+    MATRIX,
+    REAL,
+    VECTOR,
+    Function,
+    Parameter,
+    Tuple,
+    Type,
+    any_level,
+    array,
+    unwind,
 )  # fmt: skip
 
 from ...errors import InternalError
@@ -119,7 +129,9 @@ def _choose(
                 f"the first argument of {e.function.text!r} must be a function of type ({needed})",
                 arguments[0].span if arguments else e.span,
             )
-        message, _, hint, code = explain.mismatch(e.function, e.span, arguments, failures[:1])
+        f, why = failures[0]
+        shown = (explain.signature(e.function.text, f), f, why)
+        message, _, hint, code = explain.mismatch(e.function, e.span, arguments, [shown])
         c.fail(message, _misfit(e, arguments, failures[0][1]), hint, code)
     least = min(cost for cost, _ in options)
     best = [o for cost, o in options if cost == least]

@@ -4,8 +4,8 @@ Source: Stan Reference Manual, "Program Blocks" and "Scope"; stanc's rules for w
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Iterator
 
 from stanlib import registry
 from stanlib.types import VOID, Function, Level, Parameter, Tuple, Type, is_discrete, unwind

@@ -1,13 +1,24 @@
 """Statements, and what control flow makes of them. Source: Stan Reference Manual, "Statements"."""
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Callable, NamedTuple, Sequence
+from typing import NamedTuple
 
 from stanlib import registry
-from stanlib.overloads import Mismatch
 from stanlib.types import (
-    INT, MATRIX, REAL, ROW_VECTOR, VECTOR, VOID, Array, Function, Type, array, is_scalar, unwind,
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Function,
+    Type,
+    array,
+    is_scalar,
+    unwind,
 )  # fmt: skip
 
 from ...errors import nearest
@@ -157,7 +168,7 @@ def _truncation(c: Context, s: ast.Tilde) -> list[Typed | None]:
 def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Distribution:
     """The density that `~ name(...)` means; all arguments, the value included, promoted."""
     name = s.distribution.text
-    failures: list[tuple[Function, Mismatch]] = []
+    failures: list[explain.Failure] = []
     for suffix in ("_lpmf", "_lpdf"):
         resolution = calls.resolve(c, name + suffix, arguments)
         if resolution.match is not None:
@@ -166,7 +177,7 @@ def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Dis
         if resolution.ambiguous:
             found = [calls.signature_of(x) for x in resolution.ambiguous]
             c.fail(*explain.ambiguous(s.distribution, s.span, arguments, found))
-        failures += [(calls.signature_of(x), m) for x, m in resolution.failures]
+        failures += calls.described(name + suffix, resolution)
     if not failures:
         return _unknown_distribution(c, s, arguments)
     c.fail(*explain.mismatch(s.distribution, s.span, arguments, failures))

@@ -17,7 +17,7 @@ from .normal import erfcx, log_ndtr, ndtr, ndtri_exp, owens_t
 from .quantiles import betaincinv, student_t_quantile
 
 FUNCTIONS = (
-    betainc, betaincinv, betaln, digamma, erfcx, gammainc, gammaincc, lambertw0, lambertwm1, lgamma1p, log1mexp, log1pmx,
-    log_beta_kernel, log_betainc, log_gamma_kernel, log_gammainc, log_gammaincc, log_iv, log_ndtr, logaddexp, ndtr,
-    ndtri_exp, owens_t, stirling_error, student_t_quantile, trigamma,
+    betainc, betaincinv, betaln, digamma, erfcx, gammainc, gammaincc, lambertw0, lambertwm1, lgamma1p, log1mexp,
+    log1pmx, log_beta_kernel, log_betainc, log_gamma_kernel, log_gammainc, log_gammaincc, log_iv, log_ndtr, logaddexp,
+    ndtr, ndtri_exp, owens_t, stirling_error, student_t_quantile, trigamma,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The logarithm of the modified Bessel function of the first kind of real order, with derivatives in both arguments.
 
-For small x the power series is used, else: at order v + SHIFT the uniform expansion for large orders (DLMF 10.41.3) is precise for every argument. The recurrence
-(DLMF 10.29.1) leads down to v: it is stable, as all its terms are positive.
+For small x the power series is used. Otherwise the uniform expansion for large orders (DLMF 10.41.3), which is precise
+at order v + SHIFT for every x, and the recurrence (DLMF 10.29.1) down to v: it is stable, as its terms are positive.
 """
 from __future__ import annotations
 

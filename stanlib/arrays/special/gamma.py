@@ -16,10 +16,9 @@ _STIRLING = (
 _ZETA = tuple((-1) ** k * zeta(k, 2.0) / k for k in range(2, 20))
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _DIGAMMA = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, 1))
-_TRIGAMMA = _BERNOULLI
 _STEPS = 8  # how far the recurrence leads before the asymptotic series
 _ATANH = tuple(2 / (2 * k + 3) for k in range(10))
-_NEAR = 0.3
+_NEAR = 0.3  # where the series of log(1 + x) - x takes over
 
 
 def horner(coefficients, x):
@@ -102,8 +101,8 @@ def betaln(xp, a, b):
 def digamma(xp, x):
     """The derivative of lgamma, from its recurrence, reflection and asymptotic series (DLMF 5.5.2, 5.5.4, 5.11.2)."""
     y, negative, pole, cut = _reflected(xp, x)
-    z = y + _STEPS
-    value = xp.log(z) - 0.5 / z - horner(_DIGAMMA, 1 / (z * z)) / (z * z)
+    inverse = 1 / (y + _STEPS)
+    value = xp.log(y + _STEPS) - inverse * (0.5 + inverse * horner(_DIGAMMA, inverse * inverse))
     for k in range(_STEPS):
         value = value - 1 / (y + k)
     return xp.where(pole, xp.nan, xp.where(negative, value - math.pi / xp.tan(math.pi * cut), value))
@@ -112,10 +111,11 @@ def digamma(xp, x):
 def trigamma(xp, x):
     """The second derivative of lgamma (DLMF 5.15.5, 5.15.6, 5.15.8)."""
     y, negative, pole, cut = _reflected(xp, x)
-    z = y + _STEPS
-    value = (1 + 0.5 / z + horner(_TRIGAMMA, 1 / (z * z)) / (z * z)) / z
+    inverse = 1 / (y + _STEPS)
+    value = inverse * (1 + inverse * (0.5 + inverse * horner(_BERNOULLI, inverse * inverse)))
     for k in range(_STEPS):
-        value = value + 1 / ((y + k) * (y + k))
+        step = 1 / (y + k)
+        value = value + step * step
     reflected = math.pi * math.pi / xp.sin(math.pi * cut) ** 2 - value
     return xp.where(pole, xp.inf, xp.where(negative, reflected, value))
 

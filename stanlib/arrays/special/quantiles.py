@@ -1,7 +1,7 @@
 """Quantiles of the beta and Student t distributions, by Newton's method on the logarithm of the smaller tail.
 
-The logarithm of either tail of the beta distribution is a concave function of the log odds s = log(x / (1 - x)), so that
-Newton's method converges from every start. It is run on constants; one more step, differentiated, gives the first
+The logarithm of either tail of the beta distribution is a concave function of the log odds s = log(x / (1 - x)), so
+that Newton's method converges from every start. It is run on constants; one more step, differentiated, gives the first
 derivatives in the probability and the parameters.
 """
 from __future__ import annotations

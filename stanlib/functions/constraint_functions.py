@@ -1,0 +1,140 @@
+"""The transforms of constrained types as functions. Source: Stan Functions Reference, "Variable Transformations".
+
+Every constraint of stanlib.constraints has three: `_constrain` maps unconstrained values to constrained ones,
+`_jacobian` does the same and adds the log Jacobian to the target, `_unconstrain` goes back.
+"""
+from __future__ import annotations
+
+from .. import constraints, signatures
+from ..arrays import namespace
+from ..checks import nonempty, same_shape, same_size, size, square
+from ..domains import FINITE, POSITIVE_FINITE
+from ..errors import StanDomainError
+from ..registry import Function, add
+
+
+def _transforms(to, back, record, examples, symbol="", domains=None):
+    """Register the three functions of the constraint of that name.
+
+    `to` and `back` are their signatures without the ending of the name; the ints among the arguments are the sizes of
+    the constrained value. `examples` holds arguments of the constraining functions and of the inverse.
+    """
+    record = constraints.get(record)
+    arguments = signatures.parse(to).arguments
+    name, sizes = signatures.parse(to).name, [a.name for a in arguments if getattr(a.term, "text", "") == "int"]
+
+    def constrain(xp, x, *given):
+        x, given = _checked(xp, f"{name}constrain", record, x, given, sizes)
+        return record.constrain(xp, x, *given)[0]
+
+    def jacobian(xp, x, *given):
+        x, given = _checked(xp, f"{name}jacobian", record, x, given, sizes)
+        value, log_jacobian = record.constrain(xp, x, *given)
+        return value, xp.sum(log_jacobian)
+
+    def unconstrain(xp, y, *given):
+        y, given = _checked_value(xp, f"{name}unconstrain", record, y, given)
+        return record.unconstrain(xp, y, *given)
+
+    def enter(kind, text, body, example, **options):
+        body.__doc__ = f"{_DOCS[kind]} {record.description.replace('{', '').replace('}', '')}."
+        text = text.replace(f" {name}(", f" {name}{kind}(")
+        symbol_ = f"{symbol or name}{kind}"
+        add(Function(name + kind, symbol_, (text,), body, domains=domains or {}, examples=(example,), **options))
+
+    enter("constrain", to, constrain, examples[0], sizes=tuple(sizes))
+    enter("jacobian", to, jacobian, examples[0], sizes=tuple(sizes), effect="jacobian")
+    enter("unconstrain", back, unconstrain, examples[1])
+
+
+_DOCS = {
+    "constrain": "From unconstrained values,",
+    "jacobian": "From unconstrained values, with the log Jacobian added to the target:",
+    "unconstrain": "The unconstrained values of",
+}
+
+
+def _checked(xp, name, record, x, given, sizes):
+    """Unconstrained reals, and what the record takes beside them."""
+    if sizes:
+        shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
+        free = record.free_shape(shape * (2 // len(shape)), *given[: len(record.arguments)])
+        same_size(name, "the number of unconstrained values", xp.shape(x)[-1], "what the sizes ask for", free[0])
+    else:
+        _check_bounds(xp, name, record, x, given)
+    if record is constraints.get("unit_vector"):
+        nonempty(xp, name, x)
+    return xp.real(x), given[: len(record.arguments)]
+
+
+def _checked_value(xp, name, record, y, given):
+    """Constrained reals that satisfy the constraint, and what the record takes beside them."""
+    _check_bounds(xp, name, record, y, given)
+    if record.event_dims:
+        nonempty(xp, name, y)
+    if record.name in ("cholesky_factor_corr", "corr_matrix", "cov_matrix"):
+        same_size(name, "the rows of the matrix", *xp.shape(y)[-2:-1], "its columns", xp.shape(y)[-1])
+    y = xp.real(y)
+    given = xp.shape(y)[-2:] if record.name == "cholesky_factor_cov" else given
+    if all(map(xp.is_concrete, (y, *given))):
+        xp = namespace((y, *given))
+        if not xp.all(record.check(xp, y, *given)):
+            wanted = record.description.format(**dict(zip(record.arguments, given)))
+            raise StanDomainError(f"{name}: the argument is {y}, but must be {wanted}!")
+    return y, given
+
+
+def _check_bounds(xp, name, record, x, given):
+    """Bounds, offset and multiplier are scalars or of the value's shape, and a lower bound is below the upper one."""
+    for bound in given:
+        if xp.ndim(bound):
+            same_shape(xp, name, x, bound)
+    if record.name == "lower_upper" and all(map(xp.is_concrete, given)):
+        lower, upper = given
+        if not namespace(given).all(namespace(given).asarray(lower < upper)):
+            raise StanDomainError(f"{name}: the lower bound {lower} must be less than the upper bound {upper}!")
+
+
+def _bounded(name, record, bounds, example, **options):
+    """A constraint on scalars, whose arguments are scalars or of the value's type."""
+    text = f"B {name}_(B x, {', '.join(f'B{i} {b}' for i, b in enumerate(bounds, 1))})"
+    _transforms(text, text, record, (example, example), **options)
+
+
+def _own_type(name, record, variable, examples, **options):
+    """A constraint whose free and constrained values are of one type."""
+    text = f"{variable} {name}_({variable} x)"
+    _transforms(text, text, record, tuple((e,) for e in examples), **options)
+
+
+def _packed(name, sizes, record, examples):
+    """A constraint on matrices whose free values are a vector."""
+    named = ", ".join(f"int {s}" for s in sizes)
+    _transforms(f"MatrixOfV {name}_(V x, {named})", f"VectorOfM {name}_(M x)", record, examples)
+
+
+_bounded("lower_bound", "lower", ["lower"], ([0.3, 1.2], -0.5))
+_bounded("upper_bound", "upper", ["upper"], ([0.3, 1.2], 2.5))
+_bounded("lower_upper_bound", "lower_upper", ["lower", "upper"], ([0.3, 1.2], -0.5, 2.5))
+_bounded(
+    "offset_multiplier", "offset_multiplier", ["offset", "multiplier"], ([0.3, 1.2], -0.5, 2.5),
+    domains={"offset": FINITE, "multiplier": POSITIVE_FINITE},
+)  # fmt: skip
+
+_own_type("ordered", "ordered", "V", ([0.3, -0.2, 0.5], [-1.0, 0.2, 0.7]))
+_own_type("positive_ordered", "positive_ordered", "V", ([0.3, -0.2, 0.5], [0.1, 0.2, 0.7]))
+_own_type("unit_vector", "unit_vector", "V", ([0.3, -0.2, 0.5], [0.6, 0.0, -0.8]))
+_own_type("simplex", "simplex", "V", ([0.3, -0.2], [0.2, 0.5, 0.3]))
+_own_type("sum_to_zero", "sum_to_zero_vector", "V", ([0.3, -0.2], [1.5, -2.0, 0.5]))
+_own_type(
+    "sum_to_zero", "sum_to_zero_matrix", "M", ([[0.3, -0.2]], [[1.5, -2.0, 0.5], [-1.5, 2.0, -0.5]]),
+    symbol="sum_to_zero_matrix_",
+)  # fmt: skip
+_own_type("stochastic_row", "row_stochastic_matrix", "M", ([[0.3], [-0.2]], [[0.2, 0.8], [0.5, 0.5]]))
+_own_type("stochastic_column", "column_stochastic_matrix", "M", ([[0.3, -0.2]], [[0.2, 0.5], [0.8, 0.5]]))
+
+_FACTOR = [[1.0, 0.0], [0.6, 0.8]]
+_packed("cholesky_factor_corr", ["K"], "cholesky_factor_corr", (([0.3], 2), (_FACTOR,)))
+_packed("cholesky_factor_cov", ["M", "N"], "cholesky_factor_cov", (([0.3, 1.0, -0.5], 2, 2), (_FACTOR,)))
+_packed("corr_matrix", ["K"], "corr_matrix", (([0.3], 2), ([[1.0, 0.3], [0.3, 1.0]],)))
+_packed("cov_matrix", ["K"], "cov_matrix", (([0.3, 1.0, -0.5], 2), ([[1.0, 0.3], [0.3, 2.0]],)))

@@ -1,0 +1,143 @@
+"""What generated code calls on Pyro: sites, factors, random numbers. Control flow is Python's."""
+from __future__ import annotations
+
+import warnings
+from typing import Any, Sequence
+
+import numpy as np
+import pyro
+import torch
+
+from ..indexing import Span as span  # noqa: F401
+from ..indexing import assign, assign_in_place, at  # noqa: F401
+from ..program import Program
+from ..random.torch import TorchRandom
+from .pyro_distributions import Improper, Truncated, make, tensors
+from .pyro_supports import support_of
+from .values import (  # noqa: F401
+    UNSET, array, copy, fatal_error, fit, inf, nan, real, reject, rejected, replace_item, row, satisfies, terms, text,
+    unset, violation,
+)  # fmt: skip
+
+make_distribution = make
+_warned: set[str] = set()
+
+
+def enter(program: Program) -> None:
+    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
+    if torch.get_default_dtype() != torch.float64 and program.filename not in _warned:
+        _warned.add(program.filename)
+        warnings.warn(
+            f"{program.name} runs in single precision, Stan in double: "
+            "call torch.set_default_dtype(torch.float64) first to match it",
+            UserWarning, stacklevel=4,
+        )  # fmt: skip
+
+
+def draw(value: Any) -> Any:
+    """A parameter's value as generated quantities compute with it."""
+    return value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+
+
+# --- sites -----------------------------------------------------------------------------------------------------------
+
+
+def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+    """A parameter from the uniform law on its domain, improper if that has no finite volume.
+
+    Args:
+        name: the site, its Stan name.
+        shape: of the constrained value.
+        kind: the name of a constrained type, None for plain ones.
+        arguments: lower, upper, offset, multiplier.
+    """
+    sizes = tuple(int(n) for n in shape)
+    return pyro.sample(name, Improper(support_of(kind, arguments, sizes), sizes))
+
+
+def observe(name: str, distribution: Any, value: Any) -> None:
+    """An observed site, its log_prob with one entry per observation."""
+    pyro.sample(name, distribution, obs=_tensor(value))
+
+
+def factor(name: str, value: Any) -> None:
+    """Add to the log density."""
+    pyro.factor(name, _tensor(value))
+
+
+def observe_terms(name: str, *terms: Any) -> None:
+    """An observed site made of log densities, one entry per observation."""
+    pyro.factor(name, join(terms))
+
+
+def factor_terms(name: str, *terms: Any) -> None:
+    """Add the sum of all these to the log density."""
+    pyro.factor(name, join(terms).sum())
+
+
+def total(term: Any) -> Any:
+    """The sum of what a statement adds to the target."""
+    return _tensor(term).sum()
+
+
+def join(terms: Sequence[Any]) -> Any:
+    """The terms of all iterations of a loop as one vector."""
+    flat = [_tensor(t).reshape(-1) for t in terms if t is not UNSET]
+    return torch.cat(flat) if flat else torch.zeros(0)
+
+
+def _tensor(value: Any) -> Any:
+    return tensors([value])[0]
+
+
+def deterministic(name: str, value: Any) -> None:
+    """A transformed parameter, recorded under its Stan name."""
+    if isinstance(value, tuple):
+        for i, item in enumerate(value):
+            deterministic(f"{name}.{i + 1}", item)
+    else:
+        pyro.deterministic(name, _tensor(value))
+
+
+def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The distribution between bounds, `log_normalizer` the log of its probability there."""
+    return Truncated(distribution, log_normalizer, lower, upper)
+
+
+def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The log density of a truncated user-defined law, given that of the whole law."""
+    value = _tensor(value)
+    inside = torch.ones((), dtype=torch.bool)
+    if lower is not None:
+        inside = inside & (value >= lower).all()
+    if upper is not None:
+        inside = inside & (value <= upper).all()
+    return torch.where(inside, density - log_normalizer * value.numel(), -torch.inf)
+
+
+def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
+    inside = satisfies(value, kind, bounds)
+    if inside is not None and not inside:
+        pyro.factor(f"{name}__constraint", torch.tensor(-torch.inf))
+
+
+def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """Transformed data and generated quantities must satisfy their declared constraint.
+
+    Raises:
+        StanReject: naming the variable.
+    """
+    inside = satisfies(value, kind, bounds)
+    if inside is not None and not inside:
+        raise violation(name, value, kind)
+
+
+def random() -> TorchRandom:
+    """The source of random numbers: torch's own generator."""
+    return TorchRandom()
+
+
+def message(*parts: Any) -> None:
+    """`print(...)`."""
+    print("".join(text(p.detach().cpu().numpy() if isinstance(p, torch.Tensor) else p) for p in parts))

@@ -1,0 +1,158 @@
+"""Stan's distributions as Pyro's: the record's density under the class that Pyro has for the same law."""
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Sequence
+
+import pyro.distributions as pyro_distributions
+import torch
+from pyro.distributions import TorchDistribution
+from torch.distributions import biject_to, constraints
+
+from .. import distribution as records
+from ..arrays import torch as xp
+from ..random.torch import TorchRandom
+from .pyro_supports import support_of
+
+_SUPPORTS = {
+    "integer": constraints.real, "natural": constraints.nonnegative_integer, "positive": constraints.positive,
+    "nonnegative": constraints.nonnegative, "unit": constraints.unit_interval, "real": constraints.real,
+    "vector": constraints.real_vector,
+}  # fmt: skip
+
+
+def tensors(values: Sequence[Any]) -> list[Any]:
+    """Data as tensors, like the tensors beside them or of torch's default type; Python's numbers too."""
+    like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), torch.zeros(()))
+    converted = list(xp.convert((like, *values)))[1:]
+    return [torch.as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
+
+
+class StanDistribution(TorchDistribution):
+    """A distribution of the library where Pyro has no class of its own."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, record: records.Distribution, arguments: Sequence[Any]):
+        self.record, self.arguments = record, tuple(arguments)
+        batch, event = _shapes(record, self.arguments)
+        super().__init__(torch.Size(batch), torch.Size(event), validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        name = self.record.support
+        return _SUPPORTS[name] if name in _SUPPORTS else support_of(name, {}, ())
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        return torch.as_tensor(self.record.log_prob(value, *self.arguments))
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return draw(self.record, self.arguments, tuple(sample_shape))
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "StanDistribution":
+        return self
+
+
+def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+    """The Pyro distribution of a law with these arguments."""
+    name = None if record.native is None else record.native.on("pyro")
+    given = tensors(arguments)
+    return StanDistribution(record, given) if name is None else _native_class(record)(*given)
+
+
+@lru_cache(maxsize=None)
+def _native_class(record: records.Distribution) -> Any:
+    """A subclass of Pyro's own class that takes Stan's arguments and has the record's density."""
+    native = record.native
+    assert native is not None
+    base = getattr(pyro_distributions, native.on("pyro") or "")
+
+    def init(self: Any, *arguments: Any) -> None:
+        named = dict(zip(record.argument_names, arguments))
+        given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
+        keywords = {k: named[a] for k, a in native.keywords.items()}
+        base.__init__(self, *given, **keywords, validate_args=False)
+        self.stan_arguments = arguments
+
+    def log_prob(self: Any, value: Any) -> Any:
+        return record.log_prob(value, *self.stan_arguments)
+
+    def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
+        new = base.expand(self, batch_shape, _instance)
+        new.stan_arguments = self.stan_arguments
+        return new
+
+    body = {"__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__}
+    return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+def _shapes(record: records.Distribution, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Batch and event shape, as far as the arguments tell them."""
+    if record.event_dims == 0:
+        batch = xp.broadcast_shape(*(a for a, v in zip(arguments, record.vectorized) if v), 0.0)
+        rows = [xp.shape(a)[0] for a in arguments if xp.ndim(a) == 2 and record.name.endswith("_glm")]
+        return (rows[0],) if rows and rows[0] > 1 else batch, ()
+    longest = max((xp.shape(a) for a in arguments), key=len, default=())
+    return (), tuple(longest[-record.event_dims :])
+
+
+def draw(record: records.Distribution, arguments: Sequence[Any], sample_shape: tuple[int, ...]) -> torch.Tensor:
+    """Random numbers of the law, `sample_shape` times."""
+    if "rng" not in record.methods:
+        raise NotImplementedError(f"Stan has no random numbers for {record.name}")
+    count = int(torch.Size(sample_shape).numel())
+    made = [torch.as_tensor(record.methods["rng"](xp, TorchRandom(), *arguments)) for _ in range(count)]
+    stacked = torch.stack(made)
+    return stacked.reshape((*sample_shape, *stacked.shape[1:]))
+
+
+class Truncated(TorchDistribution):
+    """`foo(...) T[lower, upper]`: the density divided by the probability between the bounds."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
+        self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        bounds = {k: v for k, v in (("lower", self.lower), ("upper", self.upper)) if v is not None}
+        return support_of(None, bounds, ())
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        inside = torch.ones((), dtype=torch.bool)
+        if self.lower is not None:
+            inside = inside & (value >= self.lower)
+        if self.upper is not None:
+            inside = inside & (value <= self.upper)
+        return torch.as_tensor(xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf))
+
+
+class Improper(TorchDistribution):
+    """The uniform law on a domain that may have no finite volume: density 1.
+
+    `sample` gives values to start from, as Stan does: uniform on (-2, 2) in unconstrained space.
+    """
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, support: Any, shape: tuple[int, ...]):
+        self._support = support
+        split = len(shape) - support.event_dim
+        super().__init__(torch.Size(shape[:split]), torch.Size(shape[split:]), validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        return self._support
+
+    def log_prob(self, value: torch.Tensor) -> torch.Tensor:
+        return value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        transform = biject_to(self._support)
+        shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
+        return transform(torch.rand(shape) * 4.0 - 2.0)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> "Improper":
+        return Improper(self._support, (*batch_shape, *self.event_shape))

@@ -1,0 +1,80 @@
+"""Stan's constraints as torch's: supports, and the transforms from unconstrained space."""
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.distributions import biject_to, constraints, transform_to
+from torch.distributions.transforms import Transform
+
+from .. import constraints as records
+from ..arrays import torch as xp
+
+
+class StanConstraint(constraints.Constraint):
+    """A constraint given by its record and the record's arguments."""
+
+    def __init__(self, record: records.Constraint, arguments: tuple[Any, ...] = ()):
+        self.record, self.arguments = record, arguments
+
+    @property
+    def event_dim(self) -> int:  # type: ignore[override]
+        return self.record.event_dims
+
+    def check(self, value: torch.Tensor) -> Any:
+        return self.record.check(xp, value, *self.arguments)
+
+
+class StanTransform(Transform):
+    """The transform of a constraint's record."""
+
+    bijective = True
+
+    def __init__(self, constraint: StanConstraint):
+        super().__init__()
+        self.constraint = constraint
+        record = constraint.record
+        self.domain = constraints.independent(constraints.real, record.free_dims)
+        self.codomain = constraint
+
+    def _call(self, x: torch.Tensor) -> torch.Tensor:
+        value: torch.Tensor = self.constraint.record.constrain(xp, x, *self.constraint.arguments)[0]
+        return value
+
+    def _inverse(self, y: torch.Tensor) -> torch.Tensor:
+        value: torch.Tensor = self.constraint.record.unconstrain(xp, y, *self.constraint.arguments)
+        return value
+
+    def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.as_tensor(self.constraint.record.log_jacobian(xp, x, *self.constraint.arguments))
+
+    def forward_shape(self, shape: torch.Size) -> torch.Size:
+        return self._call(torch.zeros(shape)).shape
+
+    def inverse_shape(self, shape: torch.Size) -> torch.Size:
+        split = len(shape) - self.constraint.record.event_dims
+        free = self.constraint.record.free_shape(tuple(shape[split:]), *self.constraint.arguments)
+        return torch.Size((*shape[:split], *free))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, StanTransform) and self.constraint is other.constraint
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+for registry in (biject_to, transform_to):
+    registry.register(StanConstraint, StanTransform)  # type: ignore[no-untyped-call]
+
+
+def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ...]) -> Any:
+    """The support of a parameter."""
+    if kind is None and not arguments:
+        return constraints.real
+    if kind is None:
+        names = [n for n in ("lower", "upper") if n in arguments]
+        record = records.get("_".join(names))
+        return StanConstraint(record, tuple(arguments[n] for n in names))
+    if kind == "offset_multiplier":
+        values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
+        return StanConstraint(records.get(kind), values)
+    return StanConstraint(records.get(kind), tuple(shape[-2:]) if kind == "cholesky_factor_cov" else ())

@@ -1,0 +1,132 @@
+"""What generated code does with values on any backend: declarations, literals, copies, tests of constraints."""
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+
+from .. import constraints as records
+from ..arrays import namespace
+from ..errors import StanFatalError, StanIndexError, StanReject
+
+inf, nan = np.inf, np.nan
+UNSET = None  # a variable that has no value yet and no size of its own
+_LEAST_INT = -(2**31)
+
+
+def unset(shape: Sequence[int], kind: str = "real") -> Any:
+    """A declared variable without a value: NaN, for integers the least one.
+
+    Raises:
+        StanIndexError: if a size is negative.
+    """
+    sizes = tuple(int(n) for n in shape)
+    if any(n < 0 for n in sizes):
+        raise StanIndexError(f"a size is negative: {sizes}")
+    if kind == "int":
+        return np.full(sizes, _LEAST_INT, np.int64) if sizes else _LEAST_INT
+    fill = complex(np.nan, np.nan) if kind == "complex" else np.nan
+    return np.full(sizes, fill) if sizes else np.asarray(fill)[()]
+
+
+def array(items: Sequence[Any]) -> Any:
+    """`{a, b, ...}`: items along a new first axis."""
+    if isinstance(items[0], tuple):
+        return tuple(array([i[k] for i in items]) for k in range(len(items[0])))
+    xp = namespace(items)
+    shapes = {xp.shape(i) for i in items}
+    if len(shapes) > 1:
+        raise StanIndexError(f"the items of an array must be of one size, not {sorted(shapes)}")
+    return xp.stack(list(xp.convert(items)))
+
+
+def row(items: Sequence[Any]) -> Any:
+    """`[a, b, ...]`: a row vector, or a matrix of rows."""
+    return array([float(i) if isinstance(i, int) else i for i in items]) if items else np.zeros(0)
+
+
+def fit(value: Any, shape: Sequence[int]) -> Any:
+    """The value assigned to a variable of declared sizes, which must be the value's.
+
+    Raises:
+        StanIndexError: naming both shapes.
+    """
+    declared = tuple(int(n) for n in shape)
+    given = namespace((value,)).shape(value)
+    if given != declared:
+        raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
+    return value
+
+
+def copy(value: Any) -> Any:
+    """A value that can be changed in place without changing another variable."""
+    if isinstance(value, tuple):
+        return tuple(map(copy, value))
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, ...]:
+    """A tuple with one item (from 1) replaced."""
+    return (*value[: number - 1], item, *value[number:])
+
+
+def real(value: Any) -> Any:
+    """An array of integers as one of reals."""
+    return namespace((value,)).real(value)
+
+
+def terms(function: Any, y: Any, *arguments: Any) -> Any:
+    """A log distribution function of the library, one entry per observation instead of their sum."""
+    method = function.name.rpartition("_")[2]
+    if function.distribution is None or method not in function.distribution.methods:
+        return function(y, *arguments)
+    xp = namespace((y, *arguments))
+    return function.distribution.methods[method](xp, *xp.convert((y, *arguments)))
+
+
+def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
+    """Whether a value satisfies a declared constraint; None if nothing is declared that can be tested."""
+    xp = namespace((value, *bounds.values()))
+    if kind is not None:
+        sizes = xp.shape(value)[-2:] if kind == "cholesky_factor_cov" else ()
+        return xp.all(records.get(kind).check(xp, value, *sizes))
+    inside = None
+    for name, holds in (("lower", lambda b: value >= b), ("upper", lambda b: value <= b)):
+        if name in bounds:
+            one = xp.all(xp.asarray(holds(bounds[name])))
+            inside = one if inside is None else inside & one
+    return inside
+
+
+def violation(name: str, value: Any, kind: str | None) -> StanReject:
+    """The error for a value that does not satisfy its declared constraint."""
+    what = "within its bounds" if kind is None else records.get(kind).description
+    return StanReject(f"{name} is {text(value)}, but must be {what}")
+
+
+def text(part: Any) -> str:
+    """A value as Stan prints it."""
+    return part if isinstance(part, str) else str(np.asarray(part).tolist()).replace(" ", "")
+
+
+def reject(*parts: Any) -> None:
+    """`reject(...)` outside a model.
+
+    Raises:
+        StanReject: with the program's message.
+    """
+    raise StanReject("".join(map(text, parts)))
+
+
+def fatal_error(*parts: Any) -> None:
+    """`fatal_error(...)`.
+
+    Raises:
+        StanFatalError: with the program's message.
+    """
+    raise StanFatalError("".join(map(text, parts)))
+
+
+def rejected(*parts: Any) -> float:
+    """What `reject(...)` adds to the target of a model: a draw that gets there is rejected."""
+    return -np.inf

@@ -1,0 +1,27 @@
+"""What all tests share."""
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+
+@pytest.fixture
+def x64():
+    """JAX in double precision, for one test."""
+    import jax
+
+    with jax.enable_x64(True):
+        yield
+
+
+@pytest.fixture
+def torch_double():
+    """torch in double precision, for one test."""
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield torch
+    torch.set_default_dtype(before)

@@ -1,0 +1,104 @@
+"""The direction of imports: stanimport on stanlib, never back; frontend and targets meet only in middle."""
+from __future__ import annotations
+
+import ast
+import pathlib
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent
+
+# What each layer may import of the project, besides itself. A layer is a package, or a module of the top level.
+ALLOWED = {
+    "stanlib": set(),
+    "stanimport.source": set(),
+    "stanimport.errors": {"stanlib", "stanimport.source"},
+    "stanimport.settings": {"stanimport.errors"},
+    "stanimport.includes": {"stanimport.errors", "stanimport.source"},
+    "stanimport.middle": {"stanlib", "stanimport.source", "stanimport.errors"},
+    "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
+    "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
+    "stanimport.targets": {
+        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle", "stanimport.passes",
+    },
+    "stanimport.pipeline": {
+        "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.frontend", "stanimport.middle",
+        "stanimport.passes", "stanimport.targets",
+    },
+    "stanimport.cache": {"stanimport.settings"},
+    "stanimport.loading": {
+        "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings", "stanimport.source",
+    },
+    "stanimport.importer": {
+        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache",
+    },
+    "stanimport.api": {
+        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",
+        "stanimport.source",
+    },
+    "stanimport.inference": {"stanlib"},
+    "stanimport.__main__": {"stanimport.api", "stanimport.errors", "stanimport.settings", "stanimport.inference"},
+}
+# Array libraries belong to the modules that are named after them or hold one of them; the compiler uses none.
+LIBRARIES = {"jax", "numpyro", "torch", "pyro"}
+
+
+def modules() -> list[pathlib.Path]:
+    found = [p for package in ("stanimport", "stanlib") for p in (ROOT / package).rglob("*.py")]
+    return [p for p in found if p.name != "parsetab.py"]
+
+
+def dotted(path: pathlib.Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: pathlib.Path) -> set[str]:
+    """Every module that a file imports, relative imports resolved."""
+    name, out = dotted(path), set()
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            out |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                up = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*up, *([base] if base else [])])
+            out |= {f"{base}.{a.name}" for a in node.names}
+    return out
+
+
+def layer(module: str) -> str | None:
+    return next((k for k in sorted(ALLOWED, key=len, reverse=True) if module == k or module.startswith(k + ".")), None)
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_imports_follow_the_direction(path):
+    own = layer(dotted(path))
+    if own is None:
+        assert dotted(path) == "stanimport", f"{dotted(path)} belongs to no layer"
+        return
+    for imported in imports(path):
+        other = layer(imported)
+        if other is not None and other != own:
+            assert other in ALLOWED[own], f"{dotted(path)} imports {imported}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=dotted)
+def test_the_compiler_and_the_functions_use_no_array_library(path):
+    name = dotted(path)
+    if not name.startswith(("stanimport.", "stanlib.functions", "stanlib.distributions", "stanlib.registry")):
+        return
+    if name == "stanimport.inference":
+        return  # it runs samplers
+    roots = {i.partition(".")[0] for i in imports(path)}
+    assert not roots & (LIBRARIES | {"numpy", "scipy"}), f"{name} imports {roots & (LIBRARIES | {'numpy', 'scipy'})}"
+
+
+def test_a_wrong_arrow_is_noticed(tmp_path, monkeypatch):
+    """The check itself fails on an import that runs up."""
+    bad = ROOT / "stanlib" / "types.py"
+    monkeypatch.setattr(pathlib.Path, "read_text", lambda self, *a: "from stanimport.source import Span\n")
+    with pytest.raises(AssertionError):
+        test_imports_follow_the_direction(bad)
