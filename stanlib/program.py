@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from .errors import StanDataError, StanError
+from .rejection import rejecting_draws
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -146,7 +147,8 @@ class Model(StanFunction):
 
     def __call__(self, **inputs: Any) -> None:
         self.backend.enter(self.program)
-        self._run(**self._named(self.data.prepare(inputs)))
+        with rejecting_draws():
+            self._run(**self._named(self.data.prepare(inputs)))
 
 
 class GeneratedQuantities(StanFunction):

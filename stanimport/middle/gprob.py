@@ -364,11 +364,15 @@ class Run(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Bind(Stmt):
-    """`name = call` for a call that adds to the target, under `site`; name is None where nothing is returned."""
+    """`name = call` for a call that adds to the target, under `site`; name is None where nothing is returned.
+
+    `term` names what the call adds, where something else asks for it.
+    """
 
     name: str | None
     site: str
     call: Expr
+    term: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

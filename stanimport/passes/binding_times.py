@@ -94,8 +94,9 @@ class _Walk:
             self.times.dynamic.add(s.name)
         elif isinstance(s, gprob.Assign):
             self._assigned(s.place.name, self.times.is_dynamic(s.value) or self.times.is_dynamic(s.place))
-        elif isinstance(s, gprob.Bind) and s.name is not None:
-            self._assigned(s.name, self.times.is_dynamic(s.call))
+        elif isinstance(s, gprob.Bind):
+            for name in filter(None, (s.name, s.term)):
+                self._assigned(name, self.times.is_dynamic(s.call))
         elif isinstance(s, gprob.For):
             self._for(s)
         elif isinstance(s, gprob.While):

@@ -30,10 +30,20 @@ def effectful_functions(program: gprob.Program) -> frozenset[str]:
     """The unique names of the user's functions whose call adds to the target."""
     found: set[str] = set()
     while True:
-        new = {f.name for f in program.functions if f.name not in found and _adds(f.body, found)}
+        new = {f.name for f in program.functions if f.name not in found and (_adds(f.body, found) or _rejects(f))}
         if not new:
             return frozenset(found)
         found |= new
+
+
+def _rejects(f: gprob.FunDef) -> bool:
+    """A function without a value says by its increment that it has rejected."""
+    return f.result == VOID and rejects(f.body)
+
+
+def rejects(body: Stmts) -> bool:
+    """Whether a `reject` stands in a body."""
+    return any(isinstance(n, gprob.Message) and n.kind != "print" for n in gprob.walk(body))
 
 
 def _adds(body: Stmts, effectful: set[str]) -> bool:

@@ -159,7 +159,7 @@ class ModelEffects(Effects):
     def reject(
         self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
     ) -> list[ast.stmt]:
-        rejected = b.call("ppl.rejected", *parts)
+        rejected = b.call("ppl.reject", *parts)
         return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, rejected), statements, b)
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
@@ -176,10 +176,17 @@ class FunctionEffects(Effects):
     def reject(
         self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
     ) -> list[ast.stmt]:
-        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, b.call("ppl.rejected", *parts)), statements, b)
+        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, b.call("ppl.reject", *parts)), statements, b)
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return b.tuple_([b.const(None) if value is None else value, b.name("lp")])
+
+
+class RejectingEffects(FunctionEffects):
+    """A function that may reject and returns a value: the value becomes NaN."""
+
+    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
+        return value if value is None else b.call("ppl.poison", value, b.name("lp"))
 
 
 class NoEffects(Effects):

@@ -11,9 +11,9 @@ from stanlib.types import VOID
 
 from ..middle import gprob
 from ..passes import binding_times, control
-from ..passes.effects import effectful_functions
+from ..passes.effects import effectful_functions, rejects
 from .asty import Builder
-from .effects import Effects, FunctionEffects, NoEffects
+from .effects import Effects, FunctionEffects, NoEffects, RejectingEffects
 from .expressions import Expressions
 from .names import Names
 from .statements import Statements
@@ -88,10 +88,12 @@ class UserFunctions:
         parameters = [names[p.name] for p in f.parameters]
         marked = [p.name for p, d in zip(f.parameters, dynamic) if d]
         effects: Effects = FunctionEffects() if key in self.effectful else NoEffects()
+        if key not in self.effectful and rejects(f.body):
+            effects = RejectingEffects()
         statements, body = self.prepare(f.body, marked, names, effects, f)
         names.share(body, [p.name for p in f.parameters])
         made = statements.block(body)
-        if key in self.effectful:
+        if isinstance(effects, FunctionEffects):
             made = [b.assign("lp", b.const(0.0)), *made]
             if f.result == VOID:
                 made.append(b.return_(effects.returned(None, b)))

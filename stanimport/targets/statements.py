@@ -172,8 +172,12 @@ class Statements:
         return b.call(self.expr.callee(f, (True,) * (len(arguments) + 1)), bound, *arguments)
 
     def observe(self, s: gprob.Observe, b: Builder) -> list[ast.stmt]:
-        static = not self.times.is_dynamic(s.value)
-        return self.effects.add(Effect(s.site, static, s), self, b)
+        return self.effects.add(Effect(s.site, self._is_data(s.value), s), self, b)
+
+    def _is_data(self, e: gprob.Expr) -> bool:
+        """Whether a value comes from data alone; the index of a traced loop is no parameter."""
+        indices = {loop.name for loop in self.nest.loops} if self.nest is not None else set()
+        return not self.expr.with_static(indices).times.is_dynamic(e)
 
     def factor(self, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
         return self.effects.add(Effect(s.site, False, s), self, b)
@@ -181,7 +185,7 @@ class Statements:
     def bind(self, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
         """A call that returns a value and what it adds to the target."""
         value = b.target(self.names[s.name]) if s.name is not None else b.target(self.names.new("_"))
-        term = self.names.new("term")
+        term = self.names.new("term") if s.term is None else self.names[s.term]
         pair = b.make(ast.Tuple, elts=[value, b.target(term)], ctx=ast.Store())
         call = b.assign(pair, self.expr(s.call))
         return [call, *self.effects.add(Effect(s.site, False, s, b.name(term)), self, b)]

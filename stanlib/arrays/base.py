@@ -9,8 +9,6 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     complex(a, b)     a + b i, also where either is infinite
     segment_sum(x, i, n)    the n sums of the components of x with the same i
     convert(args)     the arguments in a form that the namespace's operators take
-    reals(args)       the same, and integers beside reals become reals of their precision, where the library's operators
-                      would take its default one
     real(x)           x with real components (ints become reals; complex numbers stay)
     reals(args)       the arguments as real arrays of the namespace; integers in the precision of the reals beside them
     argsort(x)        the order that sorts x; equal components stay as they are
@@ -67,8 +65,8 @@ ARRAYS = (
     "asarray", "array", "real", "reals", "integer", "zeros", "ones", "full", "arange", "eye", "where", "shape", "ndim",
     "reshape", "broadcast_to", "broadcast_shape", "stack", "concatenate", "take", "flip", "transpose", "swapaxes",
     "sum", "prod", "max", "min", "argmax", "argmin", "cumsum", "sort", "argsort", "any", "all", "nonzero",
-    "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "get", "at_set", "segment_sum", "complex", "known",
-    "is_concrete", "convert", "reals", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
+    "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "is_integer", "get", "at_set", "segment_sum", "complex", "known",
+    "is_concrete", "convert", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
 )  # fmt: skip
 
 LINEAR_ALGEBRA = (

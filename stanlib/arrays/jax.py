@@ -168,10 +168,6 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return args
 
 
-def reals(args: Sequence[Any]) -> Sequence[Any]:
-    return args
-
-
 def real(x: Any) -> Any:
     return x.astype(jnp.result_type(x, float)) if isinstance(x, jax.Array) else _np.real(x)
 
@@ -192,6 +188,10 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
     if not uses_jax((a, b)):
         return _np.solve_triangular(a, b, lower, trans)
     return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=1 if trans else 0)
+
+
+def is_integer(x: Any) -> bool:
+    return jnp.issubdtype(jnp.result_type(x), jnp.integer)
 
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:

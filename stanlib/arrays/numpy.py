@@ -62,10 +62,6 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return args
 
 
-def reals(args: Sequence[Any]) -> Sequence[Any]:
-    return args
-
-
 def real(x: Any) -> Any:
     x = np.asarray(x)
     return x if x.dtype.kind == "c" else np.asarray(x, np.result_type(x.dtype, np.float32) if x.ndim else float)
@@ -86,6 +82,10 @@ def argsort(x: Any, axis: int = -1) -> Any:
 def broadcast_shape(*args: Any) -> tuple[int, ...]:
     """The shape to which arguments broadcast."""
     return np.broadcast_shapes(*(np.shape(a) for a in args))
+
+
+def is_integer(x: Any) -> bool:
+    return np.asarray(x).dtype.kind in "iub"
 
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:

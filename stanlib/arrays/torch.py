@@ -57,13 +57,6 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return [_tensor(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
 
 
-def reals(args: Sequence[Any]) -> Sequence[Any]:
-    like = _reference(args)
-    if like is None or not like.is_floating_point():
-        return convert(args)
-    return [a.to(like.dtype) if isinstance(a, torch.Tensor) else a for a in convert(args)]
-
-
 def _scalar(x: Any) -> Any:
     """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
     return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
@@ -313,6 +306,10 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
     column = b.unsqueeze(-1) if b.ndim == a.ndim - 1 else b
     out = torch.linalg.solve_triangular(a, column, upper=not lower)
     return out.squeeze(-1) if column is not b else out
+
+
+def is_integer(x: Any) -> bool:
+    return not (x.is_floating_point() or x.is_complex()) if isinstance(x, torch.Tensor) else np.asarray(x).dtype.kind in "iub"
 
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:

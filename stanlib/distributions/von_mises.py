@@ -44,22 +44,21 @@ class von_mises:
 def _log_between(xp, a, b, kappa):
     """The log probability of a <= angle <= b around the mode at 0, for angles that go on beyond one turn.
 
-    The distribution function is a whole number plus or minus a tail: so two tails, whose logarithms are known, are
-    added to or subtracted from 0 or 1.
+    The distribution function is a whole number plus or minus a tail: so two tails are added to or subtracted from 0 or
+    1, in units of the larger one if it is 0.
     """
-    whole_a, sign_a, log_a = _log_tail(xp, a, kappa)
-    whole_b, sign_b, log_b = _log_tail(xp, b, kappa)
-    most = xp.stop_gradient(xp.maximum(log_a, log_b))
-    within_tails = whole_a == whole_b
-    scale = xp.where(within_tails, most, 0.0)
-    tails = sign_b * xp.exp(log_b - scale) - sign_a * xp.exp(log_a - scale)
-    p = xp.where(within_tails, tails, 1 + tails)
+    whole_a, front_a, area_a = _tail(xp, a, kappa)
+    whole_b, front_b, area_b = _tail(xp, b, kappa)
+    only_tails = whole_a == whole_b
+    scale = xp.where(only_tails, xp.stop_gradient(xp.maximum(front_a, front_b)), 0.0)
+    tails = xp.exp(front_b - scale) * area_b - xp.exp(front_a - scale) * area_a
+    p = xp.where(only_tails, tails, 1 + tails)
     possible = p > 0
     return xp.where(possible, scale + xp.log(xp.where(possible, p, 1.0)), -xp.inf)
 
 
-def _log_tail(xp, x, kappa):
-    """The distribution function at x as a whole number and a sign times a tail: both, and the tail's logarithm."""
+def _tail(xp, x, kappa):
+    """The distribution function at x as a whole number plus a tail, which is exp(front) times a signed area."""
     turns = xp.floor((xp.stop_gradient(x) + math.pi) / TWO_PI)
     r = x - TWO_PI * turns
     left = r <= 0
@@ -72,7 +71,5 @@ def _log_tail(xp, x, kappa):
     s = end * nodes
     fall = 2 * xp.sin(u + 0.5 * s) * xp.sin(0.5 * s)  # cos(u) - cos(u + s)
     area = end * xp.sum(weights * xp.exp(-kappa * fall), axis=0)
-    empty = area <= 0
-    log_area = xp.where(empty, -1e300, xp.log(xp.where(empty, 1.0, area)))
-    log_tail = log_area - 2 * kappa * sine - xp.log(xp.i0e(kappa)) - LOG_2_PI
-    return turns + xp.where(left, 0.0, 1.0), xp.where(left, 1.0, -1.0), log_tail
+    front = -2 * kappa * sine - xp.log(xp.i0e(kappa)) - LOG_2_PI
+    return turns + xp.where(left, 0.0, 1.0), front, xp.where(left, area, -area)

@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..rejection import rejecting_draws
+
 State = tuple[Any, ...]
 UNSET = None
 UNROLL = 4  # trip counts up to which a loop is written out
@@ -51,10 +53,11 @@ def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., St
     if not is_traced(predicate):
         return then(*state) if predicate else otherwise(*state)
     state = _arrays(state)
-    target = _merge(_shapes(then, state), _shapes(otherwise, state))
-    out: State = jax.lax.cond(
-        jnp.asarray(predicate) != 0, lambda s: _fit(then(*s), target), lambda s: _fit(otherwise(*s), target), state
-    )
+    with rejecting_draws():
+        target = _merge(_shapes(then, state), _shapes(otherwise, state))
+        out: State = jax.lax.cond(
+            jnp.asarray(predicate) != 0, lambda s: _fit(then(*s), target), lambda s: _fit(otherwise(*s), target), state
+        )
     return out
 
 

@@ -19,7 +19,7 @@ from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, 
 from .numpyro_distributions import Improper, Truncated, make
 from .numpyro_supports import support_of
 from .values import (  # noqa: F401
-    array, copy, fatal_error, fit, inf, nan, real, reject, rejected, replace_item, row, satisfies, terms, text, unset,
+    array, copy, fatal_error, fit, inf, nan, poison, real, reject, replace_item, row, satisfies, terms, text, unset,
     violation,
 )  # fmt: skip
 

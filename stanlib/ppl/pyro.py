@@ -15,7 +15,7 @@ from ..random.torch import TorchRandom
 from .pyro_distributions import Improper, Truncated, make, tensors
 from .pyro_supports import support_of
 from .values import (  # noqa: F401
-    UNSET, array, copy, fatal_error, fit, inf, nan, real, reject, rejected, replace_item, row, satisfies, terms, text,
+    UNSET, array, copy, fatal_error, fit, inf, nan, poison, real, reject, replace_item, row, satisfies, terms, text,
     unset, violation,
 )  # fmt: skip
 
@@ -61,18 +61,19 @@ def observe(name: str, distribution: Any, value: Any) -> None:
 
 
 def factor(name: str, value: Any) -> None:
-    """Add to the log density."""
-    pyro.factor(name, _tensor(value))
+    """Add to the log density; NaN rejects the draw, as -inf does."""
+    value = _tensor(value)
+    pyro.factor(name, torch.where(torch.isnan(value), -torch.inf, value))
 
 
 def observe_terms(name: str, *terms: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    pyro.factor(name, join(terms))
+    factor(name, join(terms))
 
 
 def factor_terms(name: str, *terms: Any) -> None:
     """Add the sum of all these to the log density."""
-    pyro.factor(name, join(terms).sum())
+    factor(name, join(terms).sum())
 
 
 def total(term: Any) -> Any:

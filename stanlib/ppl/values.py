@@ -8,6 +8,7 @@ import numpy as np
 from .. import constraints as records
 from ..arrays import namespace
 from ..errors import StanFatalError, StanIndexError, StanReject
+from ..rejection import is_error
 
 inf, nan = np.inf, np.nan
 UNSET = None  # a variable that has no value yet and no size of its own
@@ -109,13 +110,26 @@ def text(part: Any) -> str:
     return part if isinstance(part, str) else str(np.asarray(part).tolist()).replace(" ", "")
 
 
-def reject(*parts: Any) -> None:
-    """`reject(...)` outside a model.
+def reject(*parts: Any) -> float:
+    """`reject(...)`: the log density that it adds to a model.
 
     Raises:
-        StanReject: with the program's message.
+        StanReject: with the program's message, outside of models.
     """
-    raise StanReject("".join(map(text, parts)))
+    if is_error():
+        raise StanReject("".join(map(text, parts)))
+    return -np.inf
+
+
+def poison(value: Any, lp: Any) -> Any:
+    """What a function returns: NaN if it has rejected, so that the draw is rejected too."""
+    if isinstance(lp, float) and lp == 0.0:
+        return value
+    if isinstance(value, tuple):
+        return tuple(poison(v, lp) for v in value)
+    xp = namespace((value, lp))
+    value, lp = xp.convert((value, lp))
+    return value if xp.is_integer(value) else xp.where(lp == -np.inf, np.nan, value)
 
 
 def fatal_error(*parts: Any) -> None:
@@ -125,8 +139,3 @@ def fatal_error(*parts: Any) -> None:
         StanFatalError: with the program's message.
     """
     raise StanFatalError("".join(map(text, parts)))
-
-
-def rejected(*parts: Any) -> float:
-    """What `reject(...)` adds to the target of a model: a draw that gets there is rejected."""
-    return -np.inf

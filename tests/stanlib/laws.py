@@ -66,7 +66,7 @@ DISCRETE = [
     Law("neg_binomial", (2.4, 0.7), (0, 4, 40), stats.nbinom(2.4, 0.7 / 1.7)),
     Law("neg_binomial_2", (3.1, 1.4), (0, 4, 40), stats.nbinom(1.4, 1.4 / 4.5)),
     Law("neg_binomial_2_log", (1.1, 1.4), (0, 4, 40), stats.nbinom(1.4, 1.4 / (1.4 + math.exp(1.1)))),
-    Law("beta_neg_binomial", (2.4, 3.7, 1.2), (0, 4, 40), stats.betanbinom(2.4, 3.7, 1.2)),
+    Law("beta_neg_binomial", (2.0, 3.7, 1.2), (0, 4, 40), stats.betanbinom(2, 3.7, 1.2)),
     Law("yule_simon", (3.3,), (1, 4, 40), stats.yulesimon(3.3)),
     Law("discrete_range", (-1, 6), (-1, 3, 6), stats.randint(-1, 7)),
 ]

@@ -1,0 +1,165 @@
+"""Programs that read `target()` keep the log density in a variable beside what they add to it.
+
+Every statement that adds to the target adds to the variable too; functions that read it get it as a further argument.
+Programs that never read it stay as they are.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stanlib import registry
+from stanlib.registry import Function
+from stanlib.types import INT, REAL, Type, is_scalar
+
+from ..middle import gprob
+from ..source import Span
+from .normalize import apply, map_blocks
+
+Stmts = tuple[gprob.Stmt, ...]
+TARGET = "_target"
+
+
+def run(program: gprob.Program) -> gprob.Program:
+    """The program with explicit reads of the target."""
+    readers = _readers(program)
+    if not readers and not _reads((*program.model, *program.recomputed), frozenset()):
+        return program
+    tracker = _Tracker(readers)
+    program = map_blocks(program, lambda block: tuple(tracker.block(block)))
+    functions = tuple(_with_argument(f) if f.name in readers else f for f in program.functions)
+    start = _start(program.span)
+    return replace(
+        program, functions=functions, model=(start, *program.model), recomputed=(start, *program.recomputed)
+    )
+
+
+def _readers(program: gprob.Program) -> frozenset[str]:
+    """The functions that read the target, themselves or through others."""
+    found: frozenset[str] = frozenset()
+    while True:
+        new = {f.name for f in program.functions if f.name not in found and _reads(f.body, found)}
+        if not new:
+            return found
+        found |= new
+
+
+def _reads(body: Stmts, readers: frozenset[str]) -> bool:
+    for node in gprob.walk(body):
+        if isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in readers:
+            return True
+    return False
+
+
+def _start(span: Span) -> gprob.Stmt:
+    return gprob.Declare(span, TARGET, gprob.Sized(REAL), None, gprob.Const(REAL, span, 0.0))
+
+
+def _with_argument(f: gprob.FunDef) -> gprob.FunDef:
+    """The function with the target so far as its last argument, under a name of its own: arguments are not changed."""
+    span = f.span
+    parameter = gprob.Parameter(f"{TARGET}_before", REAL)
+    start = gprob.Declare(span, TARGET, gprob.Sized(REAL), None, gprob.Var(REAL, span, parameter.name))
+    return replace(f, parameters=(*f.parameters, parameter), body=(start, *f.body))
+
+
+class _Tracker:
+    def __init__(self, readers: frozenset[str]):
+        self.readers = readers
+        self.count = 0
+
+    def block(self, block: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
+        for s in block:
+            if isinstance(s, (gprob.For, gprob.While)):
+                s = replace(s, body=tuple(self.block(s.body)))
+            elif isinstance(s, gprob.If):
+                s = replace(s, then=tuple(self.block(s.then)), otherwise=tuple(self.block(s.otherwise)))
+            yield from self._statement(gprob.rewrite(s, self._expression))
+
+    def _expression(self, node: object) -> object:
+        if isinstance(node, gprob.TargetValue):
+            return gprob.Var(REAL, node.span, TARGET)
+        if isinstance(node, gprob.CallUser) and node.function in self.readers:
+            target = gprob.Var(REAL, node.span, TARGET)
+            if not any(isinstance(a, gprob.Var) and a.name == TARGET for a in node.arguments[-1:]):
+                return replace(node, arguments=(*node.arguments, target))
+        return node
+
+    def _statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
+        if isinstance(s, gprob.Bind):
+            self.count += 1
+            term = f"_added{self.count}"
+            yield replace(s, term=term)
+            yield _add(gprob.Var(REAL, s.span, term), s.span)
+        elif isinstance(s, (gprob.Observe, gprob.Factor)):
+            self.count += 1
+            name = f"_added{self.count}"
+            value = log_density(s.distribution, s.value) if isinstance(s, gprob.Observe) else total(s.value)
+            yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, value)
+            added = gprob.Var(REAL, s.span, name)
+            yield gprob.Factor(s.span, s.site, added)
+            yield _add(added, s.span)
+        else:
+            yield s
+
+
+def _add(term: gprob.Expr, span: Span) -> gprob.Stmt:
+    target = gprob.Var(REAL, span, TARGET)
+    return gprob.Assign(span, gprob.Place(TARGET, REAL, span), apply("add", REAL, (target, term)))
+
+
+def total(value: gprob.Expr) -> gprob.Expr:
+    """The sum of all components of what is added to the target."""
+    if is_scalar(value.type):
+        return value
+    return gprob.Apply(REAL, value.span, registry.by_symbol("sum"), (value,))
+
+
+def log_density(d: gprob.Distribution, value: gprob.Expr) -> gprob.Expr:
+    """The log density of a `~` statement as an expression."""
+    density = _call(d.lpdf, (value, *d.arguments), value.span)
+    if d.lower is None and d.upper is None:
+        return density
+    span = value.span
+    normalizer = _times(log_normalizer(d, span), value, d)
+    inside: gprob.Expr = apply("subtract", REAL, (density, normalizer))
+    never = gprob.Const(REAL, span, float("-inf"))
+    for bound, extreme, comparison in ((d.lower, "min", "logical_lt"), (d.upper, "max", "logical_gt")):
+        if bound is not None:
+            furthest = value if is_scalar(value.type) else _reduce(extreme, value)
+            outside = apply(comparison, INT, (furthest, bound))
+            inside = gprob.Cond(REAL, span, outside, never, inside)
+    return inside
+
+
+def log_normalizer(d: gprob.Distribution, span: Span) -> gprob.Expr:
+    """The log probability between the bounds of a truncation, summed over vectorised arguments."""
+    name = d.lpdf.name if isinstance(d.lpdf, Function) else d.lpdf
+    below = d.lower
+    if below is not None and "_lpmf" in name:
+        below = apply("subtract", INT, (below, gprob.int_const(1, span)))
+    if d.upper is None:
+        assert below is not None and d.lccdf is not None
+        return _call(d.lccdf, (below, *d.arguments), span)
+    assert d.lcdf is not None
+    top = _call(d.lcdf, (d.upper, *d.arguments), span)
+    return top if below is None else apply("log_diff_exp", REAL, (top, _call(d.lcdf, (below, *d.arguments), span)))
+
+
+def _times(normalizer: gprob.Expr, value: gprob.Expr, d: gprob.Distribution) -> gprob.Expr:
+    """The normaliser counts once per observation, which vectorised arguments see to by themselves."""
+    if is_scalar(value.type) or any(not is_scalar(a.type) for a in d.arguments):
+        return normalizer
+    count = gprob.Promote(REAL, value.span, _reduce("num_elements", value, INT))
+    return apply("multiply", REAL, (normalizer, count))
+
+
+def _reduce(name: str, value: gprob.Expr, result: Type = REAL) -> gprob.Expr:
+    function, overload = registry.exact(name)[(value.type,)]
+    return gprob.Apply(overload.result if result == REAL else result, value.span, function, (value,))
+
+
+def _call(f: Function | str, arguments: tuple[gprob.Expr, ...], span: Span) -> gprob.Expr:
+    if isinstance(f, Function):
+        return gprob.Apply(REAL, span, f, arguments)
+    return gprob.CallUser(REAL, span, f, arguments)
