@@ -146,5 +146,5 @@ def known_maximum(xp, name, n):
 
 
 def outcomes(xp, most, shape, *like):
-    """0, 1, ..., `most` along a new leading axis in front of those of a shape, in the library of the parameters."""
-    return xp.convert((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]
+    """0, 1, ..., `most` along a new leading axis in front of those of a shape, as reals of the parameters."""
+    return xp.reals((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]

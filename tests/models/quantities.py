@@ -78,7 +78,7 @@ def _ragged(d, p):
 
 def _reduction(d, p):
     residual = d.loss - p.level - (d.setting - np.mean(d.setting, axis=0)) @ p.slope
-    return dict(squares=residual @ residual, rms=np.std(residual, mean=0.0))
+    return dict(squares=residual @ residual, rms=np.sqrt(np.mean(residual**2)))
 
 
 def _poisson_glm(d, p):

@@ -123,6 +123,7 @@ def test_log_density_and_gradient(name, x64):
     start, end = (unconstrain_fn(module.model, (), inputs, p) for p in (first, second))
     (value, constrained), gradient = f(start)
     assert set(constrained) == set(first)
+    assert np.isfinite(value) and all(np.all(np.isfinite(g)) for g in gradient.values())
     for k in first:
         np.testing.assert_allclose(constrained[k], first[k], rtol=1e-9, atol=1e-12, err_msg=k)
     difference = f(end)[0][0] - value
@@ -152,7 +153,7 @@ def test_generated_quantities(name, x64):
         assert np.shape(made[k]) == shape and np.all(np.isfinite(made[k])), k
 
 
-@pytest.mark.parametrize("name", [n for n in RANDOM if n != "coin"])
+@pytest.mark.parametrize("name", [n for n in RANDOM if n != "coin"])  # whose one bit may well be the same
 def test_random_quantities_follow_the_key(name, x64):
     module, draw = load(name), point(name, 1)
     inputs = module.transformed_data(**raw_data(name))
@@ -160,6 +161,16 @@ def test_random_quantities_follow_the_key(name, x64):
     for k in RANDOM[name](data_of(name)):
         np.testing.assert_array_equal(one[k], again[k])
         assert np.any(one[k] != other[k])
+
+
+def test_every_draw_has_noise_of_its_own(x64):
+    module, draw = load("linear_regression"), point("linear_regression", 1)
+    inputs = module.transformed_data(**raw_data("linear_regression"))
+    keys = jax.random.split(jax.random.PRNGKey(0), 4)
+    made = jax.jit(jax.vmap(lambda key: generate(module, inputs, draw, key)))(keys)
+    assert np.shape(made["y_rep"]) == (4, inputs["N"])
+    assert len(np.unique(made["y_rep"])) == 4 * inputs["N"]
+    assert len(np.unique(made["log_lik"], axis=0)) == 1
 
 
 # --- Pyro ------------------------------------------------------------------------------------------------------------

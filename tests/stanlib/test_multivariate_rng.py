@@ -65,8 +65,13 @@ COVARIANCES = {
 }
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("symbol", MEANS)
+# compiling the rejection samplers takes JAX seconds each, so that it draws from one law of every kind
+IN_JAX = ("multi_normal_cholesky_rng", "multi_student_t_rng", "dirichlet_multinomial_rng", "lkj_corr_rng", "wishart_rng")
+
+
+@pytest.mark.parametrize(
+    "library, symbol", [(b, s) for b in LIBRARIES for s in (IN_JAX if b == "jax" else MEANS)], ids=str
+)
 def test_means(library, symbol):
     arguments, mean = MEANS[symbol]
     sample = draws(library, symbol, *arguments)
@@ -78,36 +83,34 @@ def test_means(library, symbol):
         assert sample.dtype.kind == "i" and (sample.sum(axis=1) == 10).all() and (sample >= 0).all()
 
 
-@pytest.mark.parametrize("library", ["numpy", "jax"])
 @pytest.mark.parametrize(
     "symbol, arguments", [("wishart", (5.5,)), ("inv_wishart", (11.5,)), ("lkj_corr", (3,))], ids=lambda x: str(x)
 )
-def test_factors_have_the_law_of_their_product(library, symbol, arguments):
+def test_factors_have_the_law_of_their_product(symbol, arguments):
     """Two samples of one determinant's law."""
     lkj = symbol == "lkj_corr"
-    whole = draws(library, f"{symbol}_rng", *arguments, *((1.5,) if lkj else (S,)))
-    factors = draws(library, f"{symbol}_cholesky_rng", *arguments, *((1.5,) if lkj else (L,)))
+    whole = draws("numpy", f"{symbol}_rng", *arguments, *((1.5,) if lkj else (S,)))
+    factors = draws("numpy", f"{symbol}_cholesky_rng", *arguments, *((1.5,) if lkj else (L,)))
     assert (np.triu(factors, 1) == 0).all()
     dets, half = np.linalg.det(whole), len(whole) // 2
     squares = np.prod(np.diagonal(factors, axis1=1, axis2=2), axis=1) ** 2
     assert scipy.stats.ks_2samp(dets[:half], squares[half:]).pvalue > 1e-3
 
 
-@pytest.mark.parametrize("library", ["numpy", "jax"])
 @pytest.mark.parametrize("eta", [0.4, 3.0])
-def test_correlations_are_beta(library, eta):
+def test_correlations_are_beta(eta):
     """Every correlation of an LKJ matrix of size K is beta on (-1, 1) with eta - 1 + K / 2."""
-    sample = draws(library, "lkj_corr_rng", 4, eta)
+    sample = draws("numpy", "lkj_corr_rng", 4, eta)
     np.testing.assert_allclose(np.diagonal(sample, axis1=1, axis2=2), 1, rtol=1e-12)
     law = scipy.stats.beta(eta + 1, eta + 1, loc=-1, scale=2)
     for i, j in ((1, 0), (3, 1), (3, 2)):
-        assert scipy.stats.kstest(sample[:2000, i, j], law.cdf).pvalue > 1e-3
+        assert scipy.stats.kstest(sample[:, i, j], law.cdf).pvalue > 1e-3
 
 
 def test_diagonal_of_wishart_draws():
-    sample = draws("jax", "wishart_rng", 5.5, S)
+    sample = draws("numpy", "wishart_rng", 5.5, S)
     for i in range(3):
-        assert scipy.stats.kstest(sample[:3000, i, i] / S[i, i], scipy.stats.chi2(5.5).cdf).pvalue > 1e-3
+        assert scipy.stats.kstest(sample[:, i, i] / S[i, i], scipy.stats.chi2(5.5).cdf).pvalue > 1e-3
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import math
-
-from scipy.special import zeta
+from functools import lru_cache
 
 LOG_2 = math.log(2)
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
@@ -12,13 +11,19 @@ EULER_GAMMA = 0.57721566490153286061
 _STIRLING = (
     1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400, 43867 / 244188,
 )  # fmt: skip
-# DLMF 5.7.3: (-1)^k (zeta(k) - 1) / k for k = 2, 3, ...
-_ZETA = tuple((-1) ** k * zeta(k, 2.0) / k for k in range(2, 20))
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510)
 _DIGAMMA = tuple(b / (2 * k) for k, b in enumerate(_BERNOULLI, 1))
 _STEPS = 8  # how far the recurrence leads before the asymptotic series
 _ATANH = tuple(2 / (2 * k + 3) for k in range(10))
 _NEAR = 0.3  # where the series of log(1 + x) - x takes over
+
+
+@lru_cache(maxsize=1)
+def _zeta_coefficients():
+    """(-1)^k (zeta(k) - 1) / k for k = 2, 3, ...: DLMF 5.7.3."""
+    from scipy.special import zeta  # not before it is needed: records are read without an array library
+
+    return tuple((-1) ** k * float(zeta(k, 2.0)) / k for k in range(2, 20))
 
 
 def horner(coefficients, x):
@@ -52,7 +57,7 @@ def lgamma1p(xp, x):
     """lgamma(1 + x), to full relative precision near 0 (DLMF 5.7.3)."""
     near = abs(x) < 0.25
     s = xp.where(near, x, 0.1)
-    series = (1 - EULER_GAMMA) * s - xp.log1p(s) + s * s * horner(_ZETA, s)
+    series = (1 - EULER_GAMMA) * s - xp.log1p(s) + s * s * horner(_zeta_coefficients(), s)
     return xp.where(near, series, xp.lgamma(1 + xp.where(near, 1.0, x)))
 
 

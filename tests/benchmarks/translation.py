@@ -1,0 +1,69 @@
+"""Times of translation and import: python tests/benchmarks/translation.py
+
+Prints the translation time of every program in models/ without a cache, the cost of importing a cached program over
+that of an equal Python file, and of `import stanimport`. Each is the least of several runs.
+"""
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+
+def best(run, repeats: int = 5) -> float:
+    """The least time of several runs, in milliseconds."""
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return 1e3 * min(times)
+
+
+def in_a_fresh_process(statement: str, repeats: int = 7) -> float:
+    """The least time of a statement in a new interpreter, its start not counted."""
+    code = f"import sys, time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(repeats)]
+    return 1e3 * min(float(r.stdout.split()[-1]) for r in runs)
+
+
+def translation() -> None:
+    import stanimport
+
+    first = time.perf_counter()
+    files = sorted((ROOT / "models").glob("*.stan"))
+    stanimport.translate(files[0])
+    print(f"first translation in a process (loads PLY and the library): {1e3 * (time.perf_counter() - first):.0f} ms")
+    times = {f.stem: best(lambda f=f: stanimport.translate(f)) for f in files}
+    for name, ms in times.items():
+        print(f"  {name:28} {ms:7.1f} ms")
+    print(f"translation: median {statistics.median(times.values()):.1f} ms, longest {max(times.values()):.1f} ms")
+
+
+def cached_import() -> None:
+    program = "parameters { real mu; } model { mu ~ normal(0, 1); }\n"
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "stan_program.stan").write_text(program)
+        (Path(folder) / "python_program.py").write_text("def model():\n    pass\n")
+        setup = f"import sys; sys.dont_write_bytecode = False; sys.path.insert(0, {folder!r}); import stanimport, stanlib.backend"
+        for module in ("stan_program", "python_program"):
+            subprocess.run([sys.executable, "-c", f"{setup}; import {module}"], check=True)
+        timed = "t = time.perf_counter(); import {m}"
+        stan, python = (in_a_fresh_process(f"{setup}; {timed.format(m=m)}") for m in ("stan_program", "python_program"))
+    print(f"cached import: {stan:.1f} ms, of an equal .py {python:.1f} ms: {stan - python:.1f} ms more")
+
+
+def package_import() -> None:
+    print(f"import stanimport: {in_a_fresh_process('import stanimport'):.1f} ms")
+
+
+if __name__ == "__main__":
+    translation()
+    cached_import()
+    package_import()
