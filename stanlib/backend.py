@@ -6,7 +6,8 @@ Importing a translated module imports neither NumPy nor an array library.
 from __future__ import annotations
 
 import importlib
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 from . import program
 

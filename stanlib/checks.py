@@ -6,8 +6,9 @@ are known while tracing; indices and components are looked at where they are.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any
 
 from .arrays import namespace
 from .errors import StanDomainError, StanIndexError

@@ -6,7 +6,8 @@ Types and Declarations"; CmdStan Guide, "JSON Format for CmdStan".
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -129,7 +130,7 @@ def _convert_tuple(program: Program, v: Variable, given: Any, shapes: Sequence[S
     columns = _columns(program, v, given, dims, len(v.items))
     out = []
     for i, (item, column, shape) in enumerate(zip(v.items, columns, shapes)):
-        named = type(v)(f"{v.name}.{i + 1}", item.type, (), None, v.declaration, v.line, item.items)
+        named = type(v)(f"{v.name}.{i + 1}", item.type, (), "", v.declaration, v.line, item.items)
         out.append(_convert(program, named, item.type, column, tuple(int(n) for n in shape)))
     return tuple(out)
 

@@ -1,9 +1,10 @@
 """The domains of the arguments of library functions: what Stan throws for, and what to call it in a message."""
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, Callable, Iterable, Sequence
+from typing import Any
 
 from .arrays import named, namespace
 from .errors import StanDomainError

@@ -5,11 +5,23 @@ row_vector and matrix. Source: Stan Functions Reference, "Vectorization", and th
 """
 from __future__ import annotations
 
-from typing import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 from .types import (
-    COMPLEX, COMPLEX_MATRIX, COMPLEX_ROW_VECTOR, COMPLEX_VECTOR, INT, MATRIX, REAL, ROW_VECTOR, TO_COMPLEX, VECTOR,
-    Type, array, dimensions, unwind,
+    COMPLEX,
+    COMPLEX_MATRIX,
+    COMPLEX_ROW_VECTOR,
+    COMPLEX_VECTOR,
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    TO_COMPLEX,
+    VECTOR,
+    Type,
+    array,
+    dimensions,
+    unwind,
 )  # fmt: skip
 
 REAL_BASES = (REAL, VECTOR, ROW_VECTOR, MATRIX)

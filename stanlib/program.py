@@ -1,9 +1,9 @@
 """What a translated module says of itself (`module.stan`), and the functions that it offers."""
 from __future__ import annotations
 
-import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from .errors import StanDataError, StanError
 from .rejection import rejecting_draws
@@ -68,7 +68,9 @@ class StanFunction:
         self, function: Callable[..., Any], backend: Backend, program: Program,
         stan_names: Mapping[str, str] | None = None,
     ):  # fmt: skip
-        functools.update_wrapper(self, function)
+        self.__name__, self.__qualname__, self.__module__ = function.__name__, function.__name__, function.__module__
+        self.__doc__ = function.__doc__ or type(self).__doc__
+        self.__wrapped__ = function  # inspect.signature shows the generated function's
         self.function, self.backend, self.program = function, backend, program
         self.stan_names = dict(stan_names or {})  # where Python could not take Stan's name: {"lambda_": "lambda"}
 

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Any, Callable, Iterable, Mapping
+from functools import cache, cached_property, lru_cache
+from typing import Any
 
 from . import signatures
 from .arrays import namespace
@@ -120,14 +121,14 @@ def load() -> None:
 Candidate = tuple[Function, signatures.Overload]
 
 
-@lru_cache(maxsize=None)
+@cache
 def candidates(name: str) -> tuple[Candidate, ...]:
     """Every overload of a library function, with the record that implements it."""
     load()
     return tuple((f, o) for f in FUNCTIONS.get(name, ()) for s in f.signatures for o in s.overloads)
 
 
-@lru_cache(maxsize=None)
+@cache
 def exact(name: str) -> dict[tuple[Type, ...], Candidate]:
     """The overloads of a name by their argument types: most calls need no promotion."""
     return {c[1].types: c for c in candidates(name)}

@@ -8,13 +8,24 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Iterable, Iterator, Union
+from functools import cache, cached_property
+from typing import Union
 
 from . import families
 from .types import (
-    PRIMITIVES, REAL, VECTOR, VOID, Function, Parameter, Tuple, Type, array, ints_to_real, is_scalar,
+    PRIMITIVES,
+    REAL,
+    VECTOR,
+    VOID,
+    Function,
+    Parameter,
+    Tuple,
+    Type,
+    array,
+    ints_to_real,
+    is_scalar,
 )  # fmt: skip
 
 
@@ -121,7 +132,7 @@ class _Reader:
         return False
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse(text: str) -> Signature:
     """Parse one signature; raises ValueError when the text is none."""
     r = _Reader(text)
@@ -229,7 +240,7 @@ def _options(term: Term, binding: dict[str, Type], sets: dict[str, tuple[Type, .
 
 
 def _function_type(term: FunctionOf, binding: dict[str, Type], sets: dict[str, tuple[Type, ...]]) -> Function:
-    only = lambda t: next(iter(_options(t, binding, sets)))  # noqa: E731  (a function type has no alternatives)
+    only = lambda t: next(iter(_options(t, binding, sets)))
     return Function(tuple(Parameter(only(a.term), a.data_only) for a in term.parameters), only(term.result))
 
 

@@ -4,8 +4,9 @@ Source: Stan Reference Manual, "Data Types and Declarations". All types are froz
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Iterable, Union
+from typing import Any, Union
 
 # Whether a value may depend on parameters (True) or on data alone (False); for a tuple, one entry per item.
 # stanc calls it the autodiff level.

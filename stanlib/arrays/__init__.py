@@ -7,8 +7,9 @@ base.py says what each primitive does.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterable
 from types import ModuleType
-from typing import Any, Iterable
+from typing import Any
 
 _NUMPY, _TORCH, _JAX = 0, 1, 2
 _NAMES = ("numpy", "torch", "jax")

@@ -1,7 +1,8 @@
 """Loops and branches in Python, for the array libraries that run them as they stand."""
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def loop(

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +15,7 @@ from . import host
 def _call(f: Callable[..., Any], *args: Any) -> Any:
     """The componentwise f of arrays of one shape, computed by NumPy."""
     out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
-    on_host = lambda *xs: np.asarray(f(*xs), out.dtype)  # noqa: E731
+    on_host = lambda *xs: np.asarray(f(*xs), out.dtype)
     return jax.pure_callback(on_host, out, *args, vmap_method="broadcast_all")
 
 
@@ -47,14 +48,14 @@ def _each(f: Callable[..., Any], outputs: str) -> Callable[..., Any]:
 
 @jax.custom_jvp
 def _hypergeometric(a: Any, b: Any, z: Any) -> Any:
-    on_host = lambda *xs: np.asarray(_each(host.hypergeometric, "()")(*xs), z.dtype)  # noqa: E731
+    on_host = lambda *xs: np.asarray(_each(host.hypergeometric, "()")(*xs), z.dtype)
     return jax.pure_callback(on_host, jax.ShapeDtypeStruct((), z.dtype), a, b, z, vmap_method="expand_dims")
 
 
 @_hypergeometric.defjvp
 def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
     shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
-    on_host = lambda *xs: tuple(  # noqa: E731
+    on_host = lambda *xs: tuple(
         np.asarray(v, s.dtype) for v, s in zip(_each(host.hypergeometric_partials, "(p),(q),()")(*xs), shapes)
     )
     partials = jax.pure_callback(on_host, shapes, *primals, vmap_method="expand_dims")

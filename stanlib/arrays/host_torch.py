@@ -1,7 +1,8 @@
 """The functions of host.py for PyTorch: autograd functions that compute in NumPy."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 

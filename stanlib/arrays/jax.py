@@ -6,10 +6,11 @@ then: what depends on data alone reaches XLA as a constant.
 from __future__ import annotations
 
 import functools
+import sys
 from builtins import any as builtins_any
 from builtins import sum as builtins_sum
-import sys
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,9 +19,8 @@ import jax.scipy.special as jsp
 import numpy as np
 from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 
-from . import host_jax, linalg_jax
+from . import host_jax, linalg_jax, uses_jax
 from . import numpy as _np
-from . import uses_jax
 from .special import FUNCTIONS
 
 LIBRARY = "jax"
@@ -222,7 +222,7 @@ def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse
     if not uses_jax((carry, xs, constants)):
         return _np.scan(step, carry, xs, *constants, reverse=reverse)
     start, xs = jax.tree.map(jnp.asarray, (carry, xs))
-    body = lambda c, x: step(c, x, *constants)  # noqa: E731
+    body = lambda c, x: step(c, x, *constants)
     one = jax.tree.map(lambda a: jax.ShapeDtypeStruct(a.shape[1:], a.dtype), xs)
     after, _ = jax.eval_shape(body, start, one)  # the types that the carry has from the first step on
     start = jax.tree.map(lambda a, b: a.astype(b.dtype), start, after)

@@ -1,7 +1,8 @@
 """Linear algebra in JAX with derivatives that jax.numpy.linalg lacks, or has at a higher price."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp

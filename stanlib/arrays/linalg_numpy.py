@@ -1,7 +1,8 @@
 """Linear algebra in NumPy that gives NaN where NumPy raises, and infinities where Stan has them."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.linalg

@@ -1,7 +1,8 @@
 """Linear algebra in PyTorch that gives NaN where torch raises, and derivatives that torch lacks."""
 from __future__ import annotations
 
-from typing import Any, Callable
+from collections.abc import Callable
+from typing import Any
 
 import torch
 

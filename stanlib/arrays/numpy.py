@@ -3,32 +3,125 @@ from __future__ import annotations
 
 import functools
 import sys
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import scipy.special
-from numpy import (  # noqa: F401
-    abs, all, any, arange, arccos, arccosh, arcsin, arcsinh, arctan, arctan2, arctanh, argmax, argmin, array, asarray,
-    broadcast_to, cbrt, ceil, concatenate, conj, cos, cosh, cumsum, diag, diagonal, dot, exp, expm1, eye, flip, floor,
-    fmod, full, hypot, inf, isfinite, isinf, isnan, log, log1p, log2, log10, matmul, max, maximum, min,
-    minimum, nan, ndim, nonzero, ones, outer, pi, power, prod, reshape, searchsorted, shape, sign, sin, sinh, sort,
-    sqrt, square, stack, sum, swapaxes, take, tan, tanh, transpose, tril, triu, trunc, where, zeros,
+from numpy import (  # noqa: F401  # noqa: F401
+    abs,
+    all,
+    angle,
+    any,
+    arange,
+    arccos,
+    arccosh,
+    arcsin,
+    arcsinh,
+    arctan,
+    arctan2,
+    arctanh,
+    argmax,
+    argmin,
+    array,
+    asarray,
+    broadcast_to,
+    cbrt,
+    ceil,
+    concatenate,
+    conj,
+    cos,
+    cosh,
+    cumsum,
+    diag,
+    diagonal,
+    dot,
+    euler_gamma,
+    exp,
+    expm1,
+    eye,
+    flip,
+    floor,
+    fmod,
+    full,
+    hypot,
+    inf,
+    isfinite,
+    isinf,
+    isnan,
+    log,
+    log1p,
+    log2,
+    log10,
+    matmul,
+    max,
+    maximum,
+    min,
+    minimum,
+    nan,
+    ndim,
+    nonzero,
+    ones,
+    outer,
+    pi,
+    power,
+    prod,
+    reshape,
+    searchsorted,
+    shape,
+    sign,
+    sin,
+    sinh,
+    sort,
+    sqrt,
+    square,
+    stack,
+    sum,
+    swapaxes,
+    take,
+    tan,
+    tanh,
+    transpose,
+    tril,
+    triu,
+    trunc,
+    where,
+    zeros,
 )  # fmt: skip
-from numpy import angle, euler_gamma  # noqa: F401
 from numpy import imag as imag_part  # noqa: F401
 from numpy import real as real_part  # noqa: F401
 from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 from scipy.linalg import expm  # noqa: F401
 from scipy.special import (  # noqa: F401
-    erf, erfc, erfinv, expit, i0e, i1e, jv, kv, logit, logsumexp, ndtri, xlog1py, xlogy, yv,
+    erf,
+    erfc,
+    erfinv,
+    expit,
+    i0e,
+    i1e,
+    jv,
+    kv,
+    logit,
+    logsumexp,
+    ndtri,
+    xlog1py,
+    xlogy,
+    yv,
 )  # fmt: skip
 
-from .control import cond, loop
-from .linalg_numpy import (  # noqa: F401
-    cholesky, eig, inv, quadratic_spd, schur, solve, solve_spd, solve_triangular,
-)  # fmt: skip
+from .control import loop
 from .host import hypergeometric  # noqa: F401
+from .linalg_numpy import (  # noqa: F401
+    cholesky,
+    eig,
+    inv,
+    quadratic_spd,
+    schur,
+    solve,
+    solve_spd,
+    solve_triangular,
+)  # fmt: skip
 from .special import FUNCTIONS
 
 LIBRARY = "numpy"

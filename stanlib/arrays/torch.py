@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import sys
 from builtins import any as builtins_any
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import torch

@@ -7,10 +7,11 @@ axes; axes in front are array dimensions. Source: Stan Reference Manual, "Constr
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
-from typing import Any, Callable
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)

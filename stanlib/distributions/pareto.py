@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
-from ._terms import inner, log1mexp_neg, log0, within
+from ._terms import inner, log0, log1mexp_neg, within
 
 
 @stan_distribution(

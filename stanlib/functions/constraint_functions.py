@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from .. import constraints, signatures
 from ..arrays import namespace
-from ..checks import nonempty, same_shape, same_size, size, square
+from ..checks import nonempty, same_shape, same_size, size
 from ..domains import FINITE, POSITIVE_FINITE
 from ..errors import StanDomainError
 from ..registry import Function, add

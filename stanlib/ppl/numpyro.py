@@ -2,14 +2,14 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
-
 
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
@@ -19,7 +19,21 @@ from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, 
 from .numpyro_distributions import Improper, Truncated, make
 from .numpyro_supports import support_of
 from .values import (  # noqa: F401
-    array, copy, fatal_error, fit, inf, nan, poison, real, reject, replace_item, row, satisfies, terms, text, unset,
+    array,
+    copy,
+    fatal_error,
+    fit,
+    inf,
+    nan,
+    poison,
+    real,
+    reject,
+    replace_item,
+    row,
+    satisfies,
+    terms,
+    text,
+    unset,
     violation,
 )  # fmt: skip
 
@@ -80,16 +94,16 @@ def factor(name: str, value: Any) -> None:
     numpyro.factor(name, jnp.asarray(value))
 
 
-def observe_terms(name: str, *terms: Any) -> None:
+def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    joined = jnp.concatenate([jnp.ravel(jnp.asarray(t)) for t in terms])
+    joined = jnp.concatenate([jnp.ravel(jnp.asarray(t)) for t in parts])
     numpyro.sample(name, Terms(joined), obs=jnp.zeros(joined.shape))
 
 
-def factor_terms(name: str, *terms: Any) -> None:
+def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
     total: Any = 0.0
-    for t in terms:
+    for t in parts:
         total = total + jnp.sum(jnp.asarray(t))
     numpyro.factor(name, total)
 
@@ -97,16 +111,16 @@ def factor_terms(name: str, *terms: Any) -> None:
 class Terms(dist.Distribution):  # type: ignore[misc]
     """Log densities that were computed elsewhere."""
 
-    pytree_data_fields = ("terms",)
+    pytree_data_fields = ("log_densities",)
 
-    def __init__(self, terms: Any):
-        self.terms = terms
-        super().__init__(jnp.shape(terms), (), validate_args=False)
+    def __init__(self, log_densities: Any):
+        self.log_densities = log_densities
+        super().__init__(jnp.shape(log_densities), (), validate_args=False)
 
     support = dist.constraints.real
 
     def log_prob(self, value: Any) -> Any:
-        return self.terms
+        return self.log_densities
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         raise NotImplementedError("the program computes these densities itself: there is no law to draw from")
@@ -117,9 +131,9 @@ def total(term: Any) -> Any:
     return jnp.sum(jnp.asarray(term))
 
 
-def join(terms: Sequence[Any]) -> Any:
+def join(parts: Sequence[Any]) -> Any:
     """The terms of all iterations of a loop as one vector."""
-    flat = [jnp.ravel(jnp.asarray(t)) for t in terms if t is not UNSET]
+    flat = [jnp.ravel(jnp.asarray(t)) for t in parts if t is not UNSET]
     return jnp.concatenate(flat) if flat else jnp.zeros(0)
 
 

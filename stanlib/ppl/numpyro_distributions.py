@@ -1,14 +1,15 @@
 """Stan's distributions as NumPyro's: the record's density under the class that NumPyro has for the same law."""
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Sequence
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpyro.distributions as numpyro_distributions
-from numpyro.distributions import constraints
 from numpyro.distributions import Distribution as NumPyroDistribution
+from numpyro.distributions import constraints
 
 from .. import distribution as records
 from ..arrays import jax as xp
@@ -46,7 +47,7 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     return StanDistribution(record, arguments) if name is None else _native_class(record)(*arguments)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _native_class(record: records.Distribution) -> Any:
     """A subclass of NumPyro's own class that takes Stan's arguments and has the record's density."""
     assert record.native is not None

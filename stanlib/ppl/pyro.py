@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyro
@@ -15,8 +16,23 @@ from ..random.torch import TorchRandom
 from .pyro_distributions import Improper, Truncated, make, tensors
 from .pyro_supports import support_of
 from .values import (  # noqa: F401
-    UNSET, array, copy, fatal_error, fit, inf, nan, poison, real, reject, replace_item, row, satisfies, terms, text,
-    unset, violation,
+    UNSET,
+    array,
+    copy,
+    fatal_error,
+    fit,
+    inf,
+    nan,
+    poison,
+    real,
+    reject,
+    replace_item,
+    row,
+    satisfies,
+    terms,
+    text,
+    unset,
+    violation,
 )  # fmt: skip
 
 make_distribution = make
@@ -66,14 +82,14 @@ def factor(name: str, value: Any) -> None:
     pyro.factor(name, torch.where(torch.isnan(value), -torch.inf, value))
 
 
-def observe_terms(name: str, *terms: Any) -> None:
+def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    factor(name, join(terms))
+    factor(name, join(parts))
 
 
-def factor_terms(name: str, *terms: Any) -> None:
+def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
-    factor(name, join(terms).sum())
+    factor(name, join(parts).sum())
 
 
 def total(term: Any) -> Any:
@@ -81,9 +97,9 @@ def total(term: Any) -> Any:
     return _tensor(term).sum()
 
 
-def join(terms: Sequence[Any]) -> Any:
+def join(parts: Sequence[Any]) -> Any:
     """The terms of all iterations of a loop as one vector."""
-    flat = [_tensor(t).reshape(-1) for t in terms if t is not UNSET]
+    flat = [_tensor(t).reshape(-1) for t in parts if t is not UNSET]
     return torch.cat(flat) if flat else torch.zeros(0)
 
 

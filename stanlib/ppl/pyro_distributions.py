@@ -1,8 +1,9 @@
 """Stan's distributions as Pyro's: the record's density under the class that Pyro has for the same law."""
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Sequence
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import pyro.distributions as pyro_distributions
 import torch
@@ -60,7 +61,7 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     return StanDistribution(record, given) if name is None else _native_class(record)(*given)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _native_class(record: records.Distribution) -> Any:
     """A subclass of Pyro's own class that takes Stan's arguments and has the record's density."""
     native = record.native

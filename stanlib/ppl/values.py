@@ -1,7 +1,8 @@
 """What generated code does with values on any backend: declarations, literals, copies, tests of constraints."""
 from __future__ import annotations
 
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 

@@ -79,7 +79,7 @@ def _von_mises(key: Any, kappa: Any) -> Any:
 def _hypergeometric(u: Any, draws: Any, good: Any, bad: Any) -> Any:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
-    lchoose = lambda n, k: jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)  # noqa: E731
+    lchoose = lambda n, k: jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
     first = lchoose(good, least) + lchoose(bad, draws - least) - lchoose(good + bad, draws)
 
     def step(state: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 
 import numpy as np
+
 from stanlib import registry
 
 LIBRARIES = ("numpy", "jax", "torch")

@@ -1,9 +1,10 @@
-"""The transforms of constrained types: log Jacobians against determinants, inverses, extremes, and their definitions."""
+"""The transforms of constrained types: determinants of Jacobians, inverses, extremes, definitions."""
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from libraries import DIFFERENTIABLE, LIBRARIES, call, double, lift, plain
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 
@@ -77,7 +78,8 @@ def test_log_jacobian_is_that_of_the_determinant(case):
 
 def there_and_back(library, name, x, arguments):
     """Constrained value, log Jacobian, and the free value again; under jit in JAX."""
-    constrain, jacobian, unconstrain = (registry.by_symbol(f"{name}_{k}") for k in ("constrain", "jacobian", "unconstrain"))
+    kinds = ("constrain", "jacobian", "unconstrain")
+    constrain, jacobian, unconstrain = (registry.by_symbol(f"{name}_{k}") for k in kinds)
 
     def run(x):
         value = constrain(x, *arguments)

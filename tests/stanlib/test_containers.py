@@ -3,6 +3,7 @@ import jax
 import numpy as np
 import pytest
 from libraries import LIBRARIES, call, lift
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, lift, numeric_gradient
+
 from stanlib import registry
 from stanlib.arrays import schur
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 from laws import CONTINUOUS, LAWS, outcomes
 from libraries import LIBRARIES, call, double, gradient, lift, plain
+
 from stanlib import distribution, registry
 
 SCIPY = {"lpdf": "logpdf", "lpmf": "logpmf", "cdf": "cdf", "lcdf": "logcdf", "lccdf": "logsf"}

@@ -5,6 +5,7 @@ import jax
 import numpy as np
 import pytest
 from libraries import DIFFERENTIABLE, LIBRARIES, call, double, gradient, lift, numeric_gradient, plain
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 from stanlib.random.numpy import NumpyRandom

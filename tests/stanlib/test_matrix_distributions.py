@@ -5,6 +5,7 @@ import pytest
 import scipy.integrate
 import scipy.stats
 from libraries import DIFFERENTIABLE, LIBRARIES, call, double, gradient, lift, numeric_gradient
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 

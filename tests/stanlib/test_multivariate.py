@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from libraries import DIFFERENTIABLE, LIBRARIES, call, double, gradient, lift, numeric_gradient, plain
+
 from stanlib import distribution, registry
 from stanlib.errors import StanDomainError, StanIndexError
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from libraries import LIBRARIES, as_array, double, lift, plain
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 from stanlib.random.jax import JaxRandom
@@ -66,7 +67,9 @@ COVARIANCES = {
 
 
 # compiling the rejection samplers takes JAX seconds each, so that it draws from one law of every kind
-IN_JAX = ("multi_normal_cholesky_rng", "multi_student_t_rng", "dirichlet_multinomial_rng", "lkj_corr_rng", "wishart_rng")
+IN_JAX = (
+    "multi_normal_cholesky_rng", "multi_student_t_rng", "dirichlet_multinomial_rng", "lkj_corr_rng", "wishart_rng",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 from libraries import LIBRARIES, call
+
 from stanlib.errors import StanDomainError, StanIndexError
 
 A = np.array([[2.0, 0.5, 0.1], [0.5, 1.5, -0.2], [0.1, -0.2, 1.0]])

@@ -3,6 +3,7 @@ import jax
 import numpy as np
 import pytest
 from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, lift, numeric_gradient
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, numeric_gradient
+
 from stanlib import registry
 from stanlib.errors import StanDomainError, StanIndexError
 
@@ -103,7 +104,7 @@ def test_sums_of_exponentials(library):
 
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_gradients_at_edges(library):
-    derivative = lambda symbol, x: float(gradient(library, registry.by_symbol(symbol), np.array(x)))  # noqa: E731
+    derivative = lambda symbol, x: float(gradient(library, registry.by_symbol(symbol), np.array(x)))
     assert derivative("sqrt", 0.0) == 0
     assert derivative("abs", 0.0) == 0
     assert derivative("log1m_exp", -1e-300) == pytest.approx(-1e300)
@@ -121,7 +122,7 @@ def test_gradients_at_edges(library):
         point = np.array(point)
         first = 1 if symbol == "binary_log_loss" else 0
         f = registry.by_symbol(symbol)
-        got = gradient(library, lambda x: f(*[1][:first], *(x[i] for i in range(first, len(point)))), point)  # noqa: B023
+        got = gradient(library, lambda x: f(*[1][:first], *(x[i] for i in range(first, len(point)))), point)
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-300)
 
 
@@ -130,8 +131,8 @@ def test_gradients_of_functions_of_two_reals(library):
     at = np.array([2.5, 0.8])
     for symbol in ("pow", "atan2", "lchoose", "log_rising_factorial", "log_diff_exp", "log_inv_logit_diff", "fmod"):
         f = registry.by_symbol(symbol)
-        got = gradient(library, lambda x: f(x[0], x[1]), at)  # noqa: B023
-        np.testing.assert_allclose(got, numeric_gradient(lambda x: f(x[0], x[1]), at), rtol=1e-6, atol=1e-8)  # noqa: B023
+        got = gradient(library, lambda x: f(x[0], x[1]), at)
+        np.testing.assert_allclose(got, numeric_gradient(lambda x: f(x[0], x[1]), at), rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -153,7 +154,7 @@ def test_derivatives_of_bessel_functions(library):
         ("modified_bessel_second_kind", sp.kvp),
     ):  # fmt: skip
         f = registry.by_symbol(symbol)
-        np.testing.assert_allclose(gradient(library, lambda x: f(2, x).sum(), x), slope(2, x), rtol=1e-11)  # noqa: B023
+        np.testing.assert_allclose(gradient(library, lambda x: f(2, x).sum(), x), slope(2, x), rtol=1e-11)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -168,7 +169,7 @@ def test_hypergeometric_functions(library):
 @pytest.mark.parametrize("library", DIFFERENTIABLE)
 def test_derivatives_of_hypergeometric_functions(library):
     f = registry.by_symbol("hypergeometric_pFq")
-    parameters = lambda x: f(x[:2], x[2:3], x[3])  # noqa: E731
+    parameters = lambda x: f(x[:2], x[2:3], x[3])
     at = np.array([0.7, 1.3, 2.1, 0.4])
     np.testing.assert_allclose(gradient(library, parameters, at), numeric_gradient(parameters, at), rtol=1e-7)
     if library == "jax":
@@ -229,7 +230,7 @@ def test_records_trace_in_single_precision():
     for symbol in ("gamma_q", "log_modified_bessel_first_kind", "owens_t", "lbeta", "log_rising_factorial"):
         f = registry.by_symbol(symbol)
         x = jnp.array([0.7, 2.5], jnp.float32)
-        out = jax.jit(jax.vmap(lambda v: f(v, 1.5)))(x)  # noqa: B023
+        out = jax.jit(jax.vmap(lambda v: f(v, 1.5)))(x)
         assert out.dtype == jnp.float32
         np.testing.assert_allclose(out, [f(float(v), 1.5) for v in x], rtol=1e-4)
 

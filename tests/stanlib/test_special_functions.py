@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import scipy.special as sp
 from libraries import DIFFERENTIABLE, LIBRARIES, double, gradient, lift, numeric_gradient, plain
+
 from stanlib import arrays
 from stanlib.arrays import host
 

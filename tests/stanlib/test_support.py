@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from laws import CONTINUOUS, DISCRETE
 from libraries import DIFFERENTIABLE, LIBRARIES, call, double, gradient, lift, plain
+
 from stanlib import distribution, registry
 from stanlib.arrays import namespace
 from stanlib.errors import StanDomainError, StanError, StanIndexError
@@ -75,7 +76,7 @@ def test_distribution_functions_at_infinity(law, library):
         terms = distribution.get(law.name).methods[method]
         x = np.array(law.parameters)
         for y, expected in zip((-math.inf, math.inf), ends[method]):
-            f = lambda x: terms(namespace((x,)), y, *x)  # noqa: E731
+            f = lambda x: terms(namespace((x,)), y, *x)
             if len(x):
                 with double(library):
                     assert plain(f(lift(library, x))) == expected

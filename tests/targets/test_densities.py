@@ -11,7 +11,7 @@ from scipy import stats
 import stanimport
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from densities import gradient, log_density, module_log_density  # noqa: E402
+from densities import gradient, log_density, module_log_density
 
 Y = np.array([0.3, -1.2, 2.5])
 K = np.array([2, 0, 5])
@@ -159,8 +159,8 @@ def test_every_parameter_is_a_site_under_its_stan_name(backend):
         model { lambda ~ normal(0, 1); def ~ exponential(1); }"""
     module = stanimport.loads(text, backend=backend)
     if backend == "numpyro":
-        from numpyro.infer.util import initialize_model
         from jax.random import PRNGKey
+        from numpyro.infer.util import initialize_model
 
         sites = initialize_model(PRNGKey(0), module.model).param_info.z
     else:

@@ -8,7 +8,15 @@ from __future__ import annotations
 
 from .bessel import log_iv
 from .gamma import (
-    betaln, digamma, lgamma1p, log1mexp, log1pmx, log_gamma_kernel, logaddexp, stirling_error, trigamma,
+    betaln,
+    digamma,
+    lgamma1p,
+    log1mexp,
+    log1pmx,
+    log_gamma_kernel,
+    logaddexp,
+    stirling_error,
+    trigamma,
 )  # fmt: skip
 from .incomplete_beta import betainc, log_beta_kernel, log_betainc
 from .incomplete_gamma import gammainc, gammaincc, log_gammainc, log_gammaincc

@@ -1,0 +1,85 @@
+"""The commands of the shell: what they print, and their exit codes."""
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from stanimport.__main__ import main
+
+COIN = """\
+data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
+parameters { real<lower=0, upper=1> theta; }
+model { theta ~ beta(2, 2); y ~ bernoulli(theta); }
+generated quantities { array[2] int next = bernoulli_rng({theta, theta}); }
+"""
+
+
+@pytest.fixture
+def coin(tmp_path):
+    file = tmp_path / "coin.stan"
+    file.write_text(COIN)
+    (tmp_path / "coin.json").write_text(json.dumps({"N": 10, "y": [1, 1, 0, 1, 1, 1, 0, 1, 0, 1]}))
+    return file
+
+
+def test_check_accepts(coin, capsys):
+    assert main(["check", str(coin)]) == 0
+    assert capsys.readouterr().out == f"{coin}: ok\n"
+
+
+def test_check_reports_every_file_and_fails(coin, tmp_path, capsys):
+    wrong = tmp_path / "wrong.stan"
+    wrong.write_text("parameters { real a; }\nmodel { b ~ normal(0, 1); c ~ normal(0, 1); }\n")
+    assert main(["check", str(wrong), str(coin)]) == 1
+    shown = capsys.readouterr().out
+    assert "'b'" in shown and "'c'" in shown and shown.count("wrong.stan:2:") == 2 and f"{coin}: ok" in shown
+
+
+def test_check_strict_refuses_the_old_syntax(tmp_path, capsys):
+    old = tmp_path / "old.stan"
+    old.write_text("data { int N; real y[N]; }\nmodel { }\n")
+    assert main(["check", str(old)]) == 0
+    assert ":1:21: deprecation: " in capsys.readouterr().out  # the deprecation warning
+    assert main(["check", "--strict", str(old)]) == 1
+
+
+def test_translate_prints_a_python_program(coin, capsys):
+    assert main(["translate", str(coin)]) == 0
+    numpyro = capsys.readouterr().out
+    assert main(["translate", str(coin), "--backend", "pyro"]) == 0
+    pyro = capsys.readouterr().out
+    assert numpyro != pyro
+    for text in (numpyro, pyro):
+        compile(text, "coin.py", "exec")
+        assert "def model(" in text
+
+
+def test_missing_file(tmp_path, capsys):
+    assert main(["translate", str(tmp_path / "none.stan")]) == 1
+    assert "none.stan" in capsys.readouterr().err
+
+
+def test_sample_prints_the_posterior(coin, capsys):
+    data = str(coin.with_suffix(".json"))
+    assert main(["sample", str(coin), "--data", data, "--chains", "2", "--no-progress", "--seed", "3"]) == 0
+    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert {"theta", "next[1]", "next[2]"} <= set(rows)
+    mean, sd = map(float, rows["theta"][1:3])
+    # the posterior is beta(9, 5)
+    assert mean == pytest.approx(9 / 14, abs=0.02) and sd == pytest.approx(np.sqrt(45 / 14**2 / 15), abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "content, named", [('{"N": 10}', "y"), ("[1, 2]", "coin.json"), ("{", "coin.json"), ('{"N": 1, "y": [3]}', "y[1]")]
+)
+def test_bad_data_exit_with_a_message(coin, content, named, capsys):
+    coin.with_suffix(".json").write_text(content)
+    assert main(["sample", str(coin), "--data", str(coin.with_suffix(".json"))]) == 1
+    assert named in capsys.readouterr().err
+
+
+def test_the_package_runs_as_a_module(coin):
+    done = subprocess.run([sys.executable, "-m", "stanimport", "check", str(coin)], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"{coin}: ok\n")

@@ -1,0 +1,145 @@
+"""Sources of random numbers, and the random numbers of every distribution against its law, with fixed seeds."""
+import functools
+
+import numpy as np
+import pytest
+from laws import CONTINUOUS, DISCRETE
+from libraries import LIBRARIES, double, plain
+from scipy import stats
+from stanlib import distribution, registry
+from stanlib.random.numpy import NumpyRandom
+
+COUNT = 3000
+LEAST_P = 1e-4  # of about three hundred tests, each with a seed of its own
+
+
+def source(library, seed=4):
+    if library == "numpy":
+        return NumpyRandom(np.random.default_rng(seed))
+    if library == "jax":
+        import jax
+        from stanlib.random.jax import JaxRandom
+
+        return JaxRandom(jax.random.PRNGKey(seed))
+    import torch
+    from stanlib.random.torch import TorchRandom
+
+    return TorchRandom(torch.Generator().manual_seed(seed), torch.float64)
+
+
+def draws(library, name, parameters):
+    """COUNT draws, from parameters repeated in arrays."""
+    with double(library):
+        return plain(registry.by_symbol(f"{name}_rng")(source(library), *(np.full(COUNT, p) for p in parameters)))
+
+
+def p_value(x, law):
+    """Of the Kolmogorov-Smirnov test, or of the chi-square test over the outcomes that are frequent enough."""
+    if x.dtype.kind == "f":
+        return stats.kstest(x, law.cdf).pvalue
+    values, counts = np.unique(x, return_counts=True)
+    support = np.arange(values[0], values[-1] + 1)
+    expected, observed = law.pmf(support) * len(x), np.zeros(len(support))
+    observed[np.searchsorted(support, values)] = counts
+    often = expected > 5
+    rest = len(x) - expected[often].sum(), len(x) - observed[often].sum()
+    statistic = ((observed - expected)[often] ** 2 / expected[often]).sum() + (rest[1] - rest[0]) ** 2 / max(rest[0], 5)
+    return stats.chi2.sf(statistic, often.sum())
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("law", [l for l in CONTINUOUS + DISCRETE if "rng" in distribution.get(l.name).methods], ids=str)
+def test_draws_follow_the_law(law, library):
+    if law.name == "std_normal":
+        return test_a_draw_without_parameters_is_one_number(library)
+    x = draws(library, law.name, law.parameters)
+    assert x.shape == (COUNT,) and x.dtype.kind == ("f" if law in CONTINUOUS else "i")
+    assert p_value(x, law.scipy) > LEAST_P
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_draw_without_parameters_is_one_number(library):
+    with double(library):
+        random = source(library)
+        x = np.array([plain(registry.by_symbol("std_normal_rng")(random)) for _ in range(50)])
+    assert x.shape == (50,) and len(set(x)) == 50 and abs(x.mean()) < 0.6
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_draws_of_categories(library):
+    cases = [
+        ("categorical_rng", ([0.0, 0.2, 0.5, 0.3, 0.0],), [0.2, 0.5, 0.3]),
+        ("categorical_logit_rng", ([-900.0, 1.0, 1.0],), [0.5, 0.5]),
+        ("ordered_logistic_rng", (0.4, [-900.0, 0.4]), [0.5, 0.5]),
+        ("ordered_probit_rng", (0.4, [-900.0, 0.4]), [0.5, 0.5]),
+    ]
+    with double(library):
+        random = source(library)
+        for symbol, parameters, probabilities in cases:
+            one = functools.partial(registry.by_symbol(symbol), random, *map(np.asarray, parameters))
+            counts = np.bincount([int(one()) for _ in range(300)], minlength=5)[2 : 2 + len(probabilities)]
+            assert counts.sum() == 300
+            assert stats.chisquare(counts, 300 * np.array(probabilities)).pvalue > LEAST_P, symbol
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_draws_of_a_linear_model_and_of_hypergeometric_counts(library):
+    with double(library):
+        random = source(library)
+        x = np.array([[1.0, 2.0], [0.5, -1.0], [50.0, 0.0]])
+        y = plain(registry.by_symbol("bernoulli_logit_glm_rng")(random, x, np.zeros(3), np.array([1.0, 0.0])))
+        assert y.shape == (3,) and y[2] == 1 and set(y) <= {0, 1}
+        counts = [int(registry.by_symbol("hypergeometric_rng")(random, 5, 3, 6)) for _ in range(60)]
+    assert set(counts) <= {0, 1, 2, 3} and abs(np.mean(counts) - 5 / 3) < 0.5
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("kappa, law", [(0.0, stats.uniform(-np.pi, 2 * np.pi)), (1e10, stats.norm(0, 1e-5))])
+def test_extreme_concentrations(library, kappa, law):
+    with double(library):
+        assert p_value(plain(source(library).von_mises(kappa, (COUNT,))), law) > LEAST_P
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_small_shapes_give_no_nan(library):
+    x = draws(library, "beta", (1e-3, 2e-3))
+    assert not np.isnan(x).any() and 0.5 < x.mean() * 3 < 1.5
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_scalars_give_scalars_and_containers_arrays(library):
+    with double(library):
+        random = source(library)
+        f = registry.by_symbol("neg_binomial_2_rng")
+        assert plain(f(random, 2.0, 3.0)).shape == ()
+        assert plain(f(random, np.array([2.0, 3.0]), 3)).shape == (2,)
+
+
+def test_jax_keys_make_new_numbers_per_call_lane_and_iteration():
+    import jax
+    import jax.numpy as jnp
+    from stanlib.random.jax import JaxRandom
+
+    rng = registry.by_symbol("student_t_rng")
+
+    def program(key):
+        random = JaxRandom(key)
+        first, second = rng(random, 3.0, 0.0, 1.0), rng(random, 3.0, 0.0, 1.0)
+        lanes = jax.vmap(lambda i: rng(random.at(i), 3.0, 0.0, 1.0))(jnp.arange(4))
+        _, steps = jax.lax.scan(lambda c, i: (c, rng(random.at(i), 3.0, 0.0, 1.0)), 0, jnp.arange(4))
+        return jnp.concatenate([jnp.array([first, second]), lanes, steps])
+
+    keys = jax.random.split(jax.random.PRNGKey(1), 3)
+    x = np.asarray(jax.jit(jax.vmap(program))(keys))
+    assert len(set(x.ravel().tolist())) == x.size
+    np.testing.assert_array_equal(x, jax.jit(jax.vmap(program))(keys))
+
+
+def test_torch_draws_follow_the_type_of_their_parameters():
+    import torch
+    from stanlib.random.torch import TorchRandom
+
+    random = TorchRandom(dtype=torch.float32)
+    rng = registry.by_symbol("gamma_rng")
+    assert rng(random, torch.tensor(2.0, dtype=torch.float64), 3.0).dtype == torch.float64
+    assert rng(random, np.array([2.0, 1.0]), 3.0).dtype == torch.float32
