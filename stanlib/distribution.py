@@ -23,7 +23,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
 from typing import Any
@@ -64,7 +64,8 @@ class Distribution:
     name and the bounds: ("interval", alpha, beta), ("lower", mu) or, of integers, ("range", 0, N). `methods` holds
     lpdf or lpmf, and lcdf, lccdf, cdf and rng where there are such. `event_dims` tells how many trailing axes one
     observation has, `argument_dims` how many it has of each argument (0 if not named). `variate` holds, by the name
-    of a method, the domain of the outcome or a function of the parameters that returns it.
+    of a method, the domain of the outcome or a function of the parameters that returns it. `logged` are parameters
+    outside of whose domain the density is NaN by itself, as it takes their logarithm.
     """
 
     name: str
@@ -80,6 +81,7 @@ class Distribution:
     examples: tuple[tuple[Any, ...], ...] = ()
     doc: str = ""
     sizes: tuple[str, ...] = ()  # the arguments of the rng that decide the shape of what it draws
+    logged: tuple[str, ...] = ()
 
     @property
     def density(self) -> str:
@@ -89,6 +91,11 @@ class Distribution:
     def argument_names(self) -> tuple[str, ...]:
         """The names of the parameters, without the variate."""
         return signatures.parse(self.texts[0]).argument_names[1:]
+
+    @cached_property
+    def density_domains(self) -> dict[str, Domain]:
+        """The domains of the parameters, as the density has to look after them."""
+        return {n: replace(d, traced=d.traced and n not in self.logged) for n, d in self.domains.items()}
 
     @cached_property
     def vectorized(self) -> tuple[bool, ...]:
@@ -103,7 +110,8 @@ class Distribution:
         they are traced.
         """
         xp = namespace((y, *arguments))
-        checks = tuple((i, n, self.domains[n]) for i, n in enumerate(self.argument_names) if n in self.domains)
+        domains = self.density_domains
+        checks = tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
         guarded = guard(xp, f"{self.name}_{self.density}", arguments, checks)
         y, *guarded = (xp.reals if self.density == "lpmf" else xp.convert)((y, *guarded))
         self.check_sizes(xp, self.name, (y, *guarded), self.texts[0])
@@ -138,7 +146,7 @@ def stan_distribution(
     *texts: str, rng: Sequence[str] = (), support: str | Callable[..., tuple[Any, ...]],
     domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
     argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Domain | Callable[..., Domain]] | None = None,
-    examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (),
+    examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -149,7 +157,7 @@ def stan_distribution(
         name = signatures.parse(texts[0]).name.rpartition("_")[0]
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
-            dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "", tuple(sizes),
+            dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "", tuple(sizes), tuple(logged),
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)
@@ -199,7 +207,8 @@ def _summed_function(d: Distribution, method: str) -> Function:
         return xp.prod(terms) if method == "cdf" else xp.sum(terms)
 
     body.__doc__ = d.doc
-    return Function(name, name, texts, body, domains=d.domains, examples=d.examples, distribution=d)
+    domains = d.density_domains if method == d.density else d.domains
+    return Function(name, name, texts, body, domains=domains, examples=d.examples, distribution=d)
 
 
 def _rng_function(d: Distribution) -> Function:

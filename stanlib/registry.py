@@ -31,6 +31,7 @@ class Function:
     namespace `xp` (stanlib.arrays). `operator` is the Python operator that does the same, for readable code.
     `shape_only` functions look at the shapes of their arguments alone. `random` ones take a source of random
     numbers after `xp`. `removed` names the Stan version that dropped the function, `successor` what replaces it.
+    A `raw` body gets its arguments as they are given: functions that call the program's functions pass them on.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Function:
     shape_only: bool = False
     sizes: tuple[str, ...] = ()  # the arguments that decide the shape of the result, so that they must be known
     random: bool = False
+    raw: bool = False
     effect: str = ""  # "jacobian" for the functions that add to the target
     domains: Mapping[str, Domain] = field(default_factory=dict)
     examples: tuple[tuple[Any, ...], ...] = ()
@@ -57,6 +59,8 @@ class Function:
     @cached_property
     def checks(self) -> tuple[tuple[int, str, Domain], ...]:
         """Position, name and domain of every argument whose domain is declared."""
+        if not self.domains:
+            return ()
         names = self.signatures[0].argument_names
         first = 1 if self.random else 0  # the source of random numbers comes before Stan's arguments
         return tuple((names.index(n) + first, n, d) for n, d in self.domains.items() if n in names)
@@ -78,6 +82,8 @@ class Function:
 
     def __call__(self, *args: Any) -> Any:
         xp = namespace(args)
+        if self.raw:
+            return self.body(xp, *args)
         checked = guard(xp, self.name, args, self.checks, poison=self.distribution is not None)
         return self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
 
@@ -98,6 +104,14 @@ def stan_function(*texts: str, symbol: str = "", **options: Any) -> Callable[[Ca
         return add(function)
 
     return register
+
+
+def variadic_function(name: str, **options: Any) -> Callable[[Callable[..., Any]], Function]:
+    """Decorator that registers the body of a function that takes functions and passes further arguments on to them.
+
+    It has no signatures: stanlib.variadic says how its calls are checked.
+    """
+    return lambda body: add(Function(name, name, (), body, raw=True, **options))
 
 
 def add(function: Function) -> Function:

@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from stanlib.types import is_scalar
+
 from . import gprob
 
 
@@ -25,9 +27,11 @@ class SiteNames:
 
 
 def root(e: gprob.Expr) -> str | None:
-    """The variable at the root of an indexed expression: y in y[n, 1:3]."""
+    """The variable whose values an expression selects or transforms: y in y[n, 1:3], in segment(y, i, n), in log(y)."""
     while isinstance(e, (gprob.Index, gprob.Item, gprob.Promote)):
         e = e.value if isinstance(e, gprob.Promote) else e.base
-    if isinstance(e, gprob.Apply) and e.function.name in ("to_vector", "to_array_1d", "to_row_vector"):
-        return root(e.arguments[0])
+    if isinstance(e, gprob.Apply):
+        containers = {root(a) for a in e.arguments if not is_scalar(a.type)}
+        scalars = {root(a) for a in e.arguments if is_scalar(a.type)}
+        return next(iter(containers or scalars)) if len(containers or scalars) == 1 else None
     return e.name if isinstance(e, gprob.Var) else None

@@ -36,9 +36,13 @@ class Callees(Protocol):
 
 @dataclass
 class BindingTimes:
-    """The result for one body: dynamic variables, and how each loop (by identity) runs."""
+    """The result for one body: dynamic variables, and how each loop (by identity) runs.
+
+    `traces` says whether the backend traces control flow over dynamic values; else all loops run in Python.
+    """
 
     callees: Callees
+    traces: bool = True
     random_is_dynamic: bool = False
     dynamic: set[str] = field(default_factory=set)
     loops: dict[int, Loop] = field(default_factory=dict)
@@ -62,10 +66,10 @@ class BindingTimes:
 
 
 def analyse(
-    body: Stmts, dynamic: Iterable[str], callees: Callees, random_is_dynamic: bool = False
+    body: Stmts, dynamic: Iterable[str], callees: Callees, traces: bool = True, random_is_dynamic: bool = False
 ) -> BindingTimes:
     """Binding times of a body in which the variables `dynamic` are dynamic from the start."""
-    times = BindingTimes(callees, random_is_dynamic, set(dynamic))
+    times = BindingTimes(callees, traces, random_is_dynamic, set(dynamic))
     while True:
         before = (len(times.dynamic), tuple(times.loops.values()))
         _Walk(times).block(body)
@@ -109,10 +113,10 @@ class _Walk:
             self.times.dynamic.add(name)
 
     def _traced_if(self, dynamic: bool, *bodies: Stmts) -> None:
-        self.level += dynamic
+        self.level += dynamic and self.times.traces
         for body in bodies:
             self.block(body)
-        self.level -= dynamic
+        self.level -= dynamic and self.times.traces
 
     def _for(self, s: gprob.For) -> None:
         kind = self._kind(s)
@@ -123,6 +127,8 @@ class _Walk:
 
     def _kind(self, s: gprob.For) -> Loop:
         times = self.times
+        if not times.traces:
+            return Loop.STATIC
         if times.is_dynamic(s.lower) or times.is_dynamic(s.upper):
             return Loop.TRACED
         if times.loops.get(id(s)) == Loop.TRACED:
@@ -150,7 +156,7 @@ def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
 
 def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int]) -> bool:
     """Whether a traced loop would leave some shape unknown: one that depends on its index."""
-    trial = BindingTimes(times.callees, times.random_is_dynamic, times.dynamic | {loop.name}, dict(times.loops))
+    trial = BindingTimes(times.callees, True, times.random_is_dynamic, times.dynamic | {loop.name}, dict(times.loops))
     while True:
         size = len(trial.dynamic)
         walk = _Walk(trial)

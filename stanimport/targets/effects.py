@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from stanlib.registry import Function
+from stanlib.types import is_scalar
 
 from ..middle import gprob
 from ..passes.binding_times import walk_statements
@@ -209,7 +210,7 @@ class NoEffects(Effects):
 
 
 def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
-    """The log density that a statement adds."""
+    """The log density that a statement adds; of observed containers one entry per observation."""
     if effect.term is not None:
         return effect.term
     s = effect.statement
@@ -219,7 +220,7 @@ def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
     arguments = [statements.expr(s.value), *(statements.expr(a) for a in d.arguments)]
     truncated = d.lower is not None or d.upper is not None
     if isinstance(d.lpdf, Function):
-        if truncated:
+        if truncated or effect.observed and d.lpdf.distribution and not is_scalar(s.value.type):
             return b.call(b.attribute(statements.distribution(d, b), "log_prob"), arguments[0])
         return b.call(f"fn.{d.lpdf.symbol}", *arguments)
     flags = tuple(map(statements.times.is_dynamic, (s.value, *d.arguments)))

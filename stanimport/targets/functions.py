@@ -105,10 +105,10 @@ class UserFunctions:
         function: gprob.FunDef | None = None,
     ) -> tuple[Statements, tuple[gprob.Stmt, ...]]:  # fmt: skip
         """Binding times of a body, and the body without escapes that Python or the backend can't follow."""
-        times = binding_times.analyse(body, dynamic, self, self.random_is_dynamic)
+        times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         if self.traces:
             structured = control.structure(body, times, VOID if function is None else function.result)
             if structured is not body:
                 body = structured
-                times = binding_times.analyse(body, dynamic, self, self.random_is_dynamic)
+                times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         return Statements(Expressions(names, times, self, self.traces), effects), body

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
@@ -235,11 +236,9 @@ class Statements:
     def _lifted_for(self, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
         state = [self.names[n] for n in self.state(s.body)]
         name, index = self.names.new("loop"), self.names[s.name]
-        random, seed = self._inner_random(s.body, index, b)
         frame = self.effects.open_lifted()
-        body = [*seed, *self.block(s.body)]
+        split, body = self._with_random(s.body, b.name(index), lambda: self.block(s.body), b)
         terms = self.effects.close_lifted(frame)
-        self.expr.random = random
         body = [*self.effects.initial(frame, s.body, b), *body]
         body.append(b.return_(b.tuple_([b.name(n) for n in (*state, *terms.values())])))
         function = b.function(name, [index, *state], body)
@@ -247,7 +246,7 @@ class Statements:
         if terms or limit:
             arguments.append(b.const(len(terms)))
         call = b.call("ppl.for_loop", *arguments, *limit)
-        return [function, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
+        return [*split, function, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
 
     def _limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
         """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
@@ -278,17 +277,21 @@ class Statements:
             out += self.effects.add(effect.with_term(b.name(name)), self, b)
         return out
 
-    def _inner_random(self, body: Stmts, index: str, b: Builder) -> tuple[str, list[ast.stmt]]:
-        """A source of random numbers of each iteration's own, where the body draws any."""
+    def _with_random(
+        self, nodes: object, index: ast.expr, make: Callable[[], list[ast.stmt]], b: Builder
+    ) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """A lifted body with random numbers of its own where it draws any, and what must stand before its function."""
         outer = self.expr.random
-        if not self.uses_random(body):
-            return outer, []
-        self.expr.random = self.names.new("random")
-        made = b.call(b.attribute(outer, "at"), b.name(index))
-        return outer, [b.assign(self.expr.random, made)]
+        if not self.uses_random(nodes):
+            return [], make()
+        each, own = self.names.new("random"), self.names.new("random")
+        self.expr.random = own
+        made = [b.assign(own, b.call(f"{each}.at", index)), *make()]
+        self.expr.random = outer
+        return [b.assign(each, b.call(f"{outer}.split"))], made
 
-    def uses_random(self, body: Stmts) -> bool:
-        return any(self.expr.draws(node) for node in gprob.walk(tuple(body)))
+    def uses_random(self, nodes: object) -> bool:
+        return any(self.expr.draws(node) for node in gprob.walk(nodes))
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
@@ -312,16 +315,31 @@ class Statements:
         state = [self.names[n] for n in self.state(s.body)]
         total = self.effects.open_sum(self, b)
         state += [total] if total else []
-        condition, body = self.names.new("condition"), self.names.new("body")
-        made = [*self.block(s.body), b.return_(b.tuple_([b.name(n) for n in state]))]
-        after = self.effects.close_sum(total, self, b)
-        functions = [
-            b.function(condition, state, [b.return_(self.expr.condition(s.condition))]),
-            b.function(body, state, made),
-        ]
-        call = b.call("ppl.while_loop", b.name(condition), b.name(body), b.tuple_([b.name(n) for n in state]))
         start = [b.assign(total, b.const(0.0))] if total else []
-        return [*start, *functions, *self._results(call, state, b), *after]
+        count = self.names.new("count") if self.uses_random((s.condition, s.body)) else ""
+        if count:
+            state.append(count)
+            start.append(b.assign(count, b.const(0)))
+        made, body = self._while_functions(s, state, count, b)
+        after = self.effects.close_sum(total, self, b)
+        call = b.call("ppl.while_loop", *map(b.name, made), b.tuple_([b.name(n) for n in state]))
+        return [*start, *body, *self._results(call, state, b), *after]
+
+    def _while_functions(
+        self, s: gprob.While, state: list[str], count: str, b: Builder
+    ) -> tuple[list[str], list[ast.stmt]]:
+        """The names of the condition's and the body's functions, and their definitions; `count` counts iterations."""
+        made, out = [], []
+        next_ = [b.assign(count, b.binary(b.name(count), "+", b.const(1)))] if count else []
+        index = b.name(count) if count else b.const(0)
+        for label, nodes, make in (
+            ("condition", s.condition, lambda: [b.return_(self.expr.condition(s.condition))]),
+            ("body", s.body, lambda: [*self.block(s.body), *next_, b.return_(b.tuple_([b.name(n) for n in state]))]),
+        ):
+            split, body = self._with_random(nodes, index, make, b)
+            made.append(self.names.new(label))
+            out += [*split, b.function(made[-1], state, body)]
+        return made, out
 
     def if_(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
         if not self.expr.is_traced(s.condition):
@@ -330,14 +348,17 @@ class Statements:
             return self._tail_if(s, b)
         state = [self.names[n] for n in self.state(s.then, s.otherwise)]
         frame = self.effects.open_lifted()
-        bodies = [self.block(body) for body in (s.then, s.otherwise)]
+        bodies, functions, references = [], [], []
+        for body in (s.then, s.otherwise):
+            split, written = self._with_random(body, b.const(0), partial(self.block, body), b)
+            functions += split
+            bodies.append(written)
         terms = self.effects.close_lifted(frame)
-        functions, references = [], []
         result = b.tuple_([b.name(n) for n in (*state, *terms.values())])
-        for label, body in zip(("then", "otherwise"), bodies):
+        for label, written in zip(("then", "otherwise"), bodies):
             start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
             name = self.names.new(label)
-            functions.append(b.function(name, state, [*start, *body, b.return_(result)]))
+            functions.append(b.function(name, state, [*start, *written, b.return_(result)]))
             references.append(b.name(name))
         condition = self.expr.condition(s.condition)
         call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
@@ -348,7 +369,8 @@ class Statements:
         functions, references = [], []
         for label, body in (("then", s.then), ("otherwise", s.otherwise)):
             name = self.names.new(label)
-            functions.append(b.function(name, (), self.block(body)))
+            split, made = self._with_random(body, b.const(0), partial(self.block, body), b)
+            functions += [*split, b.function(name, (), made)]
             references.append(b.name(name))
         call = b.call("ppl.choose", self.expr.condition(s.condition), *references)
         return [*functions, b.return_(call)]

@@ -110,7 +110,7 @@ from scipy.special import (  # noqa: F401
     yv,
 )  # fmt: skip
 
-from .control import loop
+from .control import cond, loop  # noqa: F401
 from .host import hypergeometric  # noqa: F401
 from .linalg_numpy import (  # noqa: F401
     cholesky,

@@ -1,4 +1,7 @@
-"""Ordered and unit vectors. Source: Stan Reference Manual, "Ordered vector", "Positive ordered vector", "Unit vector"."""
+"""Ordered and unit vectors.
+
+Source: Stan Reference Manual, "Ordered vector", "Positive ordered vector", "Unit vector".
+"""
 from __future__ import annotations
 
 from types import ModuleType

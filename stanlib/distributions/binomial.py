@@ -5,7 +5,7 @@ from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, between
 from ._rising import lchoose
-from ._terms import log0, log_one_less, times, within
+from ._terms import holds, inner, within
 
 
 @stan_distribution(
@@ -13,6 +13,7 @@ from ._terms import log0, log_one_less, times, within
     rng=["int_or_array binomial_rng(ints N, reals theta)"],
     support=lambda N, theta: ("range", 0, N),
     domains={"N": NONNEGATIVE, "theta": PROBABILITY},
+    logged=("theta",),
     variate={"lpmf": lambda N, theta: between(0, N)},
     native=Native("Binomial", (), numpyro="BinomialProbs", keywords={"total_count": "N", "probs": "theta"}),
     examples=[(3, 10, 0.3), (0, 4, 0.8)],
@@ -21,8 +22,13 @@ class binomial:
     """The number of successes in N trials of probability theta."""
 
     def lpmf(xp, n, N, theta):
-        successes, failures = times(xp, n, log0(xp, theta)), times(xp, N - n, log_one_less(xp, theta))
-        return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + successes + failures)
+        inside = (theta > 0) & (theta < 1)
+        p = inner(xp, inside, theta, 0.5)
+        terms = lchoose(xp, N, n) + (n * xp.log(p) + (N - n) * xp.log1p(-p))
+        if not holds(xp, inside):
+            never, always = xp.where(n == 0, 0.0, -xp.inf), xp.where(n == N, 0.0, -xp.inf)
+            terms = xp.where(inside, terms, xp.where(theta == 0, never, xp.where(theta == 1, always, xp.nan)))
+        return within(xp, (n >= 0) & (n <= N), terms)
 
     def cdf(xp, n, N, theta):
         return xp.exp(_log_lower(xp, n, N, theta))

@@ -13,6 +13,7 @@ from ._terms import LOG_PI, log_of
     rng=["real_or_array cauchy_rng(reals mu, reals sigma)"],
     support="real",
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     native=Native("Cauchy", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],

@@ -19,6 +19,7 @@ SLOPE = 2 / math.sqrt(math.pi)  # erfcx'(x) = 2 x erfcx(x) - SLOPE, DLMF 7.10
     rng=["real_or_array exp_mod_normal_rng(reals mu, reals sigma, reals lambda)"],
     support="real",
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE, "lambda": POSITIVE_FINITE},
+    logged=("lambda",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     examples=[(0.3, -0.2, 1.7, 0.8), (-3.0, 1.0, 0.5, 2.0)],
 )

@@ -11,6 +11,7 @@ from ._terms import inner, log0, log1mexp_neg, within
     rng=["real_or_array exponential_rng(reals beta)"],
     support="nonnegative",
     domains={"beta": POSITIVE_FINITE},
+    logged=("beta",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("Exponential", ("beta",)),
     examples=[(0.3, 1.7), (30.0, 0.5)],

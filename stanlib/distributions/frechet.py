@@ -11,6 +11,7 @@ from ._terms import inner, log1mexp_neg, within
     rng=["real_or_array frechet_rng(reals alpha, reals sigma)"],
     support="positive",
     domains={"alpha": POSITIVE_FINITE, "sigma": POSITIVE_FINITE},
+    logged=("alpha", "sigma"),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), POSITIVE),
     examples=[(0.3, 1.7, 0.8), (30.0, 0.5, 2.0)],
 )

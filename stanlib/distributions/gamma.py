@@ -11,6 +11,7 @@ from ._terms import inner, power_terms, within
     rng=["real_or_array gamma_rng(reals alpha, reals beta)"],
     support="positive",
     domains={"alpha": POSITIVE_FINITE, "beta": POSITIVE_FINITE},
+    logged=("beta",),
     variate={"lpdf": POSITIVE_FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("Gamma", ("alpha", "beta")),
     examples=[(0.3, 1.7, 0.8), (30.0, 0.5, 2.0)],

@@ -61,5 +61,6 @@ def _check_sizes(xp, y, F, G, V, W, m0, C0):
         same_size(name, f"the rows of {what}", xp.shape(a)[0], "the rows of G", states)
     for what, a in (("W", W), ("C0", C0)):
         same_size(name, f"the columns of {what}", xp.shape(a)[1], "the rows of G", states)
-    for what, size in (("columns of F", xp.shape(F)[1]), ("rows of V", xp.shape(V)[0]), ("columns of V", xp.shape(V)[-1])):
+    noise = xp.shape(V)
+    for what, size in (("columns of F", xp.shape(F)[1]), ("rows of V", noise[0]), ("columns of V", noise[-1])):
         same_size(name, f"the {what}", size, "the rows of y", xp.shape(y)[0])

@@ -11,6 +11,7 @@ from ._terms import log1mexp_neg
     rng=["real_or_array gumbel_rng(reals mu, reals beta)"],
     support="real",
     domains={"mu": FINITE, "beta": POSITIVE},
+    logged=("beta",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     native=Native("Gumbel", ("mu", "beta")),
     examples=[(0.3, -0.2, 1.7), (30.0, 1.0, 0.5)],

@@ -31,7 +31,7 @@ class lkj_corr:
 
 
 def log_volume(xp, size, eta):
-    """The logarithm of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, sec. 3.2)."""
+    """The log of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, section 3.2)."""
     k, eta = xp.convert((xp.arange(1.0, size), eta))
     terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
     return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))

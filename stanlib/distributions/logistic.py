@@ -11,6 +11,7 @@ from ._terms import log_expit
     rng=["real_or_array logistic_rng(reals mu, reals sigma)"],
     support="real",
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    logged=("sigma",),
     variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NOT_NAN),
     native=Native("Logistic", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],

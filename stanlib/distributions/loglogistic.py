@@ -11,6 +11,7 @@ from ._terms import inner, power_terms, softplus, within
     rng=["real_or_array loglogistic_rng(reals alpha, reals beta)"],
     support="nonnegative",
     domains={"alpha": POSITIVE_FINITE, "beta": POSITIVE_FINITE},
+    logged=("alpha", "beta"),
     variate={"lpdf": POSITIVE_FINITE, "cdf": NONNEGATIVE},
     examples=[(0.3, 1.7, 0.8), (30.0, 0.5, 2.0)],
 )

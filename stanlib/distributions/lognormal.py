@@ -11,6 +11,7 @@ from ._terms import LOG_2_PI, inner, within
     rng=["real_or_array lognormal_rng(reals mu, reals sigma)"],
     support="positive",
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
+    logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("LogNormal", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (30.0, 1.0, 0.5)],

@@ -30,7 +30,7 @@ class multinomial:
 
 
 def count_terms(xp, y, log_powers, log_total=0.0):
-    """The log probability of counts, by the logarithms of the powers of their probabilities, and of what divides all."""
+    """The log probability of counts, by the logs of the powers of their probabilities, and of what divides all."""
     ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
     return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1) - log_total)
 
@@ -45,4 +45,4 @@ def count_draws(xp, random, theta, n):
         count = random.at(i).binomial(left, p, ())
         return left - count, count
 
-    return xp.scan(step, n, (xp.arange(xp.shape(theta)[0]), share), random)[1]
+    return xp.scan(step, n, (xp.arange(xp.shape(theta)[0]), share), random.split())[1]

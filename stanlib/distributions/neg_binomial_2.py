@@ -16,6 +16,7 @@ from ._terms import inner, within
     rng=["int_or_array neg_binomial_2_rng(reals mu, reals phi)"],
     support="natural",
     domains={"mu": POSITIVE_FINITE, "phi": POSITIVE_FINITE},
+    logged=("mu", "phi"),
     variate={"lpmf": NONNEGATIVE},
     native=Native("NegativeBinomial2", ("mu", "phi"), pyro=None),
     examples=[(3, 2.3, 1.4), (0, 0.8, 20.0)],

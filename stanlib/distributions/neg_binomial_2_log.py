@@ -16,6 +16,7 @@ from ._terms import inner, predictor, softplus, within
     rng=["int_or_array neg_binomial_2_log_rng(reals eta, reals phi)"],
     support="natural",
     domains={"eta": FINITE, "phi": POSITIVE_FINITE},
+    logged=("phi",),
     variate={"lpmf": NONNEGATIVE},
     examples=[(3, 0.8, 1.4), (0, -40.0, 20.0)],
 )
@@ -39,6 +40,7 @@ class neg_binomial_2_log:
     "real neg_binomial_2_log_glm_lpmf(int n | matrix x, (real | vector) alpha, vector beta, real phi)",
     support="natural",
     domains={"alpha": FINITE, "beta": FINITE, "phi": POSITIVE_FINITE},
+    logged=("phi",),
     variate={"lpmf": NONNEGATIVE},
     argument_dims={"x": 1, "beta": 1},
     examples=[([3, 0], [[1.0, 2.0], [0.5, -1.0]], 0.2, [0.4, -0.1], 1.7)],

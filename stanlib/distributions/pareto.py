@@ -11,6 +11,7 @@ from ._terms import inner, log0, log1mexp_neg, within
     rng=["real_or_array pareto_rng(reals y_min, reals alpha)"],
     support=lambda y_min, alpha: ("lower", y_min),
     domains={"y_min": POSITIVE_FINITE, "alpha": POSITIVE_FINITE},
+    logged=("y_min", "alpha"),
     variate={"lpdf": NOT_NAN} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("Pareto", ("y_min", "alpha")),
     examples=[(0.3, 0.2, 0.8), (30.0, 0.5, 2.0)],

@@ -11,6 +11,7 @@ from ._terms import inner, log0, log1mexp_neg, within
     rng=["real_or_array pareto_type_2_rng(reals mu, reals lambda, reals alpha)"],
     support=lambda mu, lam, alpha: ("lower", mu),
     domains={"mu": FINITE, "lambda": POSITIVE_FINITE, "alpha": POSITIVE_FINITE},
+    logged=("lambda", "alpha"),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), lambda mu, lam, alpha: at_least(mu)),
     examples=[(0.3, 0.2, 0.8, 1.5), (30.0, -1.5, 2.0, 0.3)],
 )

@@ -11,6 +11,7 @@ from ._terms import LOG_2, inner, log1mexp_neg, within
     rng=["real_or_array rayleigh_rng(reals sigma)"],
     support="nonnegative",
     domains={"sigma": POSITIVE},
+    logged=("sigma",),
     variate={"lpdf": POSITIVE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     examples=[(0.3, 1.7), (3.0, 0.5)],
 )

@@ -14,6 +14,7 @@ from ._terms import LOG_2, log0
     rng=["real_or_array skew_double_exponential_rng(reals mu, reals sigma, reals tau)"],
     support="real",
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE, "tau": PROBABILITY},
+    logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     examples=[(0.3, -0.2, 1.7, 0.3), (-30.0, 1.0, 0.5, 0.8)],
 )

@@ -16,6 +16,7 @@ SQRT_HALF = math.sqrt(0.5)
     rng=["real_or_array skew_normal_rng(reals xi, reals omega, reals alpha)"],
     support="real",
     domains={"xi": FINITE, "omega": POSITIVE, "alpha": FINITE},
+    logged=("omega",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     examples=[(0.3, -0.2, 1.7, 0.8), (-3.0, 1.0, 0.5, -2.0)],
 )

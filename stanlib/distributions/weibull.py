@@ -11,6 +11,7 @@ from ._terms import inner, log1mexp_neg, power_terms, within
     rng=["real_or_array weibull_rng(reals alpha, reals sigma)"],
     support="nonnegative",
     domains={"alpha": POSITIVE_FINITE, "sigma": POSITIVE_FINITE},
+    logged=("alpha", "sigma"),
     variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("Weibull", ("sigma", "alpha")),
     examples=[(0.3, 1.7, 0.8), (3.0, 0.5, 2.0)],

@@ -12,6 +12,7 @@ from ._terms import inner, within
     rng=["int_or_array yule_simon_rng(reals alpha)"],
     support="positive_integer",
     domains={"alpha": POSITIVE_FINITE},
+    logged=("alpha",),
     variate={"lpmf": at_least(1)},
     examples=[(3, 1.3), (1, 0.4)],
 )

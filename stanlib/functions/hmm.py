@@ -157,16 +157,21 @@ def _log_gradients(xp, log_omega, Gamma, rho):
     value = xp.logsumexp(joint[-1])
     base = xp.where(value > -xp.inf, value, 0.0)
 
-    def step(later, log_weight, departures):
+    def step(carry, x, departures):
+        """`later` is the log density of what follows, by state."""
+        later, moves = carry
+        log_weight, before = x
         here = later + log_weight
-        return xp.logsumexp(here[:, None] + departures, axis=0), (later, here)
+        moves = moves + xp.exp(before[:, None] + here - base)
+        return (xp.logsumexp(here[:, None] + departures, axis=0), moves), later
 
-    rows = xp.transpose(log_omega)
-    start, _ = xp.convert((xp.zeros(xp.shape(rho)), joint))
-    later, here = xp.scan(step, start, rows, xp.transpose(log_gamma), reverse=True)[1]
-    moves = xp.sum(xp.exp(joint[:-1, :, None] + here[1:, None, :] - base), axis=0)
-    smoothed = xp.transpose(xp.exp(joint + later - base))
-    return value, (smoothed, _bounded(xp, moves), _bounded(xp, xp.exp(here[0] - base)))
+    rows, states = xp.transpose(log_omega), xp.shape(rho)[0]
+    zeros, _ = xp.convert((xp.zeros((states, states)), joint))
+    before = xp.concatenate([zeros[:1] - xp.inf, joint[:-1]])
+    departures = xp.transpose(log_gamma)
+    (_, moves), later = xp.scan(step, (zeros[0], zeros), (rows, before), departures, reverse=True)
+    first = xp.exp(rows[0] + later[0] - base)
+    return value, (xp.transpose(xp.exp(joint + later - base)), _bounded(xp, moves), _bounded(xp, first))
 
 
 def _bounded(xp, x):

@@ -25,8 +25,12 @@ class Random(ABC):
         """The array namespace of the draws."""
         return named(self.LIBRARY)
 
+    def split(self) -> Random:
+        """A source independent of this one, for the iterations of a loop: `at` gives each its own."""
+        return self
+
     def at(self, index: Any) -> Random:
-        """The source of one iteration of a compiled loop, or of one lane of a vectorised one.
+        """The source of one iteration of a compiled loop, or of one lane of a vectorised one, out of a `split` one.
 
         A loop that is traced once would else draw the same numbers in every iteration. Sources that keep a state
         outside the trace return themselves.

@@ -13,8 +13,8 @@ from .base import Random, Shape, propose_angle
 class JaxRandom(Random):
     """Draws from a key; each call folds its number into the key, so that a traced program keeps no state.
 
-    Under `vmap` or in the body of a `scan` the key has to differ per lane or iteration: use `at(index)` there, or
-    build one source per key.
+    Under `vmap` or in the body of a `scan` the key has to differ per lane or iteration: use `split()` before and
+    `at(index)` inside, or build one source per key.
     """
 
     LIBRARY = "jax"
@@ -27,8 +27,11 @@ class JaxRandom(Random):
         self.calls += 1
         return jax.random.fold_in(self.key, self.calls)
 
+    def split(self) -> JaxRandom:
+        return type(self)(self._next())
+
     def at(self, index: Any) -> JaxRandom:
-        return JaxRandom(jax.random.fold_in(self._next(), index))
+        return JaxRandom(jax.random.fold_in(self.key, index))
 
     def uniform(self, shape: Shape) -> Any:
         return jax.random.uniform(self._next(), shape)
@@ -63,6 +66,7 @@ def _real(x: Any) -> Any:
     return jnp.asarray(x, jnp.result_type(x, float))
 
 
+@jax.jit
 def _von_mises(key: Any, kappa: Any) -> Any:
     """Rejection until every component is accepted; NaN for a kappa that is none."""
 
@@ -76,6 +80,7 @@ def _von_mises(key: Any, kappa: Any) -> Any:
     return jax.lax.while_loop(lambda state: ~jnp.all(state[1]), step, start)[2]
 
 
+@jax.jit
 def _hypergeometric(u: Any, draws: Any, good: Any, bad: Any) -> Any:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)

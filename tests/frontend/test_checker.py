@@ -108,6 +108,21 @@ def test_a_removed_function_is_refused_only_in_strict_mode():
         stanimport.check("p.stan", source=text, strict=True)
 
 
+@pytest.mark.parametrize(
+    "call, successor",
+    [
+        ("normal_log(a, 0, 1)", "normal_lpdf"), ("poisson_log(2, a)", "poisson_lpmf"),
+        ("normal_cdf_log(a, 0, 1)", "normal_lcdf"), ("normal_ccdf_log(a, 0, 1)", "normal_lccdf"),
+    ],
+)  # fmt: skip
+def test_removed_suffixes_of_densities(call, successor):
+    text = f"parameters {{ real<lower=0> a; }} model {{ target += {call}; }}"
+    (warning,) = stanimport.check("p.stan", source=text)
+    assert warning.severity == "deprecation" and successor in warning.hint
+    with pytest.raises(StanSemanticError):
+        stanimport.check("p.stan", source=text, strict=True)
+
+
 def test_include_errors_show_the_chain(tmp_path):
     (tmp_path / "outer.stan").write_text('functions {\n#include "inner.stan"\n}\n')
     (tmp_path / "inner.stan").write_text("real f(real x) {\n  return y;\n}\n")

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
-import densities
+import closed_forms
 import jax
 import numpy as np
 import numpyro
@@ -23,23 +23,6 @@ PROGRAMS = sorted(path.stem for path in FOLDER.glob("*.stan"))
 CHECKED_ONLY = {"lotka_volterra"}  # solvers of differential equations are not built yet
 TRANSLATED = [name for name in PROGRAMS if name not in CHECKED_ONLY]
 STEP = 1e-5  # of finite differences, in unconstrained space
-
-
-@pytest.fixture
-def x64():
-    before = jax.config.jax_enable_x64
-    jax.config.update("jax_enable_x64", True)
-    yield
-    jax.config.update("jax_enable_x64", before)
-
-
-@pytest.fixture
-def float64():
-    torch = pytest.importorskip("torch")
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    yield torch
-    torch.set_default_dtype(before)
 
 
 def raw_data(name):
@@ -65,7 +48,7 @@ def point(name, seed):
 
 
 def density(name, parameters):
-    return getattr(densities, name)(data_of(name), _namespace(parameters))
+    return getattr(closed_forms, name)(data_of(name), _namespace(parameters))
 
 
 # --- the folder ------------------------------------------------------------------------------------------------------
@@ -176,15 +159,16 @@ def test_every_draw_has_noise_of_its_own(x64):
 # --- Pyro ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["coin", "eight_schools", "linear_regression"])
-def test_log_density_on_pyro(name, float64):
+@pytest.mark.parametrize("name", TRANSLATED)
+def test_log_density_on_pyro(name, torch_double):
     from pyro import poutine
 
     module = load(name, backend="pyro")
     inputs = module.transformed_data(**raw_data(name))
 
     def log_density_at(values):
-        conditioned = poutine.condition(module.model, {k: float64.as_tensor(v) for k, v in values.items()})
+        tensors = {k: torch_double.as_tensor(v, dtype=torch_double.float64) for k, v in values.items()}
+        conditioned = poutine.condition(module.model, tensors)
         return float(poutine.trace(conditioned).get_trace(**inputs).log_prob_sum())
 
     first, second = point(name, 1), point(name, 2)

@@ -110,9 +110,10 @@ def test_small_shapes_give_no_nan(library):
 def test_scalars_give_scalars_and_containers_arrays(library):
     with double(library):
         random = source(library)
-        f = registry.by_symbol("neg_binomial_2_rng")
-        assert plain(f(random, 2.0, 3.0)).shape == ()
-        assert plain(f(random, np.array([2.0, 3.0]), 3)).shape == (2,)
+        for symbol in ("cauchy_rng", "discrete_range_rng"):
+            f = registry.by_symbol(symbol)
+            assert plain(f(random, 2, 3)).shape == ()
+            assert plain(f(random, np.array([2, 3]), 3)).shape == (2,)
 
 
 def test_jax_keys_make_new_numbers_per_call_lane_and_iteration():
@@ -120,13 +121,14 @@ def test_jax_keys_make_new_numbers_per_call_lane_and_iteration():
     import jax.numpy as jnp
     from stanlib.random.jax import JaxRandom
 
-    rng = registry.by_symbol("student_t_rng")
+    rng = registry.by_symbol("skew_normal_rng")
 
     def program(key):
         random = JaxRandom(key)
-        first, second = rng(random, 3.0, 0.0, 1.0), rng(random, 3.0, 0.0, 1.0)
-        lanes = jax.vmap(lambda i: rng(random.at(i), 3.0, 0.0, 1.0))(jnp.arange(4))
-        _, steps = jax.lax.scan(lambda c, i: (c, rng(random.at(i), 3.0, 0.0, 1.0)), 0, jnp.arange(4))
+        first, second = rng(random, 3.0, 1.0, 1.0), rng(random, 3.0, 1.0, 1.0)
+        each, other = random.split(), random.split()
+        lanes = jax.vmap(lambda i: rng(each.at(i), 3.0, 1.0, 1.0))(jnp.arange(4))
+        _, steps = jax.lax.scan(lambda c, i: (c, rng(other.at(i), 3.0, 1.0, 1.0)), 0, jnp.arange(4))
         return jnp.concatenate([jnp.array([first, second]), lanes, steps])
 
     keys = jax.random.split(jax.random.PRNGKey(1), 3)

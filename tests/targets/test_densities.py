@@ -97,6 +97,11 @@ MODELS = {
         "transformed parameters { real t = up_jacobian(m); jacobian += 2; } model { t ~ normal(0, 1); }",
         lambda m, s: m + 2 + norm.logpdf(np.exp(m)),
     ),
+    "densities of before 2.33": (
+        "functions { real weak_log(real a, real b) { return -a * b; } }",
+        "model { increment_log_prob(normal_log(m, 0, 2)); s ~ weak(3); increment_log_prob(exponential_ccdf_log(s, 2)); }",
+        lambda m, s: norm.logpdf(m, 0, 2) - 3 * s - 2 * s,
+    ),
     "target read": ("", "model { target += m; if (target() > 0) target += 2; target += target(); }", lambda m, s: 2 * (m + 2)),
     "rejected": ("", 'model { if (m > 0) reject("m is ", m); target += s; }', lambda m, s: -np.inf),
     "not rejected": ("", 'model { if (m < 0) reject("m is ", m); target += s; }', lambda m, s: s),

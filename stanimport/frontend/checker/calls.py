@@ -13,7 +13,7 @@ from stanlib.types import VOID, Function, Level, Parameter, Type, any_level, is_
 from ...middle import gprob
 from ...source import Span
 from .. import ast
-from . import explain, higher_order
+from . import explain, higher_order, legacy
 from .basics import promote, unknown, verify_identifier
 from .context import Context, Typed
 from .scopes import UserFunction, Variable, is_unnormalized, normalized
@@ -56,7 +56,7 @@ def level_of_result(t: Type, arguments: Sequence[Typed]) -> Level:
 
 def find(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> Callee:
     """The function that a call means. Raises CheckError with the nearest signatures if there is none."""
-    full = normalized(name.text)
+    full = legacy.modern(c, normalized(name.text))
     variable = c.scope.find(full)
     known = candidates(c, full)
     if variable is not None and not registry.is_known(full):
@@ -66,6 +66,8 @@ def find(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> 
     resolution = resolve(c, full, arguments)
     if resolution.match is not None:
         warn_removed(c, resolution.match, name)
+        if full != normalized(name.text):
+            legacy.warn(c, name, full)
         return resolution.match
     if resolution.ambiguous:
         c.fail(*explain.ambiguous(name, span, arguments, [signature_of(x) for x in resolution.ambiguous]))

@@ -25,7 +25,7 @@ from ...errors import nearest
 from ...middle import gprob, typed
 from ...source import Span
 from .. import ast
-from . import calls, declarations, explain, higher_order
+from . import calls, declarations, explain, higher_order, legacy
 from .assignments import assignment
 from .basics import promote, verify_identifier
 from .context import CheckError, Context, Typed
@@ -169,10 +169,15 @@ def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Dis
     """The density that `~ name(...)` means; all arguments, the value included, promoted."""
     name = s.distribution.text
     failures: list[explain.Failure] = []
-    for suffix in ("_lpmf", "_lpdf"):
+    old = () if c.strict else (legacy.USER_DENSITY,)
+    for suffix in ("_lpmf", "_lpdf", *old):
+        if suffix in old and not c.functions.find(name + suffix):
+            continue
         resolution = calls.resolve(c, name + suffix, arguments)
         if resolution.match is not None:
             calls.warn_removed(c, resolution.match, s.distribution)
+            if suffix == legacy.USER_DENSITY:
+                legacy.warn(c, s.distribution, f"{name}_lpdf or {name}_lpmf")
             return _density(name, resolution.match, arguments)
         if resolution.ambiguous:
             found = [calls.signature_of(x) for x in resolution.ambiguous]

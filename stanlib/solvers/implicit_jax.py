@@ -1,0 +1,116 @@
+"""Steps of the Radau IIA method in JAX, for stiff and differential-algebraic equations."""
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import implicit
+from .ode_jax import Control, Coupled, Equations, Stepper
+
+# What a step remembers: the derivatives of all rows where it ended, those of the state at its stages, its size.
+Memory = tuple[Any, Any, Any]
+
+
+def radau(coupled: Coupled, control: Control) -> Stepper:
+    inner = Control(*implicit.tolerances(control.relative, control.absolute), control.most_steps)
+    return Stepper(
+        lambda t, rows, dy0: _start(coupled, t, rows, dy0),
+        lambda t, h, rows, memory: _step(coupled, control, t, h, rows, memory),
+        implicit.POWER, inner,
+    )  # fmt: skip
+
+
+def _start(coupled: Coupled, t: Any, rows: Any, dy0: Any) -> Memory:
+    if coupled.equations.slope is not None:
+        slopes = coupled.slope(t, rows)
+    else:
+        f = coupled.equations.residual
+        _, lacking = coupled.push(lambda y, p: f(t, y, dy0, p), rows)
+        in_dy = coupled.equations.jacobians(t, rows[0], dy0, coupled.p)[1]
+        slopes = jnp.concatenate([dy0[None], -lacking @ jnp.linalg.pinv(in_dy).T])
+    return slopes, jnp.broadcast_to(slopes[0], (3, rows.shape[1])), jnp.ones((), rows.dtype)
+
+
+def _step(
+    coupled: Coupled, control: Control, t: Any, h: Any, rows: Any, memory: Memory
+) -> tuple[Any, Any, Memory]:
+    slopes, stages, size = memory
+    equations, p, y = coupled.equations, coupled.p, rows[0]
+    in_y, in_dy = equations.jacobians(t, y, slopes[0], p)
+    inverse = jnp.linalg.inv(_matrix(h, jnp.broadcast_to(in_y, (3, *in_y.shape)), in_dy))
+    guess = _continued(stages, h / size)
+    found = _newton(equations, control, t, h, y, p, guess, inverse)
+    found, changes = _corrected(coupled, t, h, rows, found)
+    stages = jnp.concatenate([found[None], changes])  # rows x stages x n
+    new = rows + h * jnp.einsum("j,rjn->rn", jnp.asarray(implicit.A[2], y.dtype), stages)
+    drive = (slopes + jnp.einsum("j,rjn->rn", jnp.asarray(implicit.ERROR, y.dtype), stages)) @ in_dy.T
+    filtered = jnp.linalg.solve(in_dy + h * implicit.GAMMA * in_y, drive.T).T
+    return new, implicit.GAMMA * h * filtered, (stages[:, 2], found, h)
+
+
+def _continued(stages: Any, ratio: Any) -> Any:
+    powers = (1 + jnp.asarray(implicit.C, stages.dtype) * ratio)[:, None] ** np.arange(3)
+    return implicit.extrapolation(powers).astype(stages.dtype) @ stages
+
+
+def _residuals(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
+    """The residual at the three stages."""
+    a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
+    return jax.vmap(equations.residual, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)
+
+
+def _matrix(h: Any, in_y: Any, in_dy: Any) -> Any:
+    """The derivative of the residuals in the stages, from those of F at each stage (the first axis)."""
+    n = in_y.shape[-1]
+    in_dy = jnp.broadcast_to(in_dy, in_y.shape)
+    a = jnp.asarray(implicit.A, in_y.dtype)
+    blocks = jnp.eye(3, dtype=a.dtype)[:, None, :, None] * in_dy[:, :, None, :]
+    blocks = blocks + h * a[:, None, :, None] * in_y[:, :, None, :]
+    return blocks.reshape(3 * n, 3 * n)
+
+
+def _newton(
+    equations: Equations, control: Control, t: Any, h: Any, y: Any, p: Any, guess: Any, inverse: Any
+) -> Any:
+    """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
+    scale = control.scale(y) / h
+
+    def unfinished(loop: Any) -> Any:
+        _, size, count = loop
+        return (size > 1) & (count < implicit.NEWTON_STEPS)
+
+    def step(loop: Any) -> Any:
+        stages, _, count = loop
+        change = (inverse @ _residuals(equations, t, h, y, p, stages).ravel()).reshape(stages.shape)
+        return stages - change, jnp.max(jnp.abs(change) / scale), count + 1
+
+    start = guess, jnp.asarray(jnp.inf, y.dtype), 0
+    stages, size, _ = jax.lax.while_loop(unfinished, step, start)
+    return jnp.where(size <= 1, stages, jnp.nan)
+
+
+def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple[Any, Any]:
+    """The stages after one more iteration with their own matrix, and their derivatives along the rows.
+
+    That iteration gives the derivatives that the implicit function theorem says they have.
+    """
+    if len(rows) == 1:
+        return found, jnp.zeros((0, *found.shape), found.dtype)
+    exact = implicit_matrix(coupled.equations, t, h, rows[0], coupled.p, found)
+
+    def iteration(y: Any, p: Any) -> Any:
+        return _residuals(coupled.equations, t, h, y, p, found).ravel()
+
+    value, along = coupled.push(iteration, rows)
+    change = jnp.linalg.solve(exact, jnp.concatenate([value[None], along]).T).T.reshape(-1, *found.shape)
+    return found - change[0], -change[1:]
+
+
+def implicit_matrix(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
+    """The derivative of the residuals in the stages, where these are."""
+    a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
+    in_y, in_dy = jax.vmap(equations.jacobians, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)
+    return _matrix(h, in_y, in_dy)
