@@ -58,12 +58,19 @@ def power_terms(xp, y, p, rest, tail):
 
 def log_expit(xp, x):
     """log(inv_logit(x))."""
-    return xp.minimum(x, 0.0) - xp.log1p(xp.exp(-xp.abs(x)))
+    return split_log_expit(xp, x)[0]
 
 
 def softplus(xp, x):
     """log(1 + exp(x))."""
-    return xp.maximum(x, 0.0) + xp.log1p(xp.exp(-xp.abs(x)))
+    return -split_log_expit(xp, x)[1]
+
+
+def split_log_expit(xp, x):
+    """log(inv_logit(x)) and log(inv_logit(-x)); the branches are smooth, so that 0 needs no care."""
+    left = x < 0
+    tail = xp.log1p(xp.exp(xp.where(left, x, -x)))
+    return xp.where(left, x, 0.0) - tail, xp.where(left, 0.0, -x) - tail
 
 
 def log_of(xp, p, q):

@@ -5,7 +5,7 @@ from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, between
 from ._rising import lchoose
-from ._terms import holds, inner, within
+from ._terms import inner, log0, log_one_less, times, within
 
 
 @stan_distribution(
@@ -22,13 +22,12 @@ class binomial:
     """The number of successes in N trials of probability theta."""
 
     def lpmf(xp, n, N, theta):
-        inside = (theta > 0) & (theta < 1)
-        p = inner(xp, inside, theta, 0.5)
-        terms = lchoose(xp, N, n) + (n * xp.log(p) + (N - n) * xp.log1p(-p))
-        if not holds(xp, inside):
-            never, always = xp.where(n == 0, 0.0, -xp.inf), xp.where(n == N, 0.0, -xp.inf)
-            terms = xp.where(inside, terms, xp.where(theta == 0, never, xp.where(theta == 1, always, xp.nan)))
-        return within(xp, (n >= 0) & (n <= N), terms)
+        if xp.ndim(theta) == 0:
+            theta = PROBABILITY.poison(xp, theta)
+            terms = times(xp, n, log0(xp, theta)) + times(xp, N - n, log_one_less(xp, theta))
+        else:
+            terms = _log_likelihoods(xp, n, N, theta)
+        return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + terms)
 
     def cdf(xp, n, N, theta):
         return xp.exp(_log_lower(xp, n, N, theta))
@@ -43,6 +42,16 @@ class binomial:
 
     def rng(xp, random, N, theta):
         return random.binomial(N, theta, xp.broadcast_shape(N, theta))
+
+
+def _log_likelihoods(xp, n, N, theta):
+    """n log(theta) + (N - n) log(1 - theta) for an array of probabilities, NaN where they are none."""
+    inside = (theta > 0) & (theta < 1)
+    p = inner(xp, inside, theta, 0.5)
+    never, always = theta == 0, theta == 1
+    impossible = xp.where(never | always, -xp.inf, xp.nan)
+    edge = xp.where(never & (n == 0) | always & (n == N), 0.0, impossible)
+    return within(xp, inside, n * xp.log(p) + (N - n) * xp.log1p(-p), edge)
 
 
 def _log_lower(xp, n, N, theta):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, between
 from ._rising import lchoose
-from ._terms import predictor, within
+from ._terms import predictor, split_log_expit, within
 
 
 @stan_distribution(
@@ -23,8 +23,7 @@ class binomial_logit:
     """The number of successes in N trials of probability inv_logit(alpha)."""
 
     def lpmf(xp, n, N, alpha):
-        tail = xp.log1p(xp.exp(-xp.abs(alpha)))
-        success, failure = xp.minimum(alpha, 0.0) - tail, -xp.maximum(alpha, 0.0) - tail
+        success, failure = split_log_expit(xp, alpha)
         terms = lchoose(xp, N, n) + n * success + (N - n) * failure
         return within(xp, (n >= 0) & (n <= N), terms)
 

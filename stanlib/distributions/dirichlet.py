@@ -4,6 +4,7 @@ from __future__ import annotations
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE, SIMPLEX
 from ._multivariate import check_vectors
+from ._terms import inner
 
 
 @stan_distribution(
@@ -23,7 +24,8 @@ class dirichlet:
     def lpdf(xp, theta, alpha):
         check_vectors(xp, "dirichlet", xp.shape(alpha)[-1], "the size of alpha", theta=theta, alpha=alpha)
         normalizer = xp.lgamma(xp.sum(alpha, axis=-1)) - xp.sum(xp.lgamma(alpha), axis=-1)
-        return normalizer + xp.sum(xp.xlogy(alpha - 1, theta), axis=-1)
+        used = (theta != 0) | (alpha != 1)  # a uniform component has no gradient where it underflows
+        return normalizer + xp.sum((alpha - 1) * xp.log(inner(xp, used, theta, 1.0)), axis=-1)
 
     def rng(xp, random, alpha):
         return xp.exp(log_draw(xp, random, alpha))

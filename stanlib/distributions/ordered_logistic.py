@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
-from ._terms import cut_points, pick, pick_column, predictor, with_ends, within
+from ._terms import cut_points, log_expit, pick, pick_column, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
 
@@ -27,9 +27,7 @@ class ordered_logistic:
     def lpmf(xp, y, lam, c):
         lower, upper = cut_points(xp, "ordered_logistic", y, lam, c, FAR)
         above, below = lam - lower, upper - lam
-        tail_above, tail_below = xp.exp(-xp.abs(above)), xp.exp(-xp.abs(below))
-        tails = xp.log1p(tail_above + tail_below + tail_above * tail_below)
-        terms = xp.minimum(above, 0.0) + xp.minimum(below, 0.0) - tails + _log_width(xp, y, c)
+        terms = log_expit(xp, above) + log_expit(xp, below) + _log_width(xp, y, c)
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
     def rng(xp, random, lam, c):

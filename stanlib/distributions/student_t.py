@@ -48,7 +48,7 @@ def _log_tail(xp, t, nu):
     """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2), here computed from the
     end that u is nearer to. Next to t = 0 it is linear, as its derivative there is that of a square root.
     """
-    linear, infinite = xp.abs(t) < 1e-140, xp.isinf(t)
+    linear, infinite = xp.abs(t) < 1e-12, xp.isinf(t)
     u = xp.where(linear | infinite, 1.0, xp.abs(t))
     r = nu / u / u
     near = r > 1

@@ -58,7 +58,8 @@ def _checked(xp, name, record, x, given, sizes):
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
         shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
-        free = record.free_shape(shape * (2 // len(shape)), *given[: len(record.arguments)])
+        shape = shape if len(shape) == 2 else shape * 2  # one size is that of a square matrix
+        free = record.free_shape(shape, *given[: len(record.arguments)])
         same_size(name, "the number of unconstrained values", xp.shape(x)[-1], "what the sizes ask for", free[0])
     else:
         _check_bounds(xp, name, record, x, given)

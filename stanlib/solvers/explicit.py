@@ -124,7 +124,7 @@ TABLEAUS = {"rk45": DORMAND_PRINCE, "ckrk": CASH_KARP, "adams": DOP853}
 
 
 def step(tableau: Tableau, slope: Callable[[Any, Any], Any], t: Any, h: Any, y: Any, k: Any) -> tuple[Any, Any, Any]:
-    """The state at t + h, an estimate of its error, and the slope there, from the state y and slope k at t."""
+    """The state at t + h, an estimate of its error, and the slopes, from the state y and its slope k at t."""
     slopes = [k]
     for c, row in zip(tableau.c[1:], tableau.rows[1:]):
         state = y + h * _weighted(row, slopes)
@@ -134,7 +134,22 @@ def step(tableau: Tableau, slope: Callable[[Any, Any], Any], t: Any, h: Any, y: 
         # Hairer, Norsett and Wanner, II.10: the estimate of order 5 against the one of order 3
         squares = error * error + 0.01 * _weighted(tableau.damping, slopes) ** 2
         error = error * abs(error) / (squares + (squares == 0)) ** 0.5
-    return state, h * error, slopes[-1]
+    return state, h * error, slopes
+
+
+# Of the polynomial of degree 4 through a step of Dormand and Prince's method (Hairer's code DOPRI5).
+_INSIDE = (
+    -12715105075 / 11282082432, 0, 87487479700 / 32700410799, -10690763975 / 1880347072, 701980252875 / 199316789632,
+    -1453857185 / 822651844, 69997945 / 29380423,
+)  # fmt: skip
+
+
+def inside(where: Any, h: Any, before: Any, after: Any, slopes: Sequence[Any]) -> Any:
+    """The state at `where` in [0, 1] of a step of Dormand and Prince's method."""
+    rise, rest = after - before, 1 - where
+    bend = h * slopes[0] - rise
+    twist = rise - h * slopes[-1] - bend
+    return before + where * (rise + rest * (bend + where * (twist + rest * h * _weighted(_INSIDE, slopes))))
 
 
 def _weighted(weights: Sequence[float], slopes: Sequence[Any]) -> Any:

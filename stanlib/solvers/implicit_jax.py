@@ -8,19 +8,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import implicit
-from .ode_jax import Control, Coupled, Equations, Stepper
+from .control import Control, implicit_growth
+from .march_jax import Stepper, first_step
+from .ode_jax import Coupled, Equations
 
 # What a step remembers: the derivatives of all rows where it ended, those of the state at its stages, its size.
 Memory = tuple[Any, Any, Any]
 
 
-def radau(coupled: Coupled, control: Control) -> Stepper:
-    inner = Control(*implicit.tolerances(control.relative, control.absolute), control.most_steps)
-    return Stepper(
-        lambda t, rows, dy0: _start(coupled, t, rows, dy0),
-        lambda t, h, rows, memory: _step(coupled, control, t, h, rows, memory),
-        implicit.POWER, inner,
-    )  # fmt: skip
+def radau(coupled: Coupled, control: Control, dy0: Any) -> Stepper:
+    """The method; dy0 are the derivatives at the beginning, if the equations don't give them."""
+    relative, absolute = implicit.tolerances(control.relative, control.absolute)
+
+    def start(t: Any, rows: Any) -> tuple[Any, Memory]:
+        memory = _start(coupled, t, rows, dy0)
+        return first_step(absolute + relative * jnp.abs(rows), rows, memory[0]), memory
+
+    def step(t: Any, h: Any, rows: Any, memory: Memory) -> tuple[Any, Any, Memory]:
+        new, error, memory = _step(coupled, control, t, h, rows, memory)
+        allowed = absolute + relative * jnp.maximum(jnp.abs(rows), jnp.abs(new))
+        return new, jnp.max(jnp.abs(error) / allowed), memory
+
+    return Stepper(start, step, lambda worst: implicit_growth(jnp, worst, implicit.POWER))
 
 
 def _start(coupled: Coupled, t: Any, rows: Any, dy0: Any) -> Memory:
@@ -56,7 +65,7 @@ def _continued(stages: Any, ratio: Any) -> Any:
     return implicit.extrapolation(powers).astype(stages.dtype) @ stages
 
 
-def _residuals(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
+def residuals(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
     """The residual at the three stages."""
     a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
     return jax.vmap(equations.residual, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)
@@ -76,7 +85,7 @@ def _newton(
     equations: Equations, control: Control, t: Any, h: Any, y: Any, p: Any, guess: Any, inverse: Any
 ) -> Any:
     """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
-    scale = control.scale(y) / h
+    allowed = (control.absolute + control.relative * jnp.abs(y)) / h
 
     def unfinished(loop: Any) -> Any:
         _, size, count = loop
@@ -84,8 +93,8 @@ def _newton(
 
     def step(loop: Any) -> Any:
         stages, _, count = loop
-        change = (inverse @ _residuals(equations, t, h, y, p, stages).ravel()).reshape(stages.shape)
-        return stages - change, jnp.max(jnp.abs(change) / scale), count + 1
+        change = (inverse @ residuals(equations, t, h, y, p, stages).ravel()).reshape(stages.shape)
+        return stages - change, jnp.max(jnp.abs(change) / allowed), count + 1
 
     start = guess, jnp.asarray(jnp.inf, y.dtype), 0
     stages, size, _ = jax.lax.while_loop(unfinished, step, start)
@@ -102,7 +111,7 @@ def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple
     exact = implicit_matrix(coupled.equations, t, h, rows[0], coupled.p, found)
 
     def iteration(y: Any, p: Any) -> Any:
-        return _residuals(coupled.equations, t, h, y, p, found).ravel()
+        return residuals(coupled.equations, t, h, y, p, found).ravel()
 
     value, along = coupled.push(iteration, rows)
     change = jnp.linalg.solve(exact, jnp.concatenate([value[None], along]).T).T.reshape(-1, *found.shape)

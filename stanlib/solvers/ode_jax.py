@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -17,27 +17,18 @@ import numpy as np
 
 from . import explicit, implicit
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
+from .control import FIRST_STEP, Control, explicit_growth
+from .march_jax import Stepper, first_step, inside_step, march
 
-MOST_COLUMNS = 60  # derivatives that the state carries; with more, going back is faster
-LARGEST_GROWTH, LEAST_GROWTH, SAFETY = 10.0, 0.2, 0.9
-
+STANS_OWN = ("rk45", "ckrk")  # the methods that are the same in Stan
+MOST_COLUMNS = 100  # derivatives that the state carries; with more, going back is faster
+STRETCH = 32  # steps that are repeated together on the way back
 Slope = Callable[[Any, Any, Any], Any]
 
 
-@dataclass(frozen=True)
-class Control:
-    """Tolerances of the error in one step, and how many steps may lie between two times of output."""
-
-    relative: Any
-    absolute: Any
-    most_steps: int
-
-    def at_precision(self, dtype: Any) -> "Control":
-        """The same, but not tighter than the floating type allows."""
-        return Control(jnp.maximum(self.relative, 10 * jnp.finfo(dtype).eps), self.absolute, self.most_steps)
-
-    def scale(self, *states: Any) -> Any:
-        return self.absolute + self.relative * functools.reduce(jnp.maximum, map(jnp.abs, states))
+def at_precision(control: Control, dtype: Any) -> Control:
+    """The same tolerances, but not tighter than the floating type allows."""
+    return replace(control, relative=jnp.maximum(control.relative, 10 * jnp.finfo(dtype).eps))
 
 
 @dataclass(frozen=True)
@@ -74,8 +65,9 @@ def solve(
     if isinstance(t0, jax.Array):  # y(t0 + d) = y0 means y(t0) = y0 - d y'(t0), to first order
         y0 = y0 - (t0 - fixed(t0)).astype(dtype) * slope(fixed(t0).astype(dtype), y0, split.leaves)
     equations = Equations(slope, lambda t, y, dy, leaves: dy - slope(t, y, leaves))
-    count = y0.size + sum(x.size for x in split.leaves if is_real(x))
-    states = _states(equations, y0, None, t0, ts, split.leaves, method, control, adjoint or 250 * (count > MOST_COLUMNS))
+    if y0.size + sum(x.size for x in split.leaves if is_real(x)) > MOST_COLUMNS:
+        adjoint = adjoint or STRETCH
+    states = _states(equations, y0, None, t0, ts, split.leaves, method, control, adjoint)
     if isinstance(ts, jax.Array):
         ends, change = fixed(ts).astype(dtype), (ts - fixed(ts)).astype(dtype)
         states = states + change[:, None] * jax.vmap(lambda t, y: slope(t, y, split.leaves))(ends, states)
@@ -101,34 +93,37 @@ def _states(
     equations: Equations, y0: Any, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
     adjoint: int,
 ) -> Any:  # fmt: skip
-    control = control.at_precision(y0.dtype)
+    apart = method in STANS_OWN and control.is_loose(np)
+    control = at_precision(control, y0.dtype)
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
+
+    def plain(t0: Any, ts: Any, y0: Any, *leaves: Any) -> Any:
+        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, (), as_stan=True)[:, 0]
+
     if adjoint:
         from .adjoint_jax import with_adjoint
 
-        return with_adjoint(equations, method, control, adjoint)(*times, y0, leaves)
-
-    @jax.custom_jvp
-    def states(t0: Any, ts: Any, y0: Any, *leaves: Any) -> Any:
-        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, ())[:, 0]
+        states = with_adjoint(equations, method, control.tightened(), adjoint, plain if apart else None)
+        return states(*times, y0, leaves)
+    states = jax.custom_jvp(plain)
 
     @functools.partial(states.defjvp, symbolic_zeros=True)
     def _(primals: Any, tangents: Any) -> Any:
         t0, ts, y0, *leaves = primals
         varied = tuple(i for i, t in enumerate(tangents[2:]) if not is_zero(t))
-        rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied)
-        changes = [tangents[2 + i] for i in varied]
         if not varied:
-            return rows[:, 0], jnp.zeros_like(rows[:, 0])
-        weights = jnp.concatenate([jnp.ravel(c).astype(y0.dtype) for c in changes])
-        return rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
+            value = plain(*primals)
+            return value, jnp.zeros_like(value)
+        rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied)
+        weights = jnp.concatenate([jnp.ravel(tangents[2 + i]).astype(y0.dtype) for i in varied])
+        return plain(*primals) if apart else rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
 
     return states(*times, y0, *leaves)
 
 
 def _rows(
     equations: Equations, method: str, control: Control, times: Any, y0: Any, dy0: Any, leaves: Any,
-    varied: tuple[int, ...],
+    varied: tuple[int, ...], as_stan: bool = False,
 ) -> Any:  # fmt: skip
     """The states and their derivatives in what varies (0 for y0, 1 + i for leaf i): an array times x (1 + count) x n."""
     t0, ts = times
@@ -151,7 +146,7 @@ def _rows(
     )
     rows = jnp.concatenate([y0[None], jnp.asarray(in_y0, y0.dtype)])
     coupled = Coupled(of_p, p, jnp.asarray(in_p, y0.dtype))
-    return march(stepper(coupled, method, control), control, t0, ts, rows, dy0)
+    return march(stepper(coupled, method, control, dy0, as_stan), control, t0, ts, rows)
 
 
 @dataclass(frozen=True)
@@ -181,78 +176,25 @@ def _stack(value: Any, along: Any) -> Any:
     return jnp.concatenate([value[None], along]) if len(along) else value[None]
 
 
-@dataclass(frozen=True)
-class Stepper:
-    """A method: `start(t, rows, dy0)` is what it remembers at first, `step(t, h, rows, memory)` the new rows, their
-    errors and the new memory; the errors go with the power `power` of h and are held to `control`."""
-
-    start: Callable[[Any, Any, Any], Any]
-    step: Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
-    power: int
-    control: Control
-
-
-def stepper(coupled: Coupled, method: str, control: Control) -> Stepper:
+def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, as_stan: bool = False) -> Stepper:
+    """The method; `as_stan` asks for the outputs between steps where Stan takes them there."""
     if method == "bdf":
         from .implicit_jax import radau
 
-        return radau(coupled, control)
+        return radau(coupled, control, dy0)
     tableau = explicit.TABLEAUS[method]
-    return Stepper(
-        lambda t, rows, dy0: coupled.slope(t, rows),
-        lambda t, h, rows, k: explicit.step(tableau, coupled.slope, t, h, rows, k),
-        tableau.power, control,
-    )  # fmt: skip
 
+    def allowed(h: Any, rows: Any, k: Any) -> Any:
+        return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
 
-def first_step(control: Control, rows: Any, slope: Any) -> Any:
-    """A cautious guess: the change is a hundredth of the state, where the tolerances make a difference."""
-    scale = control.scale(rows)
-    d0, d1 = jnp.max(jnp.abs(rows) / scale), jnp.max(jnp.abs(slope) / scale)
-    return jnp.where((d0 > 1e-5) & (d1 > 1e-5), 0.01 * d0 / jnp.where(d1 > 0, d1, 1.0), 1e-6)
+    def start(t: Any, rows: Any) -> tuple[Any, Any]:
+        k = coupled.slope(t, rows)
+        h = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
+        return jnp.asarray(h, rows.dtype), k
 
+    def step(t: Any, h: Any, rows: Any, k: Any) -> tuple[Any, Any, Any]:
+        new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
+        return new, jnp.max(jnp.abs(error) / allowed(h, rows, k)), slopes[-1]
 
-def attempt(method: Stepper, end: Any, state: Any) -> tuple[Any, Any, Any]:
-    """One step towards `end` from state (t, h, rows, memory): the state after it, whether it was accepted, its size.
-
-    A step that is rejected changes h alone.
-    """
-    t, h, rows, memory = state
-    reaches = t + 1.01 * h >= end
-    size = jnp.where(reaches, end - t, h)
-    new, error, remembered = method.step(t, size, rows, memory)
-    worst = jnp.max(jnp.abs(error) / method.control.scale(rows, new))
-    worst = jnp.where(worst < jnp.inf, worst, jnp.inf)  # NaN too
-    accepted = worst <= 1
-    growth = jnp.clip(SAFETY * worst ** (-1 / method.power), LEAST_GROWTH, LARGEST_GROWTH)
-    # a step cut short by the output says little about the one after it
-    following = jnp.where(accepted & reaches, jnp.maximum(h, size * growth), size * growth)
-    keep = lambda a, b: jnp.where(accepted, a, b)
-    time = keep(jnp.where(reaches, end, t + size), t)
-    state = time, following, keep(new, rows), jax.tree.map(keep, remembered, memory)
-    return state, accepted, size
-
-
-def least_step(t: Any) -> Any:
-    return 10 * jnp.finfo(t.dtype).eps * jnp.abs(t)
-
-
-def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any, dy0: Any) -> Any:
-    """The rows at every time of output; NaN from where it would take too many steps, or too small ones."""
-    memory = method.start(t0, rows, dy0)
-    slope = memory if not isinstance(memory, tuple) else memory[0]
-    h = first_step(method.control, rows, slope).astype(rows.dtype)
-
-    def reach(state: Any, end: Any) -> tuple[Any, Any]:
-        def unfinished(loop: Any) -> Any:
-            (t, h, *_), count = loop
-            return (t < end) & (count < control.most_steps) & (h > least_step(end))
-
-        (t, h, rows, memory), _ = jax.lax.while_loop(
-            unfinished, lambda loop: (attempt(method, end, loop[0])[0], loop[1] + 1), (state, 0)
-        )
-        arrived = t >= end
-        rows = jnp.where(arrived, rows, jnp.nan)
-        return (end, jnp.where(arrived, h, 0), rows, memory), rows
-
-    return jax.lax.scan(reach, (t0, h, rows, memory), ts)[1]
+    growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
+    return Stepper(start, step, growth, inside_step(coupled.slope) if as_stan and method == "rk45" else None)

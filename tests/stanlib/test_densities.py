@@ -11,8 +11,10 @@ SCIPY = {"lpdf": "logpdf", "lpmf": "logpmf", "cdf": "cdf", "lcdf": "logcdf", "lc
 ROUGH = {"skew_normal": 1e-6, "von_mises": 1e-7, "exp_mod_normal": 1e-8, "beta_neg_binomial": 1e-9}
 
 
-def methods(law):
-    return [m for m in SCIPY if m in distribution.get(law.name).methods]
+def methods(law, library="numpy"):
+    """The methods to test; on JAX, which compiles for each, the density and the logarithm that is harder to get."""
+    tested = ("lpdf", "lpmf", "lccdf") if library == "jax" else SCIPY
+    return [m for m in tested if m in distribution.get(law.name).methods]
 
 
 def numbers(law):
@@ -23,7 +25,7 @@ def numbers(law):
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_values(law, library):
-    for method in methods(law):
+    for method in methods(law, library):
         for y in law.outcomes:
             expected = getattr(law.scipy, SCIPY[method])(y)
             if np.isfinite(expected):
@@ -38,7 +40,7 @@ def test_gradients_are_the_differences_of_the_values(law):
         check_gradient(law, method, "torch")
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law", LAWS[::3], ids=str)
 def test_gradients_of_densities_under_jit(law):
     check_gradient(law, distribution.get(law.name).density, "jax")
 

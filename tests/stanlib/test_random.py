@@ -47,11 +47,17 @@ def p_value(x, law):
     return stats.chi2.sf(statistic, often.sum())
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("law", [l for l in CONTINUOUS + DISCRETE if "rng" in distribution.get(l.name).methods], ids=str)
+# JAX compiles for every one: those that between them use every kind of draw.
+ON_JAX = {
+    "normal", "exponential", "gamma", "beta", "logistic", "von_mises", "binomial", "neg_binomial_2", "yule_simon",
+    "discrete_range",
+}  # fmt: skip
+DRAWN = [l for l in CONTINUOUS + DISCRETE if l.parameters and "rng" in distribution.get(l.name).methods]
+CASES = [(law, library) for law in DRAWN for library in LIBRARIES if library != "jax" or law.name in ON_JAX]
+
+
+@pytest.mark.parametrize("law, library", CASES, ids=str)
 def test_draws_follow_the_law(law, library):
-    if law.name == "std_normal":
-        return test_a_draw_without_parameters_is_one_number(library)
     x = draws(library, law.name, law.parameters)
     assert x.shape == (COUNT,) and x.dtype.kind == ("f" if law in CONTINUOUS else "i")
     assert p_value(x, law.scipy) > LEAST_P

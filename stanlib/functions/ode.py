@@ -1,0 +1,142 @@
+"""Ordinary differential equations. Source: Stan Functions Reference, "Ordinary Differential Equation (ODE) Solvers".
+
+y' = f(t, y, ...) is solved from the initial state at t0 for the states at increasing times. The engines are in
+stanlib/solvers: Dormand and Prince's method of order 5 for rk45, Cash and Karp's for ckrk, Hairer's DOP853 in place of
+the Adams method, Radau IIA in place of the BDF methods; all with Stan's tolerances.
+"""
+from __future__ import annotations
+
+import functools
+
+from ..checks import same_size
+from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain
+from ..errors import StanIndexError
+from ..registry import stan_function, variadic_function
+from ..solvers import engine
+from ..solvers.control import Control
+
+DEFAULTS = {"rk45": (1e-6, 1e-6, 10**6), "ckrk": (1e-6, 1e-6, 10**6), "bdf": (1e-10, 1e-10, 10**8)}
+DEFAULTS["adams"] = DEFAULTS["bdf"]
+MOST_STEPS = 2**31 - 1
+LONGEST_STRETCH = 100  # steps between two checkpoints of the adjoint method
+
+SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]), traced=False)
+
+
+def check_times(xp, name, t0, ts):
+    """The times that are known must be finite and increase from t0."""
+    if not xp.shape(ts)[0]:
+        raise StanIndexError(f"{name}: there must be times of output")
+    for argument, x in (("initial time", t0), ("times", ts)):
+        if xp.is_concrete(x):
+            FINITE.check(xp, name, argument, x)
+    if xp.is_concrete(ts):
+        SORTED.check(xp, name, "times", ts)
+        if xp.is_concrete(t0):
+            later = Domain(f"less than the first time, {ts[0]}", lambda xp, x: x < ts[0])
+            later.check(xp, name, "initial time", t0)
+
+
+def check_problem(xp, name, states, arguments, tolerances, most_steps):
+    """Initial states and further arguments must be finite where they are known, and the controls positive."""
+    for argument, x in states:
+        if not xp.shape(x)[0]:
+            raise StanIndexError(f"{name}: the {argument} has size 0, but must have a non-zero size")
+    for argument, x in (*states, *(("ode parameters and data", a) for a in arguments if not isinstance(a, tuple))):
+        if xp.is_concrete(x):
+            FINITE.check(xp, name, argument, x)
+    for argument, x in tolerances:
+        POSITIVE_FINITE.check(xp, name, argument, x)
+    POSITIVE.check(xp, name, "max_num_steps", most_steps)
+    return min(int(most_steps), MOST_STEPS)
+
+
+def _checked(f, name, size):
+    """f, whose result must be of the size of the state."""
+
+    @functools.wraps(f)
+    def slope(t, y, *arguments):
+        out = f(t, y, *arguments)
+        same_size(name, "the derivative", len(out), "the state", size)
+        return out
+
+    return slope
+
+
+def _solve(xp, name, method, f, y0, t0, ts, relative, absolute, most_steps, arguments, adjoint=0):
+    tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
+    most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)
+    check_times(xp, name, t0, ts)
+    f = _checked(f, name, xp.shape(y0)[0])
+    control = Control(relative, absolute, most_steps)
+    return engine(xp, "ode").solve(f, y0, t0, ts, arguments, method, control, adjoint)
+
+
+def _register(method):
+    name = f"ode_{method}"
+
+    def default(xp, f, initial_state, initial_time, times, *arguments):
+        return _solve(xp, name, method, f, initial_state, initial_time, times, *DEFAULTS[method], arguments)
+
+    def with_tolerances(
+        xp, f, initial_state, initial_time, times, rel_tol, abs_tol, max_num_steps, *arguments
+    ):  # fmt: skip
+        controls = (rel_tol, abs_tol, max_num_steps)
+        return _solve(xp, f"{name}_tol", method, f, initial_state, initial_time, times, *controls, arguments)
+
+    variadic_function(name)(default)
+    variadic_function(f"{name}_tol")(with_tolerances)
+
+
+for _method in DEFAULTS:
+    _register(_method)
+
+
+@variadic_function("ode_adjoint_tol_ctl")
+def ode_adjoint_tol_ctl(
+    xp, f, initial_state, initial_time, times, rel_tol_forward, abs_tol_forward, rel_tol_backward, abs_tol_backward,
+    rel_tol_quadrature, abs_tol_quadrature, max_num_steps, num_steps_between_checkpoints, interpolation_polynomial,
+    solver_forward, solver_backward, *arguments,
+):  # fmt: skip
+    """Derivatives are those of the steps forward, so that the tolerances of the way back have nothing to control."""
+    name = "ode_adjoint_tol_ctl"
+    same_size(
+        name, "abs_tol_forward", xp.shape(abs_tol_forward)[0], "the initial state", xp.shape(initial_state)[0]
+    )
+    for argument, x in (
+        ("relative_tolerance_backward", rel_tol_backward), ("absolute_tolerance_backward", abs_tol_backward),
+        ("relative_tolerance_quadrature", rel_tol_quadrature), ("absolute_tolerance_quadrature", abs_tol_quadrature),
+        ("num_steps_between_checkpoints", num_steps_between_checkpoints),
+    ):  # fmt: skip
+        POSITIVE_FINITE.check(xp, name, argument, x)
+    for argument, x in (
+        ("interpolation_polynomial", interpolation_polynomial), ("solver_forward", solver_forward),
+        ("solver_backward", solver_backward),
+    ):  # fmt: skip
+        Domain("1 or 2", lambda xp, x: (x == 1) | (x == 2)).check(xp, name, argument, x)
+    method = "adams" if solver_forward == 1 else "bdf"
+    controls = (rel_tol_forward, abs_tol_forward, max_num_steps)
+    stretch = min(int(num_steps_between_checkpoints), LONGEST_STRETCH)
+    return _solve(xp, name, method, f, initial_state, initial_time, times, *controls, arguments, stretch)
+
+
+_SYSTEM = "function(real, array[] real, array[] real, data array[] real, data array[] int => array[] real) ode"
+_PROBLEM = (
+    f"{_SYSTEM}, array[] real initial_state, real initial_time, array[] real times, array[] real theta, "
+    "data array[] real x_r, data array[] int x_i"
+)
+_CONTROLS = "data real rel_tol, data real abs_tol, data real max_num_steps"
+
+
+def _register_old(name, method, *texts):
+    def integrate(xp, f, initial_state, initial_time, times, theta, x_r, x_i, *controls):
+        arguments = (theta, x_r, x_i)
+        controls = controls or DEFAULTS[method]
+        return _solve(xp, name, method, f, initial_state, initial_time, times, *controls, arguments)
+
+    stan_function(*(f"array[,] real {name}({text})" for text in texts), symbol=name, raw=True)(integrate)
+
+
+_register_old("integrate_ode", "rk45", _PROBLEM)
+for _method in ("rk45", "bdf", "adams"):
+    _register_old(f"integrate_ode_{_method}", _method, _PROBLEM, f"{_PROBLEM}, {_CONTROLS}")

@@ -1,0 +1,82 @@
+"""What the engines that run in Python ask of NumPy and PyTorch besides the primitives: derivatives, and none."""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+class Lift:
+    """Turns values into real arrays of a namespace: on PyTorch of the type and device of the tensors among `beside`."""
+
+    def __init__(self, xp: ModuleType, *beside: Any):
+        self.xp = xp
+        if xp.LIBRARY == "torch":
+            import torch
+
+            tensors = list(_tensors(beside))
+            self.dtype = next((b.dtype for b in tensors if b.is_floating_point()), torch.get_default_dtype())
+            self.device = tensors[0].device if tensors else None
+
+    def __call__(self, x: Any) -> Any:
+        if self.xp.LIBRARY == "numpy":
+            return np.asarray(x, float)
+        import torch
+
+        return torch.as_tensor(x, dtype=self.dtype, device=self.device)
+
+
+def plain(x: Any) -> Any:
+    """The components as a NumPy array."""
+    return x.detach().cpu().numpy() if hasattr(x, "detach") else np.asarray(x)
+
+
+def _tensors(values: Any) -> Iterator[Any]:
+    for v in values:
+        if isinstance(v, tuple):
+            yield from _tensors(v)
+        elif hasattr(v, "requires_grad"):
+            yield v
+
+
+def precision(xp: ModuleType, x: Any) -> float:
+    """The relative precision of the type of x."""
+    if xp.LIBRARY == "numpy":
+        return float(np.finfo(float).eps)
+    import torch
+
+    return float(torch.finfo(x.dtype).eps)
+
+
+def without_gradient(xp: ModuleType) -> Any:
+    """A context that records no derivatives."""
+    if xp.LIBRARY == "numpy":
+        return contextlib.nullcontext()
+    import torch
+
+    return torch.no_grad()
+
+
+def records(xp: ModuleType, *values: Any) -> bool:
+    """Whether derivatives of any of these values are recorded."""
+    if xp.LIBRARY == "numpy":
+        return False
+    import torch
+
+    return torch.is_grad_enabled() and any(v.requires_grad for v in _tensors(values))
+
+
+def jacobian(xp: ModuleType, f: Callable[[Any], Any], x: Any) -> Any:
+    """The derivative of f at x, without a record of its own: one row per component of f."""
+    if xp.LIBRARY == "torch":
+        import torch
+
+        with torch.enable_grad():
+            return torch.autograd.functional.jacobian(f, x.detach()).detach()
+    # central differences; Newton's iteration, which this serves, converges with much coarser ones
+    steps = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(x), 1e-3)
+    columns = [(np.asarray(f(x + d)) - np.asarray(f(x - d))) / (2 * s) for s, d in zip(steps, np.diag(steps))]
+    return np.stack(columns, axis=1)

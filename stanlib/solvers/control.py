@@ -1,0 +1,46 @@
+"""How steps are controlled: what all steppers of initial value problems share.
+
+The laws of growth take the library's `where` and `maximum` through `xp`. `worst` is the largest error of a step,
+relative to the largest that is allowed.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
+LOOSE = 1e-6
+FIRST_STEP = 0.1  # Stan's, of its Runge-Kutta methods
+
+
+@dataclass(frozen=True)
+class Control:
+    """Tolerances of the error in one step, and how many steps may lie between two times of output."""
+
+    relative: Any
+    absolute: Any
+    most_steps: int
+
+    def tightened(self) -> "Control":
+        return replace(self, relative=TIGHTENING * self.relative, absolute=TIGHTENING * self.absolute)
+
+    def is_loose(self, xp: Any) -> bool:
+        """Whether the method's own errors can be seen in a log density.
+
+        States are then computed as Stan computes them without derivatives, step by step, and derivatives beside them.
+        """
+        return bool(self.relative > LOOSE or xp.any(self.absolute > LOOSE))
+
+
+def explicit_growth(xp: Any, worst: Any, power: int) -> Any:
+    """How the step changes after an explicit step whose error goes with the power `power` of it.
+
+    These are the laws of Boost's controlled Runge-Kutta steppers, which Stan uses.
+    """
+    larger = xp.where(worst < 0.5, 0.9 * xp.maximum(worst, 5.0**-power) ** (-1 / power), 1.0)
+    smaller = xp.maximum(0.9 * xp.maximum(worst, 1.0) ** (-1 / (power - 2)), 0.2)
+    return xp.where(worst <= 1, larger, smaller)
+
+
+def implicit_growth(xp: Any, worst: Any, power: int) -> Any:
+    return xp.minimum(xp.maximum(0.9 * xp.maximum(worst, 1e-30) ** (-1 / power), 0.2), 10.0)
