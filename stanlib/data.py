@@ -159,7 +159,8 @@ def check(program: Program, v: Variable, value: Any, constraint: str | None, **b
             shown = np.asarray(value)[tuple(at)]
             limit = np.broadcast_to(bound, np.shape(value))[tuple(at)]
             sign = "greater" if name == "lower" else "less"
-            raise _error(program, v, f"is out of bounds: {v.name}{index} is {shown}, but must be {sign} than or equal to {limit}")
+            must = f"must be {sign} than or equal to {limit}"
+            raise _error(program, v, f"is out of bounds: {v.name}{index} is {shown}, but {must}")
     if constraint is not None:
         record = constraints.get(constraint)
         arguments = np.shape(value)[-2:] if constraint == "cholesky_factor_cov" else ()

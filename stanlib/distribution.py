@@ -157,7 +157,8 @@ def stan_distribution(
         name = signatures.parse(texts[0]).name.rpartition("_")[0]
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
-            dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "", tuple(sizes), tuple(logged),
+            dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
+            tuple(sizes), tuple(logged),
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)

@@ -65,13 +65,13 @@ ARRAYS = (
     "asarray", "array", "real", "reals", "integer", "zeros", "ones", "full", "arange", "eye", "where", "shape", "ndim",
     "reshape", "broadcast_to", "broadcast_shape", "stack", "concatenate", "take", "flip", "transpose", "swapaxes",
     "sum", "prod", "max", "min", "argmax", "argmin", "cumsum", "sort", "argsort", "any", "all", "nonzero",
-    "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "is_integer", "get", "at_set", "segment_sum", "complex", "known",
-    "is_concrete", "convert", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
+    "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "is_integer", "get", "at_set", "segment_sum",
+    "complex", "known", "is_concrete", "convert", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
 )  # fmt: skip
 
 LINEAR_ALGEBRA = (
-    "matmul", "dot", "outer", "cholesky", "solve", "solve_spd", "quadratic_spd", "solve_triangular", "inv", "pinv", "det", "slogdet",
-    "eigh", "eig", "schur", "svd", "qr", "expm", "fft", "ifft",
+    "matmul", "dot", "outer", "cholesky", "solve", "solve_spd", "quadratic_spd", "solve_triangular", "inv",
+    "pinv", "det", "slogdet", "eigh", "eig", "schur", "svd", "qr", "expm", "fft", "ifft",
 )  # fmt: skip
 
 PRIMITIVES = CONSTANTS + ELEMENTWISE + SPECIAL + ARRAYS + LINEAR_ALGEBRA

@@ -310,7 +310,9 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
 
 
 def is_integer(x: Any) -> bool:
-    return not (x.is_floating_point() or x.is_complex()) if isinstance(x, torch.Tensor) else np.asarray(x).dtype.kind in "iub"
+    if isinstance(x, torch.Tensor):
+        return not (x.is_floating_point() or x.is_complex())
+    return np.asarray(x).dtype.kind in "iub"
 
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:

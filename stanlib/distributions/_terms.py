@@ -116,7 +116,7 @@ def stored(xp, x, uses):
 
 
 def pick_column(xp, x, y):
-    """The y-th component of every row, by a mask instead of indices, whose gradient is a sum too; 0 if there is none."""
+    """The y-th component of every row, by a mask instead of indices, whose gradient is a sum too; else 0."""
     y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
     columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
     return xp.sum(xp.where(columns == y, x, 0.0), axis=-1)

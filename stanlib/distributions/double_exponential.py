@@ -1,4 +1,7 @@
-"""The double exponential distribution. Source: Stan Functions Reference, "Double exponential (Laplace) distribution"."""
+"""The double exponential distribution.
+
+Source: Stan Functions Reference, "Double exponential (Laplace) distribution".
+"""
 from __future__ import annotations
 
 from ..distribution import Native, stan_distribution

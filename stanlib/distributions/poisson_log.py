@@ -1,6 +1,7 @@
 """The Poisson distribution with a log rate, and its generalised linear model.
 
-Source: Stan Functions Reference, "Poisson distribution, log parameterization" and "Poisson-log generalized linear model".
+Source: Stan Functions Reference, "Poisson distribution, log parameterization" and
+"Poisson-log generalized linear model".
 """
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The scaled inverse chi-square distribution. Source: Stan Functions Reference, "Scaled inverse chi-square distribution"."""
+"""The scaled inverse chi-square distribution.
+
+Source: Stan Functions Reference, "Scaled inverse chi-square distribution".
+"""
 from __future__ import annotations
 
 from ..distribution import Native, stan_distribution

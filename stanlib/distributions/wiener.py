@@ -1,4 +1,6 @@
-"""The Wiener first passage time distribution. Source: Stan Functions Reference, "Wiener First Passage Time Distribution".
+"""The Wiener first passage time distribution.
+
+Source: Stan Functions Reference, "Wiener First Passage Time Distribution".
 
 The density of reaching the upper boundary at time t, for a unit of diffusion, follows Navarro and Fuss (2009): with
 u = t / alpha^2, a series in images of the boundaries for small u and one in eigenfunctions for large u. A normally
@@ -78,7 +80,7 @@ def _log_mean_density(xp, t, a, w, v, sv, sw, st):
 
 
 def log_mean(xp, log_f, width, like, count):
-    """The log of the mean of exp(log_f) over the unit interval; log_f does not vary where the width is known to be 0."""
+    """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0."""
     if holds(xp, width == 0):
         return log_f(0.5)
     nodes, weights = np.polynomial.legendre.leggauss(count)

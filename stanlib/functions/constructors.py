@@ -28,7 +28,10 @@ def rep_array_3d(xp, x, k, m, n):
     return xp.full((*sizes, *xp.shape(x)), x)
 
 
-@stan_function("vector rep_vector(real x, int n)", "complex_vector rep_vector(complex x, int n)", examples=[(0.5, 3)], sizes=("n",))
+@stan_function(
+    "vector rep_vector(real x, int n)", "complex_vector rep_vector(complex x, int n)", examples=[(0.5, 3)],
+    sizes=("n",),
+)  # fmt: skip
 def rep_vector(xp, x, n):
     return xp.full((size("rep_vector", "n", n),), xp.real(x))
 
@@ -86,7 +89,9 @@ def _check_bounds(xp, name, lower, upper):
 _BOUNDS = {"lower": FINITE, "upper": FINITE}
 
 
-@stan_function("vector linspaced_vector(int n, real lower, real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)], sizes=("n",))
+@stan_function(
+    "vector linspaced_vector(int n, real lower, real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)], sizes=("n",)
+)
 def linspaced_vector(xp, n, lower, upper):
     return _linspaced(xp, "linspaced_vector", n, lower, upper)
 
@@ -134,17 +139,23 @@ def one_hot_vector(xp, n, k):
     return xp.real(_one_hot(xp, "one_hot_vector", n, k))
 
 
-@stan_function("row_vector one_hot_row_vector(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",))
+@stan_function(
+    "row_vector one_hot_row_vector(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
+)
 def one_hot_row_vector(xp, n, k):
     return xp.real(_one_hot(xp, "one_hot_row_vector", n, k))
 
 
-@stan_function("array[] real one_hot_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",))
+@stan_function(
+    "array[] real one_hot_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
+)
 def one_hot_array(xp, n, k):
     return xp.real(_one_hot(xp, "one_hot_array", n, k))
 
 
-@stan_function("array[] int one_hot_int_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",))
+@stan_function(
+    "array[] int one_hot_int_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
+)
 def one_hot_int_array(xp, n, k):
     return xp.integer(_one_hot(xp, "one_hot_int_array", n, k))
 

@@ -6,6 +6,7 @@ import pytest
 from laws import CONTINUOUS, DISCRETE
 from libraries import LIBRARIES, double, plain
 from scipy import stats
+
 from stanlib import distribution, registry
 from stanlib.random.numpy import NumpyRandom
 
@@ -18,10 +19,12 @@ def source(library, seed=4):
         return NumpyRandom(np.random.default_rng(seed))
     if library == "jax":
         import jax
+
         from stanlib.random.jax import JaxRandom
 
         return JaxRandom(jax.random.PRNGKey(seed))
     import torch
+
     from stanlib.random.torch import TorchRandom
 
     return TorchRandom(torch.Generator().manual_seed(seed), torch.float64)
@@ -52,7 +55,7 @@ ON_JAX = {
     "normal", "exponential", "gamma", "beta", "logistic", "von_mises", "binomial", "neg_binomial_2", "yule_simon",
     "discrete_range",
 }  # fmt: skip
-DRAWN = [l for l in CONTINUOUS + DISCRETE if l.parameters and "rng" in distribution.get(l.name).methods]
+DRAWN = [law for law in CONTINUOUS + DISCRETE if law.parameters and "rng" in distribution.get(law.name).methods]
 CASES = [(law, library) for law in DRAWN for library in LIBRARIES if library != "jax" or law.name in ON_JAX]
 
 
@@ -125,6 +128,7 @@ def test_scalars_give_scalars_and_containers_arrays(library):
 def test_jax_keys_make_new_numbers_per_call_lane_and_iteration():
     import jax
     import jax.numpy as jnp
+
     from stanlib.random.jax import JaxRandom
 
     rng = registry.by_symbol("skew_normal_rng")
@@ -145,6 +149,7 @@ def test_jax_keys_make_new_numbers_per_call_lane_and_iteration():
 
 def test_torch_draws_follow_the_type_of_their_parameters():
     import torch
+
     from stanlib.random.torch import TorchRandom
 
     random = TorchRandom(dtype=torch.float32)

@@ -1,4 +1,4 @@
-"""Densities at the edges: outside the support, at its boundaries, with parameters that Stan rejects, in vectorised use."""
+"""Densities at the edges: outside the support, at its boundaries, with rejected parameters, in vectorised use."""
 import math
 
 import numpy as np
@@ -46,7 +46,8 @@ def test_outside_the_support_the_density_is_minus_infinity_with_a_finite_gradien
 @pytest.mark.parametrize(
     "name, y, parameters, expected",
     [
-        ("gamma", 0.0, (1.0, 3.0), math.log(3)), ("gamma", 0.0, (2.0, 3.0), -math.inf), ("gamma", 0.0, (0.5, 3.0), math.inf),
+        ("gamma", 0.0, (1.0, 3.0), math.log(3)), ("gamma", 0.0, (2.0, 3.0), -math.inf),
+        ("gamma", 0.0, (0.5, 3.0), math.inf),
         ("weibull", 0.0, (1.0, 2.0), -math.log(2)), ("chi_square", 0.0, (2.0,), -math.log(2)),
         ("exponential", 0.0, (3.0,), math.log(3)), ("loglogistic", 0.0, (2.0, 1.0), -math.log(2)),
         ("beta", 0.0, (1.0, 3.0), math.log(3)), ("beta", 1.0, (3.0, 1.0), math.log(3)),
@@ -69,7 +70,9 @@ def test_boundaries(name, y, parameters, expected, library):
         assert np.isfinite(gradient(library, lambda x: d.log_prob(y, *rest, *x), x)).all()
 
 
-@pytest.mark.parametrize("law, library", [(l, "torch") for l in CONTINUOUS] + [(l, "jax") for l in CONTINUOUS[4:9]], ids=str)
+@pytest.mark.parametrize(
+    "law, library", [(law, "torch") for law in CONTINUOUS] + [(law, "jax") for law in CONTINUOUS[4:9]], ids=str
+)
 def test_distribution_functions_at_infinity(law, library):
     ends = {"lcdf": (-math.inf, 0.0), "lccdf": (0.0, -math.inf)}
     for method in ends.keys() & distribution.get(law.name).methods.keys():

@@ -62,7 +62,10 @@ def test_the_precision_asked_for_has_no_effect():
 
 @pytest.mark.parametrize(
     "symbol, library",
-    [("wiener_lpdf", "jax"), ("wiener_lpdf", "torch"), ("wiener_lcdf_unnorm", "torch"), ("wiener_lccdf_unnorm", "torch")],
+    [
+        ("wiener_lpdf", "jax"), ("wiener_lpdf", "torch"), ("wiener_lcdf_unnorm", "torch"),
+        ("wiener_lccdf_unnorm", "torch"),
+    ],
 )
 def test_gradients(symbol, library):
     f = registry.by_symbol(symbol)
