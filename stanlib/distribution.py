@@ -154,7 +154,7 @@ def stan_distribution(
         methods = {k: v for k, v in vars(cls).items() if callable(v) and not k.startswith("_")}
         if "lpdf" in methods:
             methods |= {k: _with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
-        name = signatures.parse(texts[0]).name.rpartition("_")[0]
+        name = signatures.name_in(texts[0]).rpartition("_")[0]
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",

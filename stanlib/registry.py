@@ -99,7 +99,7 @@ def stan_function(*texts: str, symbol: str = "", **options: Any) -> Callable[[Ca
     """Decorator that registers a body for the overloads that the signatures stand for."""
 
     def register(body: Callable[..., Any]) -> Function:
-        name = signatures.parse(texts[0]).name
+        name = signatures.name_in(texts[0])
         function = Function(name, symbol or body.__name__, tuple(texts), body, **options)
         return add(function)
 

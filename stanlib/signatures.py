@@ -146,6 +146,14 @@ def parse(text: str) -> Signature:
     return Signature(text, name, arguments, result)
 
 
+_NAME = re.compile(r"(\w+)\(")
+
+
+def name_in(text: str) -> str:
+    """The name of the function, without parsing the rest of the signature."""
+    return next(name for name in _NAME.findall(text) if name != "tuple")
+
+
 def each(text: str, types: Iterable[str]) -> list[str]:
     """The signature once for each of the types in place of `{t}`."""
     return [text.replace("{t}", t) for t in types]

@@ -11,20 +11,20 @@ import math
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-
+from ..arrays import named
 from . import TOLERANCE, Constraint, add
 
-Indices = tuple[np.ndarray, np.ndarray]
+Indices = tuple[Any, Any]
 
 
 def _by_rows(n: int) -> Indices:
     """Rows and columns of the entries below the diagonal, row by row."""
-    return np.tril_indices(n, -1)
+    return _lower_indices(n, n, -1)
 
 
 def _by_columns(n: int) -> Indices:
-    columns, rows = np.triu_indices(n, 1)
+    np = named("numpy")
+    columns, rows = np.nonzero(np.triu(np.ones((n, n)), 1))
     return rows, columns
 
 
@@ -36,8 +36,8 @@ def _size_of(free: int) -> int:
 def _placed(xp: ModuleType, x: Any, n: int, at: Indices) -> Any:
     """The square matrix with x at these entries, and zeros elsewhere."""
     padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
-    where = np.full((n, n), xp.shape(x)[-1])
-    where[at] = np.arange(xp.shape(x)[-1])
+    where = xp.full((n, n), xp.shape(x)[-1])
+    where[at] = xp.arange(xp.shape(x)[-1])
     return padded[..., where]
 
 
@@ -52,7 +52,7 @@ def _factor(xp: ModuleType, x: Any, order: Any) -> tuple[Any, Any, Any]:
     # the log of sqrt(1 - tanh(x)^2), without loss for large x; 0 outside the lower triangle
     log_left = math.log(2.0) - xp.abs(free) - xp.log1p(xp.exp(-2.0 * xp.abs(free)))
     before = xp.cumsum(log_left, axis=-1) - log_left
-    eye, _ = xp.convert((np.eye(n), free))
+    eye, _ = xp.convert((xp.eye(n), free))
     # the log derivative of tanh, and that of the scaling by what the entries before leave
     log_jacobian = 2.0 * log_left[..., rows, cols] + before[..., rows, cols]
     return (xp.tanh(free) + eye) * xp.exp(before), before, xp.sum(log_jacobian, axis=-1)
@@ -97,7 +97,7 @@ def _corr_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
     factor, before, log_jacobian = _factor(xp, x, _by_columns)
     n = xp.shape(factor)[-1]
     # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j
-    counts, log_diagonal = xp.convert((np.arange(n - 1.0, -1, -1), xp.diagonal(before, 0, -2, -1)))
+    counts, log_diagonal = xp.convert((xp.arange(n - 1.0, -1, -1), xp.diagonal(before, 0, -2, -1)))
     product = xp.matmul(factor, xp.swapaxes(factor, -1, -2))
     return product, log_jacobian + xp.sum(counts * log_diagonal, axis=-1)
 
@@ -123,21 +123,23 @@ CORR_MATRIX = add(
 )  # fmt: skip
 
 
-def _lower_indices(rows: int, cols: int) -> tuple[np.ndarray, np.ndarray]:
-    """Where the entries of a lower triangular matrix stand, row by row, the diagonal included."""
-    return np.tril_indices(rows, 0, cols)
+def _lower_indices(rows: int, cols: int, diagonal: int = 0) -> Indices:
+    """Where the entries of a lower triangular matrix stand, row by row, up to that diagonal."""
+    np = named("numpy")
+    at: Indices = np.nonzero(np.tril(np.ones((rows, cols)), diagonal))
+    return at
 
 
 def _lower_matrix(xp: ModuleType, x: Any, rows: int, cols: int) -> tuple[Any, Any]:
     """The lower triangular matrix with exponentiated diagonal, and the diagonal's free numbers."""
     free = xp.shape(x)[-1]
     padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
-    where = np.full((rows, cols), free)
-    where[_lower_indices(rows, cols)] = np.arange(free)
+    where = xp.full((rows, cols), free)
+    where[_lower_indices(rows, cols)] = xp.arange(free)
     raw = padded[..., where]
     n = min(rows, cols)
-    on_diagonal = np.eye(rows, cols, dtype=bool)
-    log_diagonal = x[..., where[np.arange(n), np.arange(n)]]
+    on_diagonal = xp.eye(rows, cols, dtype=bool)
+    log_diagonal = x[..., where[range(n), range(n)]]
     return xp.where(on_diagonal, xp.exp(xp.where(on_diagonal, raw, 0.0)), raw), log_diagonal
 
 
@@ -170,7 +172,7 @@ def _cov_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
     n = _free_size(xp.shape(x)[-1])
     factor, log_diagonal = _lower_matrix(xp, x, n, n)
     # of x to L: the diagonal's exponentials; of L to L L': 2^n times diagonal entry k to the power n - k + 1
-    powers, log_diagonal = xp.convert((np.arange(n, 0, -1) + 1.0, log_diagonal))
+    powers, log_diagonal = xp.convert((xp.arange(n, 0, -1) + 1.0, log_diagonal))
     log_jacobian = n * math.log(2.0) + xp.sum(powers * log_diagonal, axis=-1)
     return xp.matmul(factor, xp.swapaxes(factor, -1, -2)), log_jacobian
 

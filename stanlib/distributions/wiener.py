@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
 from ._terms import LOG_2_PI, LOG_PI, holds, inner, log0, within
@@ -83,9 +82,9 @@ def log_mean(xp, log_f, width, like, count):
     """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0."""
     if holds(xp, width == 0):
         return log_f(0.5)
-    nodes, weights = np.polynomial.legendre.leggauss(count)
+    nodes, weights = unit_rule(count)
     shape = (-1,) + (1,) * xp.ndim(like + width)
-    x, log_weights, _ = xp.convert(((0.5 + 0.5 * nodes).reshape(shape), np.log(0.5 * weights).reshape(shape), like))
+    x, log_weights, _ = xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), like))
     return xp.logsumexp(log_f(x) + log_weights, axis=0)
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
+from ..arrays.special.quadrature import normal_rule
 from ..registry import stan_function
 from ._terms import LOG_2, holds, inner, log0
 from .wiener import CROSSOVER, DOMAINS, IMAGES, MODES, OF_BIAS, OF_TIME, log_mean
@@ -25,8 +24,7 @@ _FULL_FORMS = tuple(
     for form in _FORMS
     for t in ("vector" if "vector y" in form else "real",)
 )
-_HERMITE, _weights = np.polynomial.hermite_e.hermegauss(40)  # for means over a normal law
-_LOG_HERMITE_WEIGHTS = np.log(_weights / _weights.sum())
+OF_DRIFT = 40  # nodes for means over drifts
 STRONG = 6.0  # the drift from which on the later images count for nothing
 
 
@@ -106,8 +104,9 @@ def _mean_after_drift(xp, t, a, w, v, sv, like):
 
 def _hermite(xp, like):
     """Nodes and the logarithms of weights for the mean over a standard normal law, along a new leading axis."""
+    nodes, weights = normal_rule(OF_DRIFT)
     shape = (-1,) + (1,) * xp.ndim(like)
-    return xp.convert((_HERMITE.reshape(shape), _LOG_HERMITE_WEIGHTS.reshape(shape), like))[:2]
+    return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), like))[:2]
 
 
 def _log_before(xp, t, a, w, v):
@@ -181,8 +180,8 @@ def _log_images_after(xp, u, w, m):
 
 def _images(xp, w, like):
     """The signs and distances of the start and of its images, along a new leading axis."""
-    k = np.array((0, *IMAGES), float).reshape((-1,) + (1,) * xp.ndim(w + like))
-    sign, shift, _ = xp.convert((np.where(k < 0, -1.0, 1.0), 2 * np.abs(k), like))
+    k = xp.asarray([0.0, *IMAGES]).reshape((-1,) + (1,) * xp.ndim(w + like))
+    sign, shift, _ = xp.convert((xp.where(k < 0, -1.0, 1.0), 2 * xp.abs(k), like))
     return sign, shift + sign * w
 
 

@@ -1,4 +1,4 @@
-"""Integrals of smooth functions that fall from 1 at zero, by Gauss-Legendre quadrature (DLMF 3.5(v))."""
+"""Gauss quadrature (DLMF 3.5(v)): rules, and integrals of smooth functions that fall from 1 at zero."""
 from __future__ import annotations
 
 from functools import lru_cache
@@ -8,19 +8,28 @@ CUTOFF = 38.0
 COUNT = 40
 
 
-@lru_cache(maxsize=1)
-def _rule():
-    """Nodes and weights on [0, 1]."""
+@lru_cache
+def unit_rule(count):
+    """Nodes and weights of `count` points on [0, 1]."""
     import numpy as np  # not before they are needed: records are read without an array library
 
-    nodes, weights = np.polynomial.legendre.leggauss(COUNT)
+    nodes, weights = np.polynomial.legendre.leggauss(count)
     return (nodes + 1) / 2, weights / 2
+
+
+@lru_cache
+def normal_rule(count):
+    """Nodes and weights for the mean over a standard normal law."""
+    import numpy as np
+
+    nodes, weights = np.polynomial.hermite_e.hermegauss(count)
+    return nodes, weights / weights.sum()
 
 
 def on_unit_interval(xp, like):
     """Nodes and weights on [0, 1] along a new leading axis in front of those of `like`, in its precision."""
     shape = (COUNT,) + (1,) * xp.ndim(like)
-    nodes, weights = _rule()
+    nodes, weights = unit_rule(COUNT)
     dtype = getattr(like, "dtype", None)
     if isinstance(dtype, type(nodes.dtype)):
         nodes, weights = nodes.astype(dtype), weights.astype(dtype)
