@@ -55,7 +55,7 @@ def loads(
 ) -> types.ModuleType:  # fmt: skip
     """The translated module of a program given as text; `name` is what messages call it. Raises StanError."""
     tag = hashlib.sha256(source.encode()).hexdigest()[:8]
-    program = StanFile(f"<{name}-{tag}.stan>", source, None)
+    program = StanFile(f"<{name}-{tag}.stan>", source, None, name)
     return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
 
 
@@ -139,7 +139,7 @@ class _Loader(StanLoader):
     """The loader of a module that has no place on the module path: it pickles with its program."""
 
     def __init__(self, name: str, program: StanFile, current: settings.Settings):
-        super().__init__(name, program.name, None, {})
+        super().__init__(name, program.name)
         self._program, self._settings = program, current
 
     def program(self) -> StanFile:

@@ -10,13 +10,13 @@ import hashlib
 import marshal
 import os
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
+from . import files
 from .settings import Settings
 
 MAGIC = b"stanimport cache 1\n"
@@ -34,7 +34,7 @@ class Entry:
     def is_current(self) -> bool:
         """Whether the included files are still what they were."""
         try:
-            return all(digest(Path(name).read_bytes()) == known for name, known in self.includes)
+            return all(digest(files.read_bytes(Path(name))) == known for name, known in self.includes)
         except OSError:
             return False
 
@@ -135,27 +135,13 @@ def store(source: Path, settings: Settings, wanted: bytes, entry: Entry) -> Path
 
 
 def _write(path: Path, content: bytes) -> bool:
-    """Write a file whole or not at all."""
-    temporary = None
+    """Write a file whole; whether it could be written: a full disk or a read-only folder is no error."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(descriptor, "wb") as f:
-            f.write(content)
-        os.replace(temporary, path)
-        return True
+        files.write(path, content)
     except OSError:
-        if temporary is not None:
-            _remove(temporary)
         return False
+    return True
 
 
-def _remove(path: str) -> None:
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-
-
-def include_digests(files: Sequence[Path]) -> tuple[tuple[str, bytes], ...]:
-    return tuple((str(f), digest(f.read_bytes())) for f in files)
+def include_digests(paths: Sequence[Path]) -> tuple[tuple[str, bytes], ...]:
+    return tuple((str(p), digest(files.read_bytes(p))) for p in paths)

@@ -10,32 +10,28 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
-import pkgutil
 import sys
 import types
 import warnings
-import zipimport
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import loading, settings
+from . import cache, files, loading, settings
 from .errors import StanWarning
 
 
 class StanLoader(importlib.abc.InspectLoader):
     """Loads one Stan program as a module."""
 
-    def __init__(self, name: str, program_path: str, archive: zipimport.zipimporter | None, chosen: dict[str, Any]):
-        self.name, self.path, self.archive, self.chosen = name, program_path, archive, chosen
+    def __init__(self, name: str, program_path: str):
+        self.name, self.path = name, program_path
 
     def program(self) -> loading.StanFile:
-        if self.archive is not None:
-            return loading.decode(self.archive.get_data(self.path), self.path, None)
         return loading.read(Path(self.path))
 
     def settings(self) -> settings.Settings:
-        return settings.current(**self.chosen)
+        return settings.current()
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
         return None
@@ -52,6 +48,10 @@ class StanLoader(importlib.abc.InspectLoader):
 
     def get_filename(self, fullname: str) -> str:
         return self.path
+
+    def get_data(self, path: str) -> bytes:
+        """The content of a file beside the program."""
+        return files.read_bytes(Path(path))
 
     def is_package(self, fullname: str) -> bool:
         return False
@@ -77,44 +77,40 @@ class StanFinder(importlib.abc.MetaPathFinder):
             found = _locate(entry, filename)
             if found is None:
                 continue
-            if _python_module(fullname, path, found[0]):
+            if self._is_python(fullname, path, target, found):
                 return None
-            return _spec(fullname, *found)
+            return _spec(fullname, found)
         return None
 
+    def _is_python(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None, stan_file: str
+    ) -> bool:
+        """Whether the other finders know a Python module or package of the name; a plain folder is none."""
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(fullname, path, target)
+            if spec is not None and spec.origin is not None:
+                place = spec.origin if spec.has_location else f"a {spec.origin} module"
+                text = f"{place} hides {stan_file}: both are called {fullname}"
+                warnings.warn(text, StanWarning, stacklevel=3)
+                return True
+        return False
 
-def _locate(entry: str, filename: str) -> tuple[str, zipimport.zipimporter | None] | None:
+
+def _locate(entry: str, filename: str) -> str | None:
     """The Stan file in a folder or zip file of the path."""
     candidate = os.path.join(entry or os.getcwd(), filename)
     if os.path.isfile(candidate):
-        return candidate, None
-    if ".zip" in entry or ".whl" in entry or ".pyz" in entry:
-        archive = pkgutil.get_importer(entry)
-        if isinstance(archive, zipimport.zipimporter) and not os.path.isdir(entry):
-            try:
-                archive.get_data(candidate)
-            except OSError:
-                return None
-            return candidate, archive
+        return candidate
+    if not os.path.isdir(entry or os.getcwd()) and files.is_file(Path(candidate)):
+        return candidate
     return None
 
 
-def _python_module(fullname: str, path: Sequence[str] | None, stan_file: str) -> bool:
-    """Whether a Python module or package has the name; a plain folder is none."""
-    spec = importlib.machinery.PathFinder.find_spec(fullname, path)
-    if spec is None or spec.loader is None or spec.origin is None:
-        return False
-    warnings.warn(f"{spec.origin} hides {stan_file}: both are called {fullname}", StanWarning, stacklevel=2)
-    return True
-
-
-def _spec(fullname: str, path: str, archive: zipimport.zipimporter | None) -> importlib.machinery.ModuleSpec:
-    loader = StanLoader(fullname, path, archive, {})
+def _spec(fullname: str, path: str) -> importlib.machinery.ModuleSpec:
+    loader = StanLoader(fullname, path)
     spec = importlib.util.spec_from_file_location(fullname, path, loader=loader)
     assert spec is not None
-    if archive is None:
-        from . import cache
-
+    if os.path.isfile(path):
         spec.cached = str(next(cache.locations(Path(path), loader.settings())))
     return spec
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from . import files
 from .errors import Diagnostic, StanSyntaxError
 from .source import Source, Span
 
@@ -31,7 +32,7 @@ class Includes:
         if str(path) in self._open_files(span):
             raise _error(f"{name!r} includes itself", span)
         try:
-            text = path.read_text(encoding="utf-8")
+            text = files.read_bytes(path).decode("utf-8")
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None
         self.files.append(path)
@@ -40,7 +41,7 @@ class Includes:
     def _find(self, name: str) -> Path | None:
         for folder in self.paths:
             path = (folder / name).resolve()
-            if path.is_relative_to(folder.resolve()) and path.is_file():
+            if path.is_relative_to(folder.resolve()) and files.is_file(path):
                 return path
         return None
 

@@ -7,37 +7,39 @@ import types
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from . import cache
+from . import cache, files, shipped
 from .errors import Diagnostic, StanDeprecationWarning, StanSyntaxError, StanWarning
 from .settings import Settings
 from .source import Source, Span
 
+if TYPE_CHECKING:
+    from .pipeline import Translation
+
 
 @dataclass(frozen=True)
 class StanFile:
-    """A program to load: its text, the name it has in messages, and the path it was read from, if any."""
+    """A program to load: its text, the name it has in messages, the path it was read from and its title, if any."""
 
     name: str
     text: str
     path: Path | None
+    title: str = ""
 
     @property
     def model_name(self) -> str:
-        return Path(self.name).stem
+        return self.title or Path(self.name).stem
 
 
 def read(path: Path) -> StanFile:
-    """The program in a file.
+    """The program in a file, which may lie inside an archive.
 
     Raises:
         OSError: if it can't be read.
         StanSyntaxError: if it is not UTF-8.
     """
-    return decode(path.read_bytes(), str(path), path)
-
-
-def decode(content: bytes, name: str, path: Path | None) -> StanFile:
+    content, name = files.read_bytes(path), str(path)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -49,15 +51,19 @@ def decode(content: bytes, name: str, path: Path | None) -> StanFile:
 
 def code_of(program: StanFile, settings: Settings) -> types.CodeType:
     """The module's code, compiled under the Stan file's name; kept in the cache where the program is a file."""
-    return entry_of(program, settings).code
+    return relocate(entry_of(program, settings).code, program.name)
 
 
 def entry_of(program: StanFile, settings: Settings) -> cache.Entry:
-    """The translation of a program, from the cache if it is there.
+    """The translation of a program: the one that ships with it, else from the cache, else made now.
 
     Raises:
         StanSyntaxError, StanSemanticError: for what is wrong with the program.
     """
+    if program.path is not None:
+        ready = shipped.load(program.path, program.text, settings)
+        if ready is not None:
+            return ready
     wanted = cache.key(program.text, settings)
     if program.path is not None:
         known = cache.load(program.path, settings, wanted)
@@ -70,18 +76,38 @@ def entry_of(program: StanFile, settings: Settings) -> cache.Entry:
 
 
 def _translate(program: StanFile, settings: Settings) -> cache.Entry:
+    translation = translation_of(program, settings)
+    code = compile_tree(translation.tree, program.name)
+    return cache.Entry(code, translation.text, cache.include_digests(translation.files))
+
+
+def translation_of(program: StanFile, settings: Settings) -> Translation:
+    """Translate a program and issue its warnings. Raises StanSyntaxError and StanSemanticError."""
     from . import pipeline  # only now: a cached program needs neither PLY nor the library
 
     options = pipeline.Options(settings.backend, settings.scheme)
     source = Source(program.name, program.text)
     translation = pipeline.translate(source, program.model_name, options, settings.include_paths)
     issue(translation.warnings)
-    code = compile_tree(translation.tree, program.name)
-    return cache.Entry(code, translation.text, cache.include_digests(translation.files))
+    return translation
 
 
 def compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
     return compile(tree, filename, "exec", dont_inherit=True, optimize=0)  # -OO would drop the source in the docstring
+
+
+def relocate(code: types.CodeType, name: str) -> types.CodeType:
+    """The code of a module under another file name: the folder may have moved since it was compiled."""
+    if code.co_filename == name:
+        return code
+    # The file name that `stan` reports is a constant of the module's own code.
+    moved = [name if isinstance(c, str) and c == code.co_filename else c for c in code.co_consts]
+    return _renamed(code.replace(co_consts=tuple(moved)), name)
+
+
+def _renamed(code: types.CodeType, name: str) -> types.CodeType:
+    constants = tuple(_renamed(c, name) if isinstance(c, types.CodeType) else c for c in code.co_consts)
+    return code.replace(co_filename=name, co_consts=constants)
 
 
 def issue(diagnostics: tuple[Diagnostic, ...]) -> None:

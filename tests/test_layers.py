@@ -14,7 +14,9 @@ ALLOWED = {
     "stanimport.source": set(),
     "stanimport.errors": {"stanlib", "stanimport.source"},
     "stanimport.settings": {"stanimport.errors"},
-    "stanimport.includes": {"stanimport.errors", "stanimport.source"},
+    "stanimport.files": set(),
+    "stanimport.trees": set(),
+    "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
     "stanimport.middle": {"stanlib", "stanimport.source", "stanimport.errors"},
     "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
     "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
@@ -25,12 +27,22 @@ ALLOWED = {
         "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.frontend", "stanimport.middle",
         "stanimport.passes", "stanimport.targets",
     },
-    "stanimport.cache": {"stanimport.settings"},
+    "stanimport.cache": {"stanimport.settings", "stanimport.files"},
+    "stanimport.shipped": {
+        "stanlib", "stanimport.settings", "stanimport.files", "stanimport.cache", "stanimport.trees",
+    },
     "stanimport.loading": {
         "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings", "stanimport.source",
+        "stanimport.files", "stanimport.shipped",
     },
     "stanimport.importer": {
-        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache",
+        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",
+    },
+    "stanimport.build": {"stanimport.compile", "stanimport.stubs"},
+    "stanimport.stubs": {"stanlib", "stanimport.api", "stanimport.compile", "stanimport.files"},
+    "stanimport.compile": {
+        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",
+        "stanimport.shipped", "stanimport.trees",
     },
     "stanimport.api": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",

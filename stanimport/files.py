@@ -1,0 +1,76 @@
+"""Reading files that may lie inside a zip archive on the module path, and writing files whole or not at all."""
+from __future__ import annotations
+
+import os
+import pkgutil
+import threading
+import zipimport
+from pathlib import Path
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, also of one inside an archive ("models.zip/pkg/coin.stan").
+
+    Raises:
+        OSError: if there is no such file, or it can't be read.
+    """
+    try:
+        return path.read_bytes()
+    except OSError:
+        archive = archive_of(path)
+        if archive is None:
+            raise
+        return archive.get_data(str(path))
+
+
+def is_file(path: Path) -> bool:
+    """Whether a path names a file, on disk or inside an archive."""
+    if path.is_file():
+        return True
+    archive = archive_of(path)
+    try:
+        return archive is not None and archive.get_data(str(path)) is not None
+    except OSError:
+        return False
+
+
+def archive_of(path: Path) -> zipimport.zipimporter | None:
+    """The importer of the archive that a path leads into; None for a path outside of archives."""
+    container = next((p for p in path.parents if p.exists()), None)
+    if container is None or container.is_dir():
+        return None
+    importer = pkgutil.get_importer(str(container))
+    return importer if isinstance(importer, zipimport.zipimporter) else None
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all: beside its place first, then renamed.
+
+    Raises:
+        OSError: naming the file, if it can't be written, for want of space too.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
+    try:
+        _create(temporary, content)
+        os.replace(temporary, path)
+    except OSError as e:
+        _remove(temporary)
+        raise OSError(e.errno, e.strerror, str(path)) from e
+    except BaseException:
+        _remove(temporary)
+        raise
+
+
+def _create(path: str, content: bytes) -> None:
+    # Not tempfile: its files are for their owner alone, and a folder of modules is often shared.
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    with os.fdopen(descriptor, "wb") as f:
+        f.write(content)
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        pass

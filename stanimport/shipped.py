@@ -1,0 +1,125 @@
+"""Translations that ship with a package: `coin.numpyro-comprehensive.stanc` beside coin.stan.
+
+Such a file is to `.stan` what `.pyc` is to `.py`, but stays valid wherever and however the package is installed: it
+depends on no absolute path, on no version of stanimport beyond the interface that its code calls, and it holds the
+syntax tree beside the code, so that another version of Python can compile it anew, with the Stan lines.
+
+    magic line | header, one line of JSON | marshalled code | zlib(syntax tree as JSON) | zlib(readable text)
+"""
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import marshal
+import types
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from stanlib.backend import ABI_VERSION
+
+from . import files
+from .cache import Entry
+from .settings import Settings
+
+MAGIC = b"stanimport translation 1\n"
+SUFFIX = ".stanc"
+
+
+def path_of(source: Path, settings: Settings) -> Path:
+    """Where the translation of a program lies that ships with it."""
+    return source.with_name(f"{source.stem}.{settings.backend}-{settings.scheme}{SUFFIX}")
+
+
+def load(source: Path, text: str, settings: Settings) -> Entry | None:
+    """The translation beside a program; None if there is none, or not of this text, these options, this interface."""
+    try:
+        content = files.read_bytes(path_of(source, settings))
+        header, body = _parts(content)
+        if not _fits(header, source, text, settings):
+            return None
+        return Entry(_code(header, body), zlib.decompress(body[2]).decode(), ())
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zlib.error):
+        return None
+
+
+def encode(
+    text: str, entry: Entry, nodes: list[Any], includes: Sequence[tuple[str, bytes]], settings: Settings
+) -> bytes:
+    """The content of a translation's file.
+
+    Args:
+        text: the Stan text.
+        entry: its translation.
+        nodes: the syntax tree, as `trees.encode` gives it.
+        includes: names of the included files, as found in their include folders, with their contents.
+        settings: what it was translated with.
+    """
+    parts = [
+        marshal.dumps(entry.code), zlib.compress(json.dumps(nodes, separators=(",", ":")).encode(), 9),
+        zlib.compress(entry.text.encode(), 9),
+    ]  # fmt: skip
+    header = {
+        "interface": ABI_VERSION, "name": entry.code.co_filename, "source": _digest_text(text),
+        "backend": settings.backend, "scheme": settings.scheme,
+        "includes": [[name, _digest(content)] for name, content in includes],
+        "python": importlib.util.MAGIC_NUMBER.hex(), "sizes": [len(p) for p in parts],
+        "digest": _digest(b"".join(parts)),
+    }  # fmt: skip
+    return MAGIC + json.dumps(header, sort_keys=True).encode() + b"\n" + b"".join(parts)
+
+
+def _parts(content: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The header and the parts of a file. Raises ValueError for a damaged or foreign one."""
+    if not content.startswith(MAGIC):
+        raise ValueError("no translation")
+    line, _, body = content[len(MAGIC) :].partition(b"\n")
+    header = json.loads(line)
+    if header["digest"] != _digest(body):
+        raise ValueError("a damaged translation")
+    return header, list(_split(body, header["sizes"]))
+
+
+def _split(body: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
+    start = 0
+    for size in sizes:
+        yield body[start : start + size]
+        start += size
+
+
+def _fits(header: dict[str, Any], source: Path, text: str, settings: Settings) -> bool:
+    made_for = (header["interface"], header["backend"], header["scheme"], header["source"])
+    if made_for != (ABI_VERSION, settings.backend, settings.scheme, _digest_text(text)):
+        return False
+    folders = [*settings.include_paths, source.parent]
+    return all(_include_fits(name, digest, folders) for name, digest in header["includes"])
+
+
+def _include_fits(name: str, digest: str, folders: Sequence[Path]) -> bool:
+    """Whether an included file is what it was. It may be missing: the translation holds what came of it."""
+    for folder in folders:
+        try:
+            return _digest(files.read_bytes(folder / name)) == digest
+        except OSError:
+            continue
+    return True
+
+
+def _code(header: dict[str, Any], parts: list[bytes]) -> types.CodeType:
+    if header["python"] == importlib.util.MAGIC_NUMBER.hex():
+        code: types.CodeType = marshal.loads(parts[0])
+        return code
+    from . import trees
+
+    tree = trees.decode(json.loads(zlib.decompress(parts[1])))
+    return compile(tree, header["name"], "exec", dont_inherit=True, optimize=0)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _digest_text(text: str) -> str:
+    return _digest(text.encode())
