@@ -29,7 +29,8 @@ def best(run, repeats: int = 5) -> float:
 def in_a_fresh_process(statement: str, repeats: int = 7) -> float:
     """The least time of a statement in a new interpreter, its start not counted."""
     code = f"import sys, time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
-    runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(repeats)]
+    command = [sys.executable, "-c", code]
+    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(repeats)]
     return 1e3 * min(float(r.stdout.split()[-1]) for r in runs)
 
 
@@ -51,7 +52,8 @@ def cached_import() -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "stan_program.stan").write_text(program)
         (Path(folder) / "python_program.py").write_text("def model():\n    pass\n")
-        setup = f"import sys; sys.dont_write_bytecode = False; sys.path.insert(0, {folder!r}); import stanimport, stanlib.backend"
+        path = f"import sys; sys.dont_write_bytecode = False; sys.path.insert(0, {folder!r})"
+        setup = f"{path}; import stanimport, stanlib.backend"
         for module in ("stan_program", "python_program"):
             subprocess.run([sys.executable, "-c", f"{setup}; import {module}"], check=True)
         timed = "t = time.perf_counter(); import {m}"

@@ -134,7 +134,10 @@ def test_include_errors_show_the_chain(tmp_path):
 
 @pytest.mark.parametrize(
     "include, message",
-    [("missing.stan", "no file"), ("p.stan", "includes itself"), ("../outside.stan", "no file"), ('""', "names no file")],
+    [
+        ("missing.stan", "no file"), ("p.stan", "includes itself"), ("../outside.stan", "no file"),
+        ('""', "names no file"),
+    ],
 )
 def test_bad_includes(tmp_path, include, message):
     folder = tmp_path / "inside"
