@@ -91,3 +91,17 @@ def laplace_likelihood(name: str) -> tuple[Parameter, ...] | None:
     for part in ("marginal_", "latent_", "tol_"):
         core = core.removeprefix(part)
     return LAPLACE_LIKELIHOODS.get(core.rpartition("_")[0])
+
+
+# The arguments behind the function that functions of before 2.24 pass on to it.
+_FORWARDED_OF_OLD = {
+    "algebra_solver": slice(2, 5), "algebra_solver_newton": slice(2, 5), "integrate_1d": slice(3, 6),
+    **{f"integrate_ode{m}": slice(4, 7) for m in ("", "_rk45", "_bdf", "_adams")},
+}  # fmt: skip
+
+
+def forwarded(name: str) -> slice:
+    """Which arguments of a call are passed on to the function that is its first argument, as that one's last."""
+    if name in VARIADIC:
+        return slice(1 + len(VARIADIC[name].control), None)
+    return _FORWARDED_OF_OLD.get(name, slice(1, None))

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Protocol
 
 from stanlib.registry import Function
-from stanlib.types import REAL, Tuple, is_discrete, is_scalar, scalar_of, unwind
+from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..middle import gprob
 from ..passes.binding_times import BindingTimes
 from .asty import Builder
 from .names import Names
+from .passed_functions import dynamic_parameters
 
 
 class Functions(Protocol):
@@ -94,10 +95,17 @@ class Expressions:
         plain = self._operator(e, b)
         if plain is not None:
             return plain
-        arguments = [self(a) for a in e.arguments]
+        arguments = [self._argument(e, i) for i in range(len(e.arguments))]
         if f.random:
             arguments.insert(0, b.name(self.random))
         return b.call(f"fn.{f.symbol}", *arguments)
+
+    def _argument(self, e: gprob.Apply, i: int) -> ast.expr:
+        """An argument; of a function that is passed on, the variant that the call needs."""
+        a = e.arguments[i]
+        if isinstance(a, gprob.FunctionValue) and isinstance(a.function, str):
+            return Builder(a.span).name(self.callee(a.function, dynamic_parameters(e, i, self.times.is_dynamic)))
+        return self(a)
 
     def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr | None:
         """The Python operator, where it means the same: scalars, or a scalar with a container."""
@@ -129,10 +137,8 @@ class Expressions:
         return arguments
 
     def function_value(self, e: gprob.FunctionValue, b: Builder) -> ast.expr:
-        if isinstance(e.function, Function):
-            return b.dotted(f"fn.{e.function.symbol}")
-        parameters = getattr(e.type, "parameters", ())
-        return b.name(self.callee(e.function, tuple(not p.data_only and not is_discrete(p.type) for p in parameters)))
+        assert isinstance(e.function, Function)  # the user's are arguments of calls
+        return b.dotted(f"fn.{e.function.symbol}")
 
     def logical(self, e: gprob.Logical, b: Builder) -> ast.expr:
         if self.is_traced(e.left) or self.is_traced(e.right):

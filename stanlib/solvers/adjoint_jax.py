@@ -14,8 +14,8 @@ import numpy as np
 
 from . import explicit, implicit
 from .arguments_jax import is_real
-from .implicit_jax import implicit_matrix, residuals
 from .control import Control
+from .implicit_jax import implicit_matrix, residuals
 from .march_jax import Stepper, attempt, least_step
 from .ode_jax import Coupled, Equations, stepper
 
@@ -157,8 +157,9 @@ def _backward(
 def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) -> Any:
     """The state after an accepted step, as a function of the one before it and of the arguments."""
     t, h, known, memory = step
-    if method != "bdf":
-        slope = lambda t, y: equations.slope(t, y, leaves)
+    of_p = equations.slope
+    if method != "bdf" and of_p is not None:
+        slope = lambda t, y: of_p(t, y, leaves)
         return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))

@@ -28,6 +28,13 @@ class Lift:
 
         return torch.as_tensor(x, dtype=self.dtype, device=self.device)
 
+    def reals(self, values: Any) -> Any:
+        """The same of all real arrays among arguments of any Stan types; integers stay as they are."""
+        if isinstance(values, tuple):
+            return tuple(map(self.reals, values))
+        known = isinstance(values, (float, np.ndarray))
+        return self(values) if known and np.asarray(values).dtype.kind == "f" else values
+
 
 def plain(x: Any) -> Any:
     """The components as a NumPy array."""
@@ -42,13 +49,9 @@ def _tensors(values: Any) -> Iterator[Any]:
             yield v
 
 
-def precision(xp: ModuleType, x: Any) -> float:
+def precision(x: Any) -> float:
     """The relative precision of the type of x."""
-    if xp.LIBRARY == "numpy":
-        return float(np.finfo(float).eps)
-    import torch
-
-    return float(torch.finfo(x.dtype).eps)
+    return float(np.finfo(plain(x).dtype).eps)
 
 
 def without_gradient(xp: ModuleType) -> Any:

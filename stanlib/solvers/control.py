@@ -10,7 +10,8 @@ from typing import Any
 
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
 LOOSE = 1e-6
-FIRST_STEP = 0.1  # Stan's, of its Runge-Kutta methods
+STANS_OWN = ("rk45", "ckrk")  # the methods that are the same in Stan
+FIRST_STEP = 0.1  # Stan's, of these methods
 
 
 @dataclass(frozen=True)

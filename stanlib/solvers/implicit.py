@@ -5,6 +5,8 @@ three stages. Source: E. Hairer and G. Wanner, Solving Ordinary Differential Equ
 """
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 _R = 6**0.5
@@ -26,7 +28,7 @@ NEWTON_STEPS = 10
 _VANDERMONDE = np.linalg.inv(C[:, None] ** np.arange(3))
 
 
-def extrapolation(powers):
+def extrapolation(powers: Any) -> Any:
     """The weights that continue the derivatives of the step before, given the powers 0 to 2 of the new stages' times.
 
     Times count from the beginning of the step before, in units of its length.

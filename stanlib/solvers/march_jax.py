@@ -65,7 +65,7 @@ def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any
     """The rows at every time of output; NaN from where it would take too many steps, or too small ones."""
     h, memory = method.start(t0, rows)
     if method.inside is not None:
-        return _march_past(method, control, t0, ts, (t0, h, rows, memory))
+        return _march_past(method, method.inside, control, t0, ts, (t0, h, rows, memory))
 
     def reach(state: State, end: Any) -> tuple[State, Any]:
         def unfinished(loop: Any) -> Any:
@@ -81,7 +81,7 @@ def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any
     return jax.lax.scan(reach, (t0, h, rows, memory), ts)[1]
 
 
-def _march_past(method: Stepper, control: Control, t0: Any, ts: Any, start: State) -> Any:
+def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, t0: Any, ts: Any, start: State) -> Any:
     """The same with steps that only the last time cuts short: the rows at the others are taken inside the steps."""
 
     def reach(carry: Any, due: Any) -> Any:
@@ -97,7 +97,7 @@ def _march_past(method: Stepper, control: Control, t0: Any, ts: Any, start: Stat
 
         (t, h, rows, memory), last, _ = jax.lax.while_loop(unfinished, step, (*carry, 0))
         arrived = t >= due
-        out = jnp.where(arrived, method.inside(due, *last), jnp.nan)
+        out = jnp.where(arrived, inside(due, *last), jnp.nan)
         return ((t, jnp.where(arrived, h, 0), rows, memory), last), out
 
     t, h, rows, memory = start

@@ -15,15 +15,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import explicit, implicit
+from . import explicit
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
-from .control import FIRST_STEP, Control, explicit_growth
+from .control import FIRST_STEP, STANS_OWN, Control, explicit_growth
 from .march_jax import Stepper, first_step, inside_step, march
 
-STANS_OWN = ("rk45", "ckrk")  # the methods that are the same in Stan
 MOST_COLUMNS = 100  # derivatives that the state carries; with more, going back is faster
 STRETCH = 32  # steps that are repeated together on the way back
-Slope = Callable[[Any, Any, Any], Any]
+Slope = Callable[..., Any]
 
 
 def at_precision(control: Control, dtype: Any) -> Control:
@@ -125,7 +124,7 @@ def _rows(
     equations: Equations, method: str, control: Control, times: Any, y0: Any, dy0: Any, leaves: Any,
     varied: tuple[int, ...], as_stan: bool = False,
 ) -> Any:  # fmt: skip
-    """The states and their derivatives in what varies (0 for y0, 1 + i for leaf i): an array times x (1 + count) x n."""
+    """The states, and their derivatives in what varies (0 for y0, 1 + i for leaf i): times x (1 + count) x states."""
     t0, ts = times
     p, split = join([leaves[i - 1] for i in varied if i], y0.dtype)
     n = y0.size * (0 in varied)

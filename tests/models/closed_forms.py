@@ -5,7 +5,7 @@ Each takes the data and the parameters as namespaces of NumPy arrays, and keeps 
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg, special, stats
+from scipy import integrate, linalg, special, stats
 
 normal = stats.norm.logpdf
 
@@ -26,6 +26,27 @@ def eight_schools(d, p):
 
 def eight_schools_noncentered(d, p):
     return _schools(d, p, p.mean_effect + p.spread * p.standardized) + np.sum(normal(p.standardized))
+
+
+def populations(d, p):
+    """Hares and lynxes in every year."""
+
+    def change(t, state):
+        return [(p.rate[0] - p.rate[1] * state[1]) * state[0], (p.rate[2] * state[0] - p.rate[3]) * state[1]]
+
+    return integrate.solve_ivp(change, (0, d.year[-1]), p.initial, "DOP853", d.year, rtol=1e-12, atol=1e-12).y.T
+
+
+def lotka_volterra(d, p):
+    years = populations(d, p)
+    prior = np.sum(normal(p.rate, [1, 0.05, 0.05, 1], [0.5, 0.05, 0.05, 0.5]))
+    prior += np.sum(_lognormal(p.initial, np.log(10), 1)) + np.sum(_lognormal(p.sigma, -1, 1))
+    first = np.sum(_lognormal(d.first, np.log(p.initial), p.sigma))
+    return prior + first + np.sum(_lognormal(d.pelts, np.log(years), p.sigma))
+
+
+def _lognormal(y, mu, sigma):
+    return normal(np.log(y), mu, sigma) - np.log(y)
 
 
 def linear_regression(d, p):

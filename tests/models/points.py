@@ -37,6 +37,9 @@ def _multivariate(d, rng):
 
 
 POINTS = {
+    "lotka_volterra": lambda d, rng: dict(
+        rate=_near(rng, 0.55, 0.028, 0.024, 0.8), initial=_near(rng, 33, 6), sigma=rng.uniform(0.2, 0.4, 2)
+    ),
     "coin": lambda d, rng: dict(bias=rng.uniform(0.2, 0.8)),
     "eight_schools": lambda d, rng: dict(
         mean_effect=rng.normal(4, 2), spread=rng.uniform(2, 8), effect=rng.normal(4, 4, d.schools)),

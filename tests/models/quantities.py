@@ -5,6 +5,7 @@ that are drawn at random.
 """
 from __future__ import annotations
 
+import closed_forms
 import numpy as np
 from scipy import signal, special, stats
 
@@ -14,6 +15,11 @@ normal = stats.norm.logpdf
 def _linear_regression(d, p):
     intercept = p.level - p.slope * np.mean(d.pressure)
     return dict(intercept=intercept, log_lik=normal(d.boiling_point, intercept + p.slope * d.pressure, p.sigma))
+
+
+def _lotka_volterra(d, p):
+    years = closed_forms.populations(d, p)
+    return dict(population=years, equilibrium=[p.rate[3] / p.rate[2], p.rate[0] / p.rate[1]])
 
 
 def _arma11(d, p):
@@ -87,6 +93,7 @@ def _poisson_glm(d, p):
 
 
 EXPECTED = {
+    "lotka_volterra": _lotka_volterra,
     "coin": lambda d, p: dict(odds=p.bias / (1 - p.bias)),
     "eight_schools": lambda d, p: dict(
         shrinkage=1 / (1 + (p.spread / d.se) ** 2), best=1 + np.argmax(p.effect)),

@@ -1,0 +1,36 @@
+"""Steps of explicit Runge-Kutta methods in Python, on NumPy arrays and PyTorch tensors."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import explicit
+from .calculus_host import plain
+from .control import FIRST_STEP, Control, explicit_growth
+from .march_host import Step, first_step
+
+
+class Explicit:
+    """The method of a tableau for y' = slope(t, y); PyTorch records what is computed."""
+
+    def __init__(self, tableau: explicit.Tableau, slope: Any, control: Control, t: float, y: Any, stans_own: bool):
+        self.tableau, self.slope, self.control = tableau, slope, control
+        self.slopes: list[Any] = [slope(t, y)]
+        self.first_size = FIRST_STEP if stans_own else first_step(self._allowed(0.0, y), y, plain(self.slopes[-1]))
+
+    def _allowed(self, h: float, y: Any) -> Any:
+        return self.control.absolute + self.control.relative * (np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1])))
+
+    def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]:
+        new, error, slopes = explicit.step(self.tableau, self.slope, t, h, y, self.slopes[-1])
+        return new, float(np.max(np.abs(plain(error)) / self._allowed(h, y))), slopes
+
+    def accept(self, memory: Any) -> None:
+        self.slopes = memory
+
+    def growth(self, worst: float) -> float:
+        return float(explicit_growth(np, worst, self.tableau.power))
+
+    def inside(self, where: float, step: Step) -> Any:
+        return explicit.inside(where, step.size, step.before, step.after, step.memory)
