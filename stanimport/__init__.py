@@ -23,4 +23,12 @@ __all__ = [
     "check", "configure", "install", "load", "loads", "translate", "uninstall",
 ]  # fmt: skip
 
+
+def load_ipython_extension(shell: object) -> None:
+    """`%load_ext stanimport`: cells that begin with `%%stan NAME` hold Stan programs."""
+    from .notebook import register
+
+    register(shell)
+
+
 install()

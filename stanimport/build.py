@@ -6,8 +6,8 @@ A project asks for it in its setup.cfg, and names stanimport in the `requires` o
     backends = numpyro, pyro
     stubs = true
 
-With the section the command `compile_stan` runs as a part of `build`, over the folder that the wheel is made of; without
-it nothing changes. The `.stan` files themselves are ordinary package data.
+With the section, the command `compile_stan` runs as a part of `build`, over the folder that the wheel is made of;
+without it nothing changes. The `.stan` files themselves are ordinary package data.
 """
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ class CompileStan(Command):
     def initialize_options(self) -> None:
         self.build_lib: str | None = None
         self.editable_mode = False
-        self.backends: Any = ()
-        self.schemes: Any = ()
-        self.include_paths: Any = ()
+        self.backends: Any = []
+        self.schemes: Any = []
+        self.include_paths: Any = []
         self.stubs = False
 
     def finalize_options(self) -> None:
@@ -52,14 +52,14 @@ class CompileStan(Command):
         from .compile import compile_package
 
         written = compile_package(
-            Path(self.build_lib or "."), backends=self.backends or (), schemes=self.schemes or (),
-            include_paths=[Path(p) for p in self.include_paths or ()],
+            Path(self.build_lib or "."), backends=self.backends, schemes=self.schemes,
+            include_paths=[Path(p) for p in self.include_paths],
         )  # fmt: skip
         self.announce(f"translated {len(written)} Stan programs", 2)
         if self.stubs:
             from .stubs import write_stubs
 
-            write_stubs(Path(self.build_lib or "."), include_paths=[Path(p) for p in self.include_paths or ()])
+            write_stubs(Path(self.build_lib or "."), include_paths=[Path(p) for p in self.include_paths])
 
     def get_source_files(self) -> list[str]:
         """Nothing beyond what the project lists as its package data."""
@@ -75,15 +75,14 @@ class CompileStan(Command):
 
 
 def finalize(distribution: Distribution) -> None:
-    """Called by setuptools for every project: add the command to `build` where setup.cfg has a section for it."""
-    if COMMAND not in distribution.command_options:
-        return
-    base: Any = distribution.cmdclass.get("build", build)
-    if any(name == COMMAND for name, _ in base.sub_commands):
-        return
+    """Called by setuptools for every project: make the command a part of `build`.
 
-    class Build(base):  # type: ignore[misc]
-        sub_commands: ClassVar[list[Any]] = [*base.sub_commands, (COMMAND, None)]
+    The project's setup.cfg has not been read at that time, so whether it asks for the command is seen later.
+    """
+    if not any(name == COMMAND for name, _ in build.sub_commands):
+        build.sub_commands.append((COMMAND, is_wanted))
 
-    distribution.cmdclass["build"] = Build
-    distribution.cmdclass.setdefault(COMMAND, CompileStan)
+
+def is_wanted(command: Command) -> bool:
+    """Whether the project has a section for the command in its setup.cfg (or pyproject.toml)."""
+    return COMMAND in command.distribution.command_options

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from . import cache, files, loading, settings, shipped, trees
@@ -12,14 +13,7 @@ from .errors import StanError
 from .settings import Settings
 
 PathLike = str | os.PathLike[str]
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """One program translated ahead of time: the file that was written, the files that the program includes."""
-
-    path: Path
-    includes: tuple[Path, ...]
+_INCLUDE = re.compile(r"""^[ \t]*#include\s+[<"]?([^<>"\s]+)""", re.MULTILINE)
 
 
 def compile_package(
@@ -43,24 +37,12 @@ def compile_package(
         StanError: for the first program that is wrong.
         OSError: for a file that can't be written; no file is left half-written.
     """
-    programs = find_programs(Path(folder))
-    chosen = [
-        settings.current(backend=b, scheme=s, include_paths=tuple(include_paths))
-        for b in backends or (None,) for s in schemes or (None,)
-    ]  # fmt: skip
-    attempts = [_attempt(path, options) for options in chosen for path in programs]
-    included = {f.resolve() for a in attempts if isinstance(a, Compiled) for f in a.includes}
-    for path, attempt in zip(programs * len(chosen), attempts):
-        if isinstance(attempt, StanError) and path.resolve() not in included:
-            raise attempt
-    return [a.path for a in attempts if isinstance(a, Compiled)]
-
-
-def _attempt(path: Path, options: Settings) -> Compiled | StanError:
-    try:
-        return _compile(path, options)
-    except StanError as e:
-        return e
+    programs, written = find_programs(Path(folder)), []
+    for backend in backends or (None,):
+        for scheme in schemes or (None,):
+            chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
+            written += each_program(programs, lambda path: _compile(path, chosen))
+    return written
 
 
 def find_programs(folder: Path) -> list[Path]:
@@ -81,7 +63,24 @@ def _hidden(parts: Iterable[str]) -> bool:
     return any(p.startswith(".") or p == "__pycache__" for p in parts)
 
 
-def _compile(path: Path, options: Settings) -> Compiled:
+def each_program(programs: Sequence[Path], action: Callable[[Path], Path]) -> list[Path]:
+    """The results of an action on all programs, but for the files that fail and that others include: parts of them."""
+    done, included = [], _included(programs)
+    for path in programs:
+        try:
+            done.append(action(path))
+        except StanError:
+            if not any(path.as_posix().endswith("/" + name) for name in included):
+                raise
+    return done
+
+
+def _included(programs: Sequence[Path]) -> set[str]:
+    """The names in the `#include`s of some programs."""
+    return {name for path in programs for name in _INCLUDE.findall(path.read_text("utf-8", errors="replace"))}
+
+
+def _compile(path: Path, options: Settings) -> Path:
     """Translate one program. Its file names no folder of this machine: loading puts the file's own name there."""
     program = loading.read(path)
     translation = loading.translation_of(program, options)
@@ -92,7 +91,7 @@ def _compile(path: Path, options: Settings) -> Compiled:
     includes = [(_include_name(p, folders), files.read_bytes(p)) for p in translation.files]
     target = shipped.path_of(path, options)
     files.write(target, shipped.encode(program.text, entry, trees.encode(tree), includes, options))
-    return Compiled(target, translation.files)
+    return target
 
 
 def _named(tree: ast.Module, old: str, new: str) -> ast.Module:

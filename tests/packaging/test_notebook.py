@@ -1,0 +1,50 @@
+"""The cell magic `%%stan`, in IPython's own shell."""
+from __future__ import annotations
+
+import pytest
+
+PROGRAM = "parameters { real<lower=0> x; }\nmodel { x ~ exponential(2); }\ngenerated quantities { real y = 2 * x; }\n"
+
+
+@pytest.fixture
+def shell():
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    made = InteractiveShell()
+    made.run_line_magic("load_ext", "stanimport")
+    yield made
+    InteractiveShell.clear_instance()
+
+
+def test_a_cell_becomes_a_module(shell):
+    assert shell.run_cell(f"%%stan waiting\n{PROGRAM}").success
+    assert shell.run_cell("result = waiting.generated_quantities(x=0.25)").success
+    assert shell.user_ns["result"] == {"y": 0.5}
+    assert shell.user_ns["waiting"].stan.name == "waiting"
+
+
+def test_options(shell, capsys):
+    result = shell.run_cell(f"%%stan waiting --backend pyro --show\n{PROGRAM}")
+    assert result.success
+    assert shell.user_ns["waiting"].stan.backend == "pyro"
+    assert "backend('pyro'" in capsys.readouterr().out
+
+
+def test_a_wrong_program_names_its_line(shell, capsys):
+    result = shell.run_cell("%%stan wrong\nparameters { real x; }\nmodel { y ~ normal(0, 1); }\n")
+    assert type(result.error_in_exec).__name__ == "StanSemanticError"
+    assert result.error_in_exec.lineno == 2
+    assert "y ~ normal(0, 1)" in capsys.readouterr().out
+    assert "wrong" not in shell.user_ns
+
+
+def test_a_name_that_python_refuses(shell):
+    assert isinstance(shell.run_cell(f"%%stan two-words\n{PROGRAM}").error_in_exec, ValueError)
+
+
+def test_a_changed_cell_replaces_the_module(shell):
+    shell.run_cell(f"%%stan waiting\n{PROGRAM}")
+    shell.run_cell(f"%%stan waiting\n{PROGRAM.replace('2 * x', '3 * x')}")
+    shell.run_cell("result = waiting.generated_quantities(x=1.0)['y']")
+    assert shell.user_ns["result"] == 3.0
