@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stanlib import registry
-from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type
+from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type, array, unwind
 
 from ..middle import gprob
 
@@ -66,8 +66,16 @@ def _for_each(s: gprob.ForEach, names: _Names) -> Iterator[gprob.Stmt]:
     index = gprob.Var(INT, s.span, names.new(s.name))
     element = gprob.Index(s.element, s.span, container, (gprob.Single(index),))
     declare = gprob.Declare(s.span, s.name, unsized(s.element), None, element)
-    size = apply("size", INT, (container,))
+    size = apply("size", INT, (_plain(container),))
     yield gprob.For(s.span, index.name, gprob.int_const(1, s.span), size, (declare, *_block(s.body, names)))
+
+
+def _plain(container: gprob.Expr) -> gprob.Expr:
+    """The container, or for an array of tuples the array of their first items, which is of the same size."""
+    element, dims = unwind(container.type)
+    if not isinstance(element, Tuple):
+        return container
+    return _plain(gprob.Item(array(element.items[0], dims), container.span, container, 1))
 
 
 def _unpack(s: gprob.Unpack, names: _Names) -> Iterator[gprob.Stmt]:
