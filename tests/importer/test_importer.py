@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import importlib
 import importlib.resources
+import multiprocessing
 import pickle
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ProcessPoolExecutor
 
 import pytest
 
@@ -86,6 +88,45 @@ def test_python_wins_over_stan_with_a_warning(folder):
         assert importlib.import_module("both").answer == 42
 
 
+def test_a_builtin_module_wins_too(folder):
+    """Also one that was not imported before, as in a program called time.stan beside the script."""
+    name = next(n for n in ("xxsubtype", "_symtable", "time") if n in sys.builtin_module_names)
+    (folder / f"{name}.stan").write_text(COIN)
+    forgotten = sys.modules.pop(name, None)
+    try:
+        with pytest.warns(StanWarning, match="a built-in module hides"):
+            assert not hasattr(importlib.import_module(name), "model")
+    finally:
+        if forgotten is not None:
+            sys.modules[name] = forgotten
+
+
+def test_the_warning_of_a_clash_stands_at_the_import(folder):
+    (folder / "clashing.py").write_text("")
+    (folder / "clashing.stan").write_text(COIN)
+    (folder / "clash_user.py").write_text("\nimport clashing\n")
+    with pytest.warns(StanWarning) as caught:
+        importlib.import_module("clash_user")
+    assert (caught[0].filename, caught[0].lineno) == (str(folder / "clash_user.py"), 2)
+
+
+def test_a_package_wins_over_stan(folder):
+    (folder / "packaged").mkdir()
+    (folder / "packaged" / "__init__.py").write_text("answer = 1\n")
+    (folder / "packaged.stan").write_text(COIN)
+    with pytest.warns(StanWarning, match="hides"):
+        assert importlib.import_module("packaged").answer == 1
+
+
+def test_a_namespace_package_of_two_folders(folder, monkeypatch):
+    for place, name in (("one", "first"), ("two", "second")):
+        (folder / place / "shared_space").mkdir(parents=True)
+        (folder / place / "shared_space" / f"{name}.stan").write_text(COIN)
+        monkeypatch.syspath_prepend(str(folder / place))
+    for name in ("first", "second"):
+        assert hasattr(importlib.import_module(f"shared_space.{name}"), "model")
+
+
 def test_stan_wins_over_a_plain_folder(folder):
     (folder / "results").mkdir()
     (folder / "results.stan").write_text(COIN)
@@ -136,6 +177,41 @@ def test_pickling_what_was_loaded_from_a_path(tmp_path):
     assert pickle.loads(pickle.dumps(module.transformed_data)) is module.transformed_data
     again = pickle.loads(pickle.dumps(stanimport.loads(COIN).generated_quantities))
     assert again(**DATA, theta=0.5) == {"log_odds": 0.0}
+
+
+def test_a_pool_of_spawned_workers(folder):
+    (folder / "pooled_coin.stan").write_text(COIN)
+    module = importlib.import_module("pooled_coin")
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+        result = pool.submit(module.transformed_data, **DATA).result(timeout=120)
+    assert result["N"] == 3 and result["y"].tolist() == [1, 0, 1]
+
+
+def test_python_m(folder):
+    """A package whose __init__ imports stanimport: its programs run, and a wrong one names its line."""
+    (folder / "runs").mkdir()
+    (folder / "runs" / "__init__.py").write_text("import stanimport\n")
+    (folder / "runs" / "right.stan").write_text(COIN)
+    (folder / "runs" / "wrong.stan").write_text("model {\n  x = 1;\n}\n")
+    for name, code in (("right", 0), ("wrong", 1)):
+        command = [sys.executable, "-m", f"runs.{name}"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == code, done.stderr
+    assert "wrong.stan" in done.stderr and "line 2" in done.stderr
+
+
+def test_the_name_of_a_program_given_as_text():
+    assert stanimport.loads(COIN, name="tossing").stan.name == "tossing"
+
+
+def test_loading_from_an_archive(tmp_path):
+    with zipfile.ZipFile(tmp_path / "models.zip", "w") as z:
+        z.writestr("inner/coin.stan", "data { int N; array[N] int y; }\n#include rest.stan\n")
+        z.writestr("inner/rest.stan", COIN.partition("\n")[2])
+    module = stanimport.load(tmp_path / "models.zip" / "inner" / "coin.stan")
+    assert module.stan.names("data", "parameters") == ("N", "y", "theta")
+    with pytest.raises(OSError, match="none.stan"):
+        stanimport.load(tmp_path / "models.zip" / "none.stan")
 
 
 def test_running_a_program_with_runpy(folder):
