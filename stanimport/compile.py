@@ -26,7 +26,8 @@ def compile_package(
 
     Args:
         folder: the package; a single `.stan` file is taken too.
-        backends, schemes: what to translate for, in all combinations; the configured ones if there are none.
+        backends: what to translate for: "numpyro", "pyro" or both; the configured one if there are none.
+        schemes: how to translate, in all combinations with the backends; the configured scheme if there are none.
         include_paths: folders in which `#include` looks; each program's own folder if there are none.
 
     Returns:

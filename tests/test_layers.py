@@ -38,6 +38,7 @@ ALLOWED = {
     "stanimport.importer": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",
     },
+    "stanimport._pyinstaller": set(),
     "stanimport.notebook": {"stanimport.api", "stanimport.errors", "stanimport.settings"},
     "stanimport.build": {"stanimport.compile", "stanimport.stubs"},
     "stanimport.stubs": {"stanlib", "stanimport.api", "stanimport.compile", "stanimport.files"},
