@@ -6,7 +6,6 @@ parameters adjoint_jax.py goes back over the steps instead.
 """
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -106,8 +105,7 @@ def _states(
         return states(*times, y0, leaves)
     states = jax.custom_jvp(plain)
 
-    @functools.partial(states.defjvp, symbolic_zeros=True)
-    def _(primals: Any, tangents: Any) -> Any:
+    def rule(primals: Any, tangents: Any) -> Any:
         t0, ts, y0, *leaves = primals
         varied = tuple(i for i, t in enumerate(tangents[2:]) if not is_zero(t))
         if not varied:
@@ -117,6 +115,7 @@ def _states(
         weights = jnp.concatenate([jnp.ravel(tangents[2 + i]).astype(y0.dtype) for i in varied])
         return plain(*primals) if apart else rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
 
+    states.defjvp(rule, symbolic_zeros=True)
     return states(*times, y0, *leaves)
 
 

@@ -1,0 +1,60 @@
+"""Integrals over one variable. Source: Stan Functions Reference, "1D Integrator".
+
+The engines are in stanlib/solvers: double exponential quadrature, for which poles at the ends of the range do no harm,
+and Gauss and Kronrod's rules on intervals that are cut in two. Both with Stan's tolerances.
+"""
+from __future__ import annotations
+
+from ..domains import NONNEGATIVE, POSITIVE, Domain
+from ..registry import stan_function, variadic_function
+from ..solvers import engine
+from ..solvers.tolerance import Tolerance
+
+RELATIVE = 2.0**-26  # the root of the precision of doubles
+MOST_CUTS = 15
+NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False)
+
+_INTEGRAND = "function(real, real, array[] real, data array[] real, data array[] int => real) integrand"
+_PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real x_r, data array[] int x_i"
+
+
+def _integrate(xp, name, method, f, a, b, arguments, tolerance):
+    POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
+    NONNEGATIVE.check(xp, name, "absolute_tolerance", tolerance.absolute)
+    known = [xp.is_concrete(x) for x in (a, b)]
+    for argument, x, is_known in (("lower limit", a, known[0]), ("upper limit", b, known[1])):
+        if is_known:
+            NOT_NAN.check(xp, name, argument, x)
+    if all(known):
+        below = Domain(f"less than or equal to the upper limit, {b}", lambda xp, x: x <= b)
+        below.check(xp, name, "lower limit", a)
+        if a == b:
+            return 0.0
+    return engine(xp, "quadrature").integrate(f, a, b, arguments, tolerance, method)
+
+
+@stan_function(
+    f"real integrate_1d({_PROBLEM})", f"real integrate_1d({_PROBLEM}, data real relative_tolerance)", raw=True
+)
+def integrate_1d(xp, f, a, b, theta, x_r, x_i, relative_tolerance=RELATIVE):
+    tolerance = Tolerance(float(relative_tolerance))
+    return _integrate(xp, "integrate_1d", "double_exponential", f, a, b, (theta, x_r, x_i), tolerance)
+
+
+def _register(method):
+    name = f"integrate_1d_{method}"
+
+    def default(xp, f, a, b, *arguments):
+        return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
+
+    def with_tolerances(xp, f, a, b, relative_tolerance, absolute_tolerance, depth, *arguments):
+        NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)
+        tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))
+        return _integrate(xp, f"{name}_tol", method, f, a, b, arguments, tolerance)
+
+    variadic_function(name)(default)
+    variadic_function(f"{name}_tol")(with_tolerances)
+
+
+for _method in ("double_exponential", "gauss_kronrod"):
+    _register(_method)

@@ -1,0 +1,146 @@
+"""Integrals in JAX, with their derivatives in the bounds and in the integrand's further arguments.
+
+The derivatives are integrals themselves, of the integrand's derivatives: they are computed beside the value, at the
+same points, until all of them have converged.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..arrays import jax as xp
+from . import quadrature
+from .arguments_jax import Arguments, is_zero, real_type
+from .quadrature import Interval
+from .tolerance import Tolerance
+
+Integrand = Callable[[Any, Any], Any]  # of a point and its distance to an end; a vector
+
+
+def integrate(
+    f: Callable[..., Any], a: Any, b: Any, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
+) -> Any:
+    """The integral of f(x, xc, *arguments) from a to b; NaN where it doesn't converge."""
+    dtype = real_type(a, b, arguments)
+    split = Arguments(arguments)
+    bounds = tuple(jnp.asarray(x, dtype) if isinstance(x, jax.Array) else x for x in (a, b))
+    moving = tuple(i for i, x in enumerate(bounds) if isinstance(x, jax.Array))
+    tolerance = tolerance.at_precision(float(jnp.finfo(dtype).eps))
+
+    def value(x: Any, xc: Any, leaves: Any) -> Any:
+        return jnp.asarray(f(x, xc, *split.restore(leaves)), dtype)
+
+    def total(bounds: Any, integrand: Integrand) -> Any:
+        parts = [METHODS[method](integrand, p, tolerance, dtype) for p in quadrature.pieces(*bounds)]
+        ordered = jnp.asarray(bounds[0] <= bounds[1])
+        return jnp.where(ordered, sum(parts), jnp.nan)
+
+    def put(ends: Any) -> list[Any]:
+        out = list(bounds)
+        for i, x in zip(moving, ends):
+            out[i] = x
+        return out
+
+    @jax.custom_jvp
+    def integral(*primals: Any) -> Any:
+        ends, leaves = primals[: len(moving)], primals[len(moving) :]
+        return total(put(ends), lambda x, xc: value(x, xc, leaves)[None])[0]
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        ends, leaves = primals[: len(moving)], primals[len(moving) :]
+        of_leaves = tangents[len(moving) :]
+        varied = tuple(i for i, t in enumerate(of_leaves) if not is_zero(t))
+        parts = total(put(ends), _with_gradient(value, leaves, varied))
+        weights = [jnp.ravel(of_leaves[i]).astype(dtype) for i in varied]
+        change = jnp.dot(parts[1:], jnp.concatenate(weights)) if varied else jnp.zeros((), dtype)
+        for i, end, tangent in zip(moving, ends, tangents):
+            if not is_zero(tangent):
+                slope = value(end, jnp.zeros((), dtype), leaves)
+                change = change + (slope if i else -slope) * tangent
+        return parts[0], change
+
+    integral.defjvp(rule, symbolic_zeros=True)
+    return integral(*(bounds[i] for i in moving), *split.leaves)
+
+
+def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ...]) -> Integrand:
+    """The integrand, and its derivatives in the components of some of the leaves."""
+
+    def of_varied(chosen: Any, x: Any, xc: Any) -> Any:
+        out = list(leaves)
+        for i, leaf in zip(varied, chosen):
+            out[i] = leaf
+        return value(x, xc, out)
+
+    def integrand(x: Any, xc: Any) -> Any:
+        out, slopes = jax.value_and_grad(of_varied)([leaves[i] for i in varied], x, xc)
+        return jnp.concatenate([out[None], *(jnp.ravel(s).astype(out.dtype) for s in slopes)])
+
+    return integrand
+
+
+def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Any:
+    """Levels of nodes, each half as far apart, until none of the components changes any more."""
+    reach = quadrature.REACH[jnp.dtype(dtype).itemsize]
+    first, distance, complete = (jnp.asarray(x, dtype) for x in quadrature.chunks(reach))
+
+    def unfinished(loop: Any) -> Any:
+        i, sums, (_, norm), change = loop
+        return (i < len(first)) & ~tolerance.met(jnp, change, norm).all() & jnp.isfinite(sums).all()
+
+    def portion(loop: Any) -> Any:
+        i, sums, last, change = loop
+        t = first[i] + distance[i] * np.arange(quadrature.FIRST_NODES)
+        x, xc, weight = quadrature.substitute(xp, t, piece)
+        terms = quadrature.weighted(xp, piece, x[:, None], weight[:, None], jax.vmap(f)(x, xc))
+        sums = sums + jnp.stack([terms.sum(0), jnp.abs(terms).sum(0)])
+        done, now = complete[i] > 0, complete[i] * sums
+        change = jnp.where(done & (i > 0), jnp.abs(now[0] - last[0]), change)
+        return i + 1, sums, jnp.where(done, now, last), change
+
+    count = jax.eval_shape(f, *(jax.ShapeDtypeStruct((), dtype),) * 2).shape[0]
+    zero = jnp.zeros((2, count), dtype)  # integrals of the components, and of their magnitudes
+    start = 0, zero, zero, jnp.full(count, jnp.inf, dtype)
+    _, _, (value, norm), change = jax.lax.while_loop(unfinished, portion, start)
+    return jnp.where(tolerance.met(jnp, change, norm), value, jnp.nan)
+
+
+def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Any:
+    """The interval of the largest error is cut in two until the sum of the errors is small enough."""
+    low, high, points = quadrature.rational(piece)
+    most = min(quadrature.MOST_INTERVALS, tolerance.most_intervals)
+    nan = jnp.asarray(jnp.nan, dtype)
+
+    def rule(ends: Any) -> Any:
+        """The integral over an interval, its error, and the integral of the magnitude."""
+        half = (ends[1] - ends[0]) / 2
+        x, weight = points(xp, ends[0] + half * (1 + jnp.asarray(quadrature.NODES, dtype)))
+        terms = half * weight[:, None] * jax.vmap(f, (0, None))(x, nan)
+        fine, coarse = (jnp.asarray(w, dtype) @ terms for w in (quadrature.KRONROD, quadrature.GAUSS))
+        return fine, jnp.abs(fine - coarse), jnp.asarray(quadrature.KRONROD, dtype) @ jnp.abs(terms)
+
+    def unfinished(loop: Any) -> Any:
+        count, _, (value, error, norm) = loop
+        return (count < most) & ~tolerance.met(jnp, error.sum(0), norm.sum(0)).all() & jnp.isfinite(value).all()
+
+    def cut(loop: Any) -> Any:
+        count, ends, kept = loop
+        at = jnp.argmax(jnp.max(kept[1] / (kept[2].sum(0) + jnp.finfo(dtype).tiny), axis=1))
+        middle = ends[at].mean()
+        left, right = jnp.stack([ends[at, 0], middle]), jnp.stack([middle, ends[at, 1]])
+        ends = ends.at[at].set(left).at[count].set(right)
+        kept = tuple(k.at[at].set(x).at[count].set(y) for k, x, y in zip(kept, rule(left), rule(right)))
+        return count + 1, ends, kept
+
+    whole = jnp.asarray([low, high], dtype)
+    kept = tuple(jnp.zeros((most, *x.shape), dtype).at[0].set(x) for x in rule(whole))
+    ends = jnp.zeros((most, 2), dtype).at[0].set(whole)
+    _, _, (value, error, norm) = jax.lax.while_loop(unfinished, cut, (1, ends, kept))
+    return jnp.where(tolerance.met(jnp, error.sum(0), norm.sum(0)), value.sum(0), jnp.nan)
+
+
+METHODS: dict[str, Callable[..., Any]] = {"double_exponential": double_exponential, "gauss_kronrod": gauss_kronrod}
