@@ -102,7 +102,7 @@ def _states(
         from .adjoint_jax import with_adjoint
 
         states = with_adjoint(equations, method, control.tightened(), adjoint, plain if apart else None)
-        return states(*times, y0, leaves)
+        return states(times[0], times[1], y0, leaves)
     states = jax.custom_jvp(plain)
 
     def rule(primals: Any, tangents: Any) -> Any:

@@ -1,0 +1,71 @@
+"""Systems of algebraic equations. Source: Stan Functions Reference, "Algebraic Equation Solvers".
+
+Newton's method with a line search, and Powell's hybrid method, with exact Jacobians where the library has them. Both
+go on below Stan's tolerances, as far as rounding allows: `f_tol` only says which residual is not a root.
+"""
+from __future__ import annotations
+
+import functools
+
+from ..checks import nonempty, same_size
+from ..domains import FINITE, NONNEGATIVE, POSITIVE
+from ..registry import stan_function, variadic_function
+from ..solvers import engine
+from ..solvers.roots import Limits
+
+RESIDUAL, MOST_STEPS, MOST_STEPS_OF_OLD = 1e-6, 200, 1000
+STEP = {"newton": 1e-3, "powell": 1e-10}
+
+
+def _solve(xp, name, method, f, guess, arguments, step_tolerance, residual, most_steps):
+    nonempty(xp, name, guess)
+    if xp.is_concrete(guess):
+        FINITE.check(xp, name, "initial guess", guess)
+    NONNEGATIVE.check(xp, name, "scaling_step" if method == "newton" else "relative_tolerance", step_tolerance)
+    NONNEGATIVE.check(xp, name, "function_tolerance", residual)
+    POSITIVE.check(xp, name, "max_num_steps", most_steps)
+    size = xp.shape(guess)[0]
+
+    @functools.wraps(f)
+    def system(y, *arguments):
+        out = f(y, *arguments)
+        same_size(name, "the output of the algebraic system", len(out), "the vector of unknowns", size)
+        return out
+
+    return engine(xp, "roots").solve(system, guess, arguments, method, Limits(float(residual), int(most_steps)))
+
+
+def _register(method):
+    name = f"solve_{method}"
+
+    def default(xp, f, guess, *arguments):
+        return _solve(xp, name, method, f, guess, arguments, STEP[method], RESIDUAL, MOST_STEPS)
+
+    def with_tolerances(xp, f, guess, step_tolerance, residual, most_steps, *arguments):
+        return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
+
+    variadic_function(name)(default)
+    variadic_function(f"{name}_tol")(with_tolerances)
+
+
+for _method in STEP:
+    _register(_method)
+
+_SYSTEM = "function(vector, vector, data array[] real, data array[] int => vector) algebra_system"
+_PROBLEM = f"{_SYSTEM}, vector y_guess, vector theta, data array[] real x_r, data array[] int x_i"
+
+
+def _register_old(name, method):
+    texts = (f"vector {name}({_PROBLEM})", f"vector {name}({_PROBLEM}, {{}})")
+    tolerance = "scaling_step" if method == "newton" else "rel_tol"
+    controls = f"data real {tolerance}, data real f_tol, data real max_steps"
+
+    def solver(xp, f, guess, theta, x_r, x_i, *controls):
+        controls = controls or (STEP[method], RESIDUAL, MOST_STEPS_OF_OLD)
+        return _solve(xp, name, method, f, guess, (theta, x_r, x_i), *controls)
+
+    stan_function(*(t.format(controls) for t in texts), symbol=name, raw=True)(solver)
+
+
+_register_old("algebra_solver", "powell")
+_register_old("algebra_solver_newton", "newton")

@@ -1,0 +1,37 @@
+"""Sums and maps over pieces of data. Source: Stan Functions Reference, "Reduce-sum Function", "Map-rect Function".
+
+Threads have nothing to gain here: a sum is one call for the whole slice, a map one vectorised call for all shards
+where JAX can make one, else a call per shard.
+"""
+from __future__ import annotations
+
+from ..checks import same_size
+from ..domains import POSITIVE
+from ..registry import stan_function, variadic_function
+from ..solvers import engine
+
+
+def _register(name):
+    def reduce(xp, f, x, grainsize, *arguments):
+        if xp.is_concrete(grainsize):
+            POSITIVE.check(xp, name, "grainsize", grainsize)
+        size = xp.shape(x)[0]
+        return f(x, 1, size, *arguments) if size else 0.0
+
+    variadic_function(name)(reduce)
+
+
+for _name in ("reduce_sum", "reduce_sum_static"):
+    _register(_name)
+
+
+@stan_function(
+    "vector map_rect(function(vector, vector, data array[] real, data array[] int => vector) f, "
+    "vector phi, array[] vector thetas, data array[,] real x_rs, data array[,] int x_is)",
+    raw=True,
+)
+def map_rect(xp, f, phi, thetas, x_rs, x_is):
+    count = xp.shape(thetas)[0]
+    for what, x in (("x_rs", x_rs), ("x_is", x_is)):
+        same_size("map_rect", f"the shards of {what}", xp.shape(x)[0], "those of the parameters", count)
+    return engine(xp, "shards").apply(f, phi, thetas, x_rs, x_is) if count else xp.zeros((0,))

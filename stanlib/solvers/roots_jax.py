@@ -1,0 +1,90 @@
+"""Roots of systems of equations in JAX, differentiated by the implicit function theorem."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from . import roots
+from .arguments_jax import Arguments, fixed, real_type
+from .roots import Limits
+
+System = Callable[[Any], Any]
+
+
+def solve(
+    f: Callable[..., Any], guess: Any, arguments: tuple[Any, ...], method: str, limits: Limits
+) -> Any:
+    """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
+    dtype = real_type(guess, arguments)
+    split = Arguments(arguments)
+
+    def residual(y: Any, leaves: Any) -> Any:
+        return jnp.asarray(f(y, *split.restore(leaves)), dtype)
+
+    @jax.custom_jvp
+    def root(guess: Any, *leaves: Any) -> Any:
+        y, left = METHODS[method](lambda y: residual(y, leaves), guess, limits.most_steps)
+        return jnp.where(roots.norm(jnp, left) <= limits.residual, y, jnp.nan)
+
+    @root.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        guess, *leaves = primals
+        y = root(guess, *leaves)
+        _, change = jax.jvp(lambda *leaves: residual(y, leaves), tuple(leaves), tuple(tangents[1:]))
+        return y, -jnp.linalg.solve(jax.jacfwd(residual)(y, leaves), change)
+
+    return root(fixed(guess).astype(dtype), *split.leaves)
+
+
+def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
+    """Newton's method with a line search: the last iterate and its residual."""
+    shares = jnp.asarray(roots.LAMBDAS, guess.dtype)
+
+    def unfinished(loop: Any) -> Any:
+        _, _, count, done = loop
+        return ~done & (count < most_steps)
+
+    def step(loop: Any) -> Any:
+        y, left, count, _ = loop
+        change = -jnp.linalg.solve(jax.jacfwd(f)(y), left)
+        tried = jax.vmap(f)(y + shares[:, None] * change)
+        sizes = jnp.sqrt(jnp.sum(tried**2, axis=1))
+        good = sizes < (1 - roots.DECREASE * shares) * roots.norm(jnp, left)
+        at = jnp.argmax(good)
+        better = good[at]
+        y = jnp.where(better, y + shares[at] * change, y)
+        return y, jnp.where(better, tried[at], left), count + 1, ~better | roots.lost(jnp, change, y)
+
+    y, left, _, _ = jax.lax.while_loop(unfinished, step, (guess, f(guess), 0, False))
+    return y, left
+
+
+def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
+    """Powell's hybrid method: the last iterate and its residual."""
+
+    def unfinished(loop: Any) -> Any:
+        _, _, _, count, done = loop
+        return ~done & (count < most_steps)
+
+    def step(loop: Any) -> Any:
+        y, left, radius, count, _ = loop
+        jacobian = jax.jacfwd(f)(y)
+        change = roots.dogleg(jnp, jacobian, -jnp.linalg.solve(jacobian, left), left, radius)
+        tried = f(y + change)
+        before, after = roots.norm(jnp, left), roots.norm(jnp, tried)
+        ratio = (before - after) / (before - roots.norm(jnp, left + jacobian @ change))
+        better = after < before
+        radius = roots.next_radius(jnp, radius, change, jnp.where(better, ratio, 0.0))
+        done = roots.lost(jnp, change, y)
+        return jnp.where(better, y + change, y), jnp.where(better, tried, left), radius, count + 1, done
+
+    size = roots.norm(jnp, guess)
+    radius = roots.FIRST_RADIUS * jnp.where(size > 0, size, 1.0)
+    y, left, *_ = jax.lax.while_loop(unfinished, step, (guess, f(guess), radius, 0, False))
+    return y, left
+
+
+METHODS: dict[str, Callable[[System, Any, int], tuple[Any, Any]]] = {"newton": newton, "powell": powell}
