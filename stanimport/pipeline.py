@@ -3,24 +3,27 @@ from __future__ import annotations
 
 import ast as python_ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import passes
-from .errors import Diagnostic, Diagnostics, StanSemanticError
+from .errors import Diagnostic, Diagnostics
 from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
-from .middle import comprehensive, gprob, typed
+from .middle import comprehensive, generative, gprob, mixed, typed
 from .source import Source
 from .targets import module
 from .targets.module import Options
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
+SCHEMES: dict[str, Callable[[typed.TypedProgram], gprob.Program]] = {
+    "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
+}  # fmt: skip
 _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
 
 
@@ -53,11 +56,12 @@ def analyse(
 
 
 def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Program:
-    """The GProb of a checked program, after all passes."""
-    if options.scheme != "comprehensive":
-        message = f"the {options.scheme} scheme is not built yet"
-        raise StanSemanticError([Diagnostic(message, program.span, code="not-built")])
-    return passes.run(comprehensive.compile(program))
+    """The GProb of a checked program, after all passes.
+
+    Raises:
+        StanSemanticError: where the scheme can't express the program.
+    """
+    return passes.run(SCHEMES[options.scheme](program))
 
 
 def translate(

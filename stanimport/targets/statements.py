@@ -9,8 +9,10 @@ from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
 
 from ..middle import gprob
+from ..middle.priors import is_half
 from ..passes.binding_times import Loop, Nest, assigned_names, walk_statements
 from ..passes.control import always_returns
+from . import lanes
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions
@@ -30,6 +32,7 @@ class Statements:
         self.names, self.times = expressions.names, expressions.times
         self.nest: Nest | None = None  # the traced loops around the current statement
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
+        self.lanes: list[str] = []  # the loops around whose iterations run as lanes
 
     def block(self, body: Stmts) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -81,12 +84,17 @@ class Statements:
         name, value = self.names[s.place.name], self._owned(s.value, self.expr(s.value), s.place.name)
         if not s.place.steps:
             return [b.assign(name, value)]
-        if s.place.name not in self.times.dynamic and not any(p.item for p in s.place.steps):
+        shared = {} if s.over is None else {"over": b.name(self.names[s.over])}
+        own = s.place.name not in self.times.dynamic and (not self.lanes or s.over is not None)
+        if own and not any(p.item for p in s.place.steps):
             indices = [self.expr.one_index(i, b) for p in s.place.steps for i in p.indices]
-            return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices))]
-        return [b.assign(name, self._updated(b.name(name), s.place.steps, value, b))]
+            return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices, **shared))]
+        return [b.assign(name, self._updated(b.name(name), s.place.steps, value, b, shared))]
 
-    def _updated(self, base: ast.expr, steps: Sequence[gprob.Step], value: ast.expr, b: Builder) -> ast.expr:
+    def _updated(
+        self, base: ast.expr, steps: Sequence[gprob.Step], value: ast.expr, b: Builder,
+        shared: dict[str, ast.expr] | None = None,
+    ) -> ast.expr:  # fmt: skip
         """The container with the part that the steps select replaced."""
         step, *rest = steps
         if step.item:
@@ -98,18 +106,22 @@ class Statements:
             indices += [self.expr.one_index(i, b) for i in rest.pop(0).indices]
         if rest:
             value = self._updated(b.call("ppl.at", base, *indices), rest, value, b)
-        return b.call("ppl.assign", base, value, *indices)
+        return b.call("ppl.assign", base, value, *indices, **(shared or {}))
 
     # --- sites
 
     def sample(self, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
-        arguments = [b.const(s.site)]
         if s.distribution is not None:
-            arguments.append(self.distribution(s.distribution, b))
-            if s.sized.shape:
-                arguments.append(self.shape(s.sized, b))
-            return [b.assign(self.names[s.name], b.call("ppl.sample", *arguments))]
+            return [b.assign(self.names[s.name], self._prior(s, s.distribution, b))]
         return [b.assign(self.names[s.name], self._parameter(s.site, s.sized, s.constraint, b))]
+
+    def _prior(self, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:
+        """A parameter from its law."""
+        arguments = [b.const(s.site), self.distribution(d, b)]
+        if s.sized.shape:
+            arguments.append(self.shape(s.sized, b))
+        kind, named = self.constraint(s.constraint, b)
+        return b.call("ppl.sample", *arguments, **({"kind": b.const(kind)} if kind is not None else {}), **named)
 
     def _parameter(
         self, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
@@ -142,6 +154,8 @@ class Statements:
         made = b.call(f"dist.{d.family}", *arguments)
         if d.lower is None and d.upper is None:
             return made
+        if is_half(d):
+            return b.call("ppl.half", made, *self.truncation_bounds(d, b))
         return b.call("ppl.truncate", made, self.log_normalizer(d, b), *self.truncation_bounds(d, b))
 
     def truncation_bounds(self, d: gprob.Distribution, b: Builder) -> list[ast.expr]:
@@ -211,6 +225,8 @@ class Statements:
     # --- control flow
 
     def for_(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
+        if s.lanes:
+            return lanes.for_(self, s, b)
         if self.times.loop(s) == Loop.TRACED and self.expr.traces:
             return self._traced_for(s, b)
         low, high = self.expr(s.lower), _plus_one(self.expr(s.upper), b)
@@ -237,7 +253,7 @@ class Statements:
         state = [self.names[n] for n in self.state(s.body)]
         name, index = self.names.new("loop"), self.names[s.name]
         frame = self.effects.open_lifted()
-        split, body = self._with_random(s.body, b.name(index), lambda: self.block(s.body), b)
+        split, body = self.with_random(s.body, b.name(index), lambda: self.block(s.body), b)
         terms = self.effects.close_lifted(frame)
         body = [*self.effects.initial(frame, s.body, b), *body]
         body.append(b.return_(b.tuple_([b.name(n) for n in (*state, *terms.values())])))
@@ -246,7 +262,7 @@ class Statements:
         if terms or limit:
             arguments.append(b.const(len(terms)))
         call = b.call("ppl.for_loop", *arguments, *limit)
-        return [*split, function, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
+        return [*split, function, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
 
     def _limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
         """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
@@ -270,14 +286,14 @@ class Statements:
     def _results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
         return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]
 
-    def _passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
+    def passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
         """What a lifted body has collected goes on to whatever is around it."""
         out: list[ast.stmt] = []
         for effect, name in terms.items():
             out += self.effects.add(effect.with_term(b.name(name)), self, b)
         return out
 
-    def _with_random(
+    def with_random(
         self, nodes: object, index: ast.expr, make: Callable[[], list[ast.stmt]], b: Builder
     ) -> tuple[list[ast.stmt], list[ast.stmt]]:
         """A lifted body with random numbers of its own where it draws any, and what must stand before its function."""
@@ -301,7 +317,7 @@ class Statements:
             for s in walk_statements(body):
                 if isinstance(s, gprob.Declare):
                     declared.add(s.name)
-                elif isinstance(s, gprob.Assign):
+                elif isinstance(s, (gprob.Assign, gprob.Accumulate)):
                     assigned.setdefault(s.place.name)
                 elif isinstance(s, gprob.Bind) and s.name is not None:
                     assigned.setdefault(s.name)
@@ -336,12 +352,14 @@ class Statements:
             ("condition", s.condition, lambda: [b.return_(self.expr.condition(s.condition))]),
             ("body", s.body, lambda: [*self.block(s.body), *next_, b.return_(b.tuple_([b.name(n) for n in state]))]),
         ):
-            split, body = self._with_random(nodes, index, make, b)
+            split, body = self.with_random(nodes, index, make, b)
             made.append(self.names.new(label))
             out += [*split, b.function(made[-1], state, body)]
         return made, out
 
     def if_(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
+        if s.lanes:
+            return lanes.if_(self, s, b)
         if not self.expr.is_traced(s.condition):
             return [b.if_(self.expr.condition(s.condition), self.block(s.then), self.block(s.otherwise))]
         if always_returns(s.then) and always_returns(s.otherwise):
@@ -350,7 +368,7 @@ class Statements:
         frame = self.effects.open_lifted()
         bodies, functions, references = [], [], []
         for body in (s.then, s.otherwise):
-            split, written = self._with_random(body, b.const(0), partial(self.block, body), b)
+            split, written = self.with_random(body, b.const(0), partial(self.block, body), b)
             functions += split
             bodies.append(written)
         terms = self.effects.close_lifted(frame)
@@ -362,14 +380,14 @@ class Statements:
             references.append(b.name(name))
         condition = self.expr.condition(s.condition)
         call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
-        return [*functions, *self._results(call, [*state, *terms.values()], b), *self._passed_on(terms, b)]
+        return [*functions, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
 
     def _tail_if(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
         """Both sides return: so does the choice between them."""
         functions, references = [], []
         for label, body in (("then", s.then), ("otherwise", s.otherwise)):
             name = self.names.new(label)
-            split, made = self._with_random(body, b.const(0), partial(self.block, body), b)
+            split, made = self.with_random(body, b.const(0), partial(self.block, body), b)
             functions += [*split, b.function(name, (), made)]
             references.append(b.name(name))
         call = b.call("ppl.choose", self.expr.condition(s.condition), *references)
@@ -417,5 +435,6 @@ _METHODS: dict[type, Callable[..., list[ast.stmt]]] = {
     gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: Statements.for_,
     gprob.While: Statements.while_, gprob.If: Statements.if_, gprob.Break: Statements.break_,
     gprob.Continue: Statements.continue_, gprob.Return: Statements.return_, gprob.Run: Statements.run,
-    gprob.Message: Statements.message,
+    gprob.Message: Statements.message, gprob.Recur: lanes.recur,
+    gprob.Accumulate: lanes.accumulate, gprob.Last: lanes.last,
 }  # fmt: skip

@@ -1,0 +1,145 @@
+"""The generative scheme: `~` on a parameter samples it, on data observes them.
+
+Programs that are no generative process are refused, with the statement: left expressions, several laws of one
+parameter, implicit priors, increments of the target that depend on parameters. Source: section 2 of the paper.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ..errors import Diagnostic, StanSemanticError
+from . import comprehensive, gprob, typed
+from .branches import lift
+from .comprehensive import map_statements
+from .dependence import arrange, dynamic_names, mentions
+from .priors import NoPrior, prior, subject
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def compile(program: typed.TypedProgram) -> gprob.Program:
+    """The GProb program.
+
+    Raises:
+        StanSemanticError: naming every statement that the scheme can't express.
+    """
+    made = comprehensive.compile(program)
+    samples = [s for s in made.model if isinstance(s, gprob.Sample)]
+    rest = [s for s in made.model if not isinstance(s, gprob.Sample)]
+    return replace(made, model=generate(rest, samples, made.functions))
+
+
+def generate(
+    body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef]
+) -> Stmts:
+    """The statements with every law of a parameter as its sample, in the order of their dependencies.
+
+    Raises:
+        StanSemanticError: naming every statement that prevents it.
+    """
+    scheme = _Generative({p.name: p for p in parameters}, body, functions)
+    made = scheme.statements(lift(body, scheme.is_law))
+    scheme.verify_all_sampled(made)
+    if scheme.errors:
+        raise StanSemanticError(scheme.errors)
+    sampled = {i: frozenset(_sampled(s)) for i, s in enumerate(made)}
+    arranged = arrange(made, {i: names for i, names in sampled.items() if names})
+    if arranged is None:
+        first = next(s for i, s in enumerate(made) if sampled[i])
+        raise StanSemanticError([Diagnostic(
+            "the laws of parameters depend on one another, so that none can be sampled first", first.span,
+            code="not-generative",
+        )])  # fmt: skip
+    return arranged
+
+
+@dataclass
+class _Generative:
+    parameters: dict[str, gprob.Sample]
+    body: Sequence[gprob.Stmt]
+    functions: Iterable[gprob.FunDef]
+    errors: list[Diagnostic] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.dynamic = dynamic_names(self.body, self.parameters)
+        self.effectful = {f.name for f in self.functions if f.suffix in ("lp", "jacobian")}
+
+    def static(self, e: gprob.Expr) -> bool:
+        return not mentions(e, self.dynamic)
+
+    def is_law(self, s: gprob.Stmt) -> bool:
+        """Whether a statement is the law of a parameter."""
+        return isinstance(s, gprob.Observe) and subject(s.value, s.distribution) in self.parameters
+
+    def refuse(self, message: str, s: gprob.Stmt | gprob.Sample, hint: str = "") -> None:
+        self.errors.append(Diagnostic(message, s.span, hint, code="not-generative"))
+
+    def statements(self, body: Sequence[gprob.Stmt]) -> Stmts:
+        return tuple(map_statements(body, self._statement))
+
+    def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
+        if isinstance(s, (gprob.For, gprob.ForEach, gprob.While)) and any(_sampled_in(s.body)):
+            self.refuse("a loop may not sample parameters", s, "give the whole container one law")
+        self._verify_calls(s)
+        if isinstance(s, gprob.Factor) and not self.static(s.value):
+            self.refuse("an increment of the target that depends on parameters is no generative process", s)
+        if isinstance(s, gprob.Observe) and not self.static(s.value):
+            return self._law(s)
+        return s
+
+    def _law(self, s: gprob.Observe) -> gprob.Stmt:
+        parameter = self.parameters.get(subject(s.value, s.distribution) or "")
+        if parameter is None:
+            self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s)
+            return s
+        try:
+            law = prior(parameter, s.distribution, self.static)
+        except NoPrior as e:
+            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s)
+            return s
+        return replace(parameter, span=s.span, distribution=law)
+
+    def _verify_calls(self, s: gprob.Stmt) -> None:
+        if gprob.bodies(s):
+            return
+        for node in gprob.walk(s):
+            if isinstance(node, gprob.CallUser) and node.function in self.effectful:
+                self.refuse("a call that adds to the target is no generative process", s)
+            if isinstance(node, gprob.TargetValue):
+                self.refuse("the generative scheme has no target() to read", s)
+
+    def verify_all_sampled(self, body: Stmts) -> None:
+        """Every parameter is sampled exactly once on every path."""
+        sampled = self._paths(body, {})
+        for name, p in self.parameters.items():
+            if name not in sampled and not self.errors:
+                self.refuse(f"{p.site} has no law: implicit priors are not generative", p)
+
+    def _paths(self, body: Sequence[gprob.Stmt], before: dict[str, gprob.Stmt]) -> dict[str, gprob.Stmt]:
+        """What is sampled after some statements, given what was before."""
+        sampled = dict(before)
+        for s in body:
+            if isinstance(s, gprob.Sample):
+                if s.name in sampled:
+                    line = sampled[s.name].span.in_main().line
+                    self.refuse(f"{s.site} is sampled a second time", s, f"the first law stands in line {line}")
+                sampled[s.name] = s
+            elif isinstance(s, gprob.If):
+                then, otherwise = (self._paths(b, sampled) for b in (s.then, s.otherwise))
+                for name in then.keys() ^ otherwise.keys():
+                    site = self.parameters[name].site
+                    self.refuse(f"{site} is sampled on one side of this condition only", s)
+                sampled = {**then, **otherwise}
+            else:
+                for inner in gprob.bodies(s):
+                    sampled |= self._paths(inner, sampled)
+        return sampled
+
+
+def _sampled(s: gprob.Stmt) -> Iterator[str]:
+    return (n.name for n in gprob.walk(s) if isinstance(n, gprob.Sample))
+
+
+def _sampled_in(body: Stmts) -> Iterator[bool]:
+    return (True for n in gprob.walk(body) if isinstance(n, gprob.Sample))

@@ -1,0 +1,207 @@
+"""Which `~` statements give a parameter a proper prior: the law's support is the parameter's domain.
+
+Where the domain is smaller the law is truncated to it. Stan leaves the probability of the domain out; the truncated law
+divides by it, which changes no posterior as long as that probability depends on data alone.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from stanlib import registry
+from stanlib.distribution import Distribution as Record
+from stanlib.registry import Function
+from stanlib.types import MATRIX, REAL, is_scalar, scalar_of, unwind
+
+from . import gprob
+
+Static = Callable[[gprob.Expr], bool]
+Bound = gprob.Expr | float | None
+
+# The laws that are symmetric about an argument, by its position; None where they are about 0.
+_SYMMETRIC = {
+    "normal": 0, "cauchy": 0, "double_exponential": 0, "logistic": 0, "student_t": 1, "std_normal": None,
+}  # fmt: skip
+_SUPPORTS: dict[str, tuple[Bound, Bound]] = {
+    "real": (None, None), "positive": (0.0, None), "nonnegative": (0.0, None), "unit": (0.0, 1.0),
+}  # fmt: skip
+_CIRCULAR = {"von_mises"}  # its density is that of an angle: on the whole line it is no law
+_PLAIN = (None, "bounds", "offset_multiplier")
+
+
+@dataclass(frozen=True)
+class NoPrior(Exception):
+    """Why a law can't be a parameter's prior, as the end of the sentence "the law ..."."""
+
+    reason: str
+
+
+def subject(value: gprob.Expr, d: gprob.Distribution) -> str | None:
+    """The variable that a `~` statement is about as a whole: theta in `theta ~ ...`, z in `to_vector(z) ~ ...`."""
+    if isinstance(value, gprob.Apply) and value.function.name == "to_vector" and all(map(_is_scalar, d.arguments)):
+        inner = value.arguments[0]
+        value = inner if inner.type == MATRIX else value
+    return value.name if isinstance(value, gprob.Var) else None
+
+
+def prior(s: gprob.Sample, d: gprob.Distribution, static: Static) -> gprob.Distribution:
+    """The proper law of a parameter for a `~` statement about it, truncated where its domain asks for that.
+
+    `static` tells whether an expression depends on data alone.
+
+    Raises:
+        NoPrior: where there is none.
+    """
+    record = _record(d)
+    if s.sized.items or scalar_of(s.sized.type) != REAL:
+        raise NoPrior("is not that of a container of real numbers")
+    _verify_shape(record, s, d)
+    kind = None if s.constraint is None else s.constraint.kind
+    if kind in _PLAIN and record.event_dims == 0:
+        return _on_interval(record, s, d, static)
+    supports = {"vector": ("offset_multiplier", None)}.get(str(record.support), (record.support,))
+    if kind not in supports or d.lower is not None or d.upper is not None:
+        raise NoPrior(f"has another support than the domain of {s.site}")
+    return d
+
+
+def _record(d: gprob.Distribution) -> Record:
+    record: Record | None = d.lpdf.distribution if isinstance(d.lpdf, Function) else None
+    if record is None:
+        raise NoPrior("is a density of the program, from which nothing can be drawn")
+    if record.density == "lpmf":
+        raise NoPrior("is discrete")
+    if "rng" not in record.methods or record.name in _CIRCULAR:
+        raise NoPrior("is one from which nothing can be drawn")
+    return record
+
+
+def _is_scalar(e: gprob.Expr) -> bool:
+    return is_scalar(e.type)
+
+
+def _verify_shape(record: Record, s: gprob.Sample, d: gprob.Distribution) -> None:
+    """The law must not be that of more values than the parameter has."""
+    element, dims = unwind(s.sized.type)
+    if record.event_dims == 0:
+        fits = not is_scalar(s.sized.type) or all(map(_is_scalar, d.arguments))
+    else:
+        vectors = [unwind(a.type)[1] for a, v in zip(d.arguments, record.vectorized) if not v]
+        fits = all(n <= dims for n in vectors) and _event_dims(element) == record.event_dims
+    if not fits:
+        raise NoPrior(f"is that of more values than {s.site} has")
+
+
+def _event_dims(element: Any) -> int:
+    return {"vector": 1, "row_vector": 1, "matrix": 2}.get(str(element), 0)
+
+
+# --- univariate laws on intervals ------------------------------------------------------------------------------------
+
+
+def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static: Static) -> gprob.Distribution:
+    domain = _domain(s.constraint)
+    own = _support(record, d)
+    if d.lower is not None or d.upper is not None:
+        truncated = (own[0] if d.lower is None else d.lower, own[1] if d.upper is None else d.upper)
+        if not all(map(_same, truncated, domain)):
+            raise NoPrior(f"is truncated to other bounds than those of {s.site}")
+        return d
+    lower, upper = (None if _same(o, b) else b for o, b in zip(own, domain))
+    for bound, mine, sign in ((domain[0], own[0], 1), (domain[1], own[1], -1)):
+        if not _same(bound, mine) and not _is_inside(bound, mine, sign):
+            raise NoPrior(f"has a smaller support than {s.site}, or one that is not known to be its own")
+    if lower is None and upper is None:
+        return d
+    return _truncated(record, d, lower, upper, static)
+
+
+def _domain(c: gprob.Constraint | None) -> tuple[gprob.Expr | None, gprob.Expr | None]:
+    if c is None or c.kind != "bounds":
+        return None, None
+    return c.argument("lower"), c.argument("upper")
+
+
+def _support(record: Record, d: gprob.Distribution) -> tuple[Bound, Bound]:
+    if isinstance(record.support, str):
+        return _SUPPORTS[record.support]
+    kind, *bounds = record.support(*d.arguments)
+    return (bounds[0], bounds[1]) if kind == "interval" else (bounds[0], None)
+
+
+def _truncated(
+    record: Record, d: gprob.Distribution, lower: gprob.Expr | None, upper: gprob.Expr | None, static: Static
+) -> gprob.Distribution:
+    cut = replace(d, lower=lower, upper=upper)
+    if lower is None or upper is None:
+        bound = lower if upper is None else upper
+        if _is_centre(record, d, bound):
+            return cut  # one half of it, whatever the scale: no function needs to normalise it
+    if not all(map(static, filter(None, (lower, upper, *d.arguments)))):
+        raise NoPrior("would be truncated by a constant that depends on parameters")
+    if not {"cdf", "lcdf", "lccdf"} <= record.methods.keys():
+        raise NoPrior("has no distribution function, and so can't be truncated")
+    names = (f"{record.name}_lcdf", f"{record.name}_lccdf")
+    return replace(cut, lcdf=registry.by_symbol(names[0]), lccdf=registry.by_symbol(names[1]))
+
+
+def is_half(d: gprob.Distribution) -> bool:
+    """Whether a truncated law of the library is one half of a symmetric one, so that nothing need normalise it."""
+    return isinstance(d.lpdf, Function) and d.lcdf is None and d.lccdf is None
+
+
+def _is_centre(record: Record, d: gprob.Distribution, bound: Bound) -> bool:
+    if record.name not in _SYMMETRIC:
+        return False
+    position = _SYMMETRIC[record.name]
+    return _same(bound, 0.0 if position is None else d.arguments[position])
+
+
+# --- bounds ----------------------------------------------------------------------------------------------------------
+
+
+def _same(a: Bound, b: Bound) -> bool:
+    """Whether two bounds are known to be the same."""
+    if a is None or b is None:
+        return a is None and b is None
+    left, right = _literal(a), _literal(b)
+    if left is not None or right is not None:
+        return left == right
+    return _equal(_bare(a), _bare(b))
+
+
+def _is_inside(bound: Bound, own: Bound, sign: int) -> bool:
+    """Whether a bound of the domain is known to lie within the support."""
+    if own is None:
+        return True
+    left, right = _literal(bound), _literal(own)
+    return left is not None and right is not None and sign * (left - right) > 0
+
+
+def _bare(e: Any) -> Any:
+    return e.value if isinstance(e, gprob.Promote) else e
+
+
+def _literal(e: Bound) -> float | None:
+    """The value of a number as it is written, with its sign."""
+    e = _bare(e)
+    if isinstance(e, float):
+        return e
+    if isinstance(e, gprob.Const) and isinstance(e.value, (int, float)):
+        return float(e.value)
+    if isinstance(e, gprob.Apply) and len(e.arguments) == 1 and e.function.operator == "-":
+        value = _literal(e.arguments[0])
+        return None if value is None else -value
+    return None
+
+
+def _equal(a: Any, b: Any) -> bool:
+    """Whether two expressions are written alike, wherever they stand."""
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    if isinstance(a, gprob.Apply) and a.function.random:
+        return False
+    if type(a) is not type(b) or not hasattr(a, "__dataclass_fields__") or isinstance(a, Function):
+        return bool(a == b)
+    return all(_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.name not in ("span", "type"))

@@ -1,0 +1,104 @@
+"""Priors on NumPyro: parameters sampled from a law, in the shape and on the domain that Stan declares."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpyro
+from numpyro.distributions import Distribution, constraints
+
+from .numpyro_distributions import of_shape
+from .numpyro_supports import StanConstraint, support_of
+
+
+def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+    """A parameter from its law.
+
+    Args:
+        name: the site, its Stan name.
+        distribution: the law; a univariate one is that of every component.
+        shape: of the constrained value.
+        kind: the name of a constrained type, None for plain ones.
+        arguments: lower, upper, offset, multiplier.
+    """
+    sizes = tuple(int(n) for n in shape)
+    return numpyro.sample(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+
+
+def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+    """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
+    whole = of_shape(distribution, shape)
+    return whole if _is_same(whole.support, support) else Constrained(whole, support)
+
+
+def _is_same(own: Any, declared: Any) -> bool:
+    """Whether NumPyro's transform for a law's own support is the declared domain's."""
+    if isinstance(declared, StanConstraint) or isinstance(own, StanConstraint):
+        return False
+    if isinstance(declared, type(constraints.real)):
+        return isinstance(_base(own), type(constraints.real))
+    if declared is constraints.positive:
+        return own is constraints.positive
+    if own is constraints.unit_interval:
+        return _ends(declared) == (0.0, 1.0)
+    return _ends(own) is not None and _ends(own) == _ends(declared)
+
+
+def _base(support: Any) -> Any:
+    return getattr(support, "base_constraint", support)
+
+
+def _ends(support: Any) -> tuple[float, float] | None:
+    """The bounds of an interval, if they are plain numbers."""
+    ends = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
+    return ends if all(isinstance(e, (int, float)) for e in ends) else None
+
+
+class Constrained(Distribution):  # type: ignore[misc]
+    """A law whose support is given as the declared domain of a parameter."""
+
+    pytree_data_fields = ("base", "_support")
+
+    def __init__(self, base: Any, support: Any):
+        self.base, self._support = base, support
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return self._support
+
+    def log_prob(self, value: Any) -> Any:
+        return self.base.log_prob(value)
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        return self.base.sample(key, sample_shape)
+
+
+class Half(Distribution):  # type: ignore[misc]
+    """One half of a symmetric law, beyond its centre: twice the density there."""
+
+    pytree_data_fields = ("base", "lower", "upper")
+
+    def __init__(self, base: Any, lower: Any = None, upper: Any = None):
+        self.base, self.lower, self.upper = base, lower, upper
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return support_of(None, {"lower": self.lower} if self.upper is None else {"upper": self.upper}, ())
+
+    def log_prob(self, value: Any) -> Any:
+        inside = value >= self.lower if self.upper is None else value <= self.upper
+        return jnp.where(inside, self.base.log_prob(value) + jnp.log(2.0), -jnp.inf)
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        drawn = self.base.sample(key, sample_shape)
+        if self.upper is None:
+            return self.lower + jnp.abs(drawn - self.lower)
+        return self.upper - jnp.abs(drawn - self.upper)
+
+
+def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:
+    """A symmetric law above (or below) its centre, which is given as the bound."""
+    return Half(distribution, lower, upper)

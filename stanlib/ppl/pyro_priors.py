@@ -1,0 +1,110 @@
+"""Priors on Pyro: parameters sampled from a law, in the shape and on the domain that Stan declares."""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pyro
+import torch
+from pyro.distributions import TorchDistribution
+from torch.distributions import constraints
+
+from .pyro_distributions import of_shape
+from .pyro_supports import StanConstraint, support_of
+
+
+def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+    """A parameter from its law.
+
+    Args:
+        name: the site, its Stan name.
+        distribution: the law; a univariate one is that of every component.
+        shape: of the constrained value.
+        kind: the name of a constrained type, None for plain ones.
+        arguments: lower, upper, offset, multiplier.
+    """
+    sizes = tuple(int(n) for n in shape)
+    return pyro.sample(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+
+
+def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+    """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
+    whole = of_shape(distribution, shape)
+    return whole if _is_same(whole.support, support) else Constrained(whole, support)
+
+
+def _is_same(own: Any, declared: Any) -> bool:
+    """Whether torch's transform for a law's own support is the declared domain's."""
+    if isinstance(declared, StanConstraint):
+        values = [float(a) for a in declared.arguments if isinstance(a, (int, float))]
+        if declared.record.name == "lower":
+            return values == [0.0] and own is constraints.positive
+        return declared.record.name == "lower_upper" and values == [0.0, 1.0] and own is constraints.unit_interval
+    return getattr(own, "base_constraint", own) is declared
+
+
+class Constrained(TorchDistribution):
+    """A law whose support is given as the declared domain of a parameter."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, base: Any, support: Any):
+        self.base, self._support = base, support
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        return self._support
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return bool(self.base.has_rsample)
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        return torch.as_tensor(self.base.log_prob(value))
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return torch.as_tensor(self.base.sample(sample_shape))
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return torch.as_tensor(self.base.rsample(sample_shape))
+
+
+class Half(TorchDistribution):
+    """One half of a symmetric law, beyond its centre: twice the density there."""
+
+    arg_constraints: dict[str, Any] = {}
+
+    def __init__(self, base: Any, lower: Any = None, upper: Any = None):
+        self.base, self.lower, self.upper = base, lower, upper
+        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+
+    @constraints.dependent_property
+    def support(self) -> Any:
+        return support_of(None, {"lower": self.lower} if self.upper is None else {"upper": self.upper}, ())
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return bool(self.base.has_rsample)
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        inside = value >= self.lower if self.upper is None else value <= self.upper
+        return torch.where(inside, self.base.log_prob(value) + math.log(2.0), -torch.inf)
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        with torch.no_grad():
+            return self._folded(self.base.sample(sample_shape))
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return self._folded(self.base.rsample(sample_shape))
+
+    def _folded(self, drawn: Any) -> torch.Tensor:
+        bound = self.lower if self.upper is None else self.upper
+        distance = torch.abs(drawn - bound)
+        return torch.as_tensor(bound + distance if self.upper is None else bound - distance)
+
+
+def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:
+    """A symmetric law above (or below) its centre, which is given as the bound."""
+    return Half(distribution, lower, upper)

@@ -1,0 +1,47 @@
+"""Draws from truncated laws, by inverting the distribution function on the interval that is left of them."""
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from ..distribution import Distribution
+
+_HALVINGS = 60
+_RANGE = 60.0  # the distances from a bound that are searched: exp(-60) to exp(60)
+
+
+def truncated_quantile(
+    xp: ModuleType, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
+) -> Any:
+    """The point between the bounds below which lies the given share of the probability between them.
+
+    Args:
+        record: a univariate continuous law with a distribution function.
+        lower, upper: the bounds, None where there is none.
+        share: numbers from (0, 1), of the shape of the result.
+    """
+
+    def cdf(y: Any) -> Any:
+        return record.methods["cdf"](xp, *xp.convert((y, *arguments)))
+
+    below = 0.0 if lower is None else cdf(lower)
+    above = 1.0 if upper is None else cdf(upper)
+    wanted = below + share * (above - below)
+
+    def halve(ends: tuple[Any, Any]) -> tuple[Any, Any]:
+        middle = 0.5 * (ends[0] + ends[1])
+        is_below = cdf(_point(xp, lower, upper, middle)) < wanted
+        return xp.where(is_below, middle, ends[0]), xp.where(is_below, ends[1], middle)
+
+    ends = (0.0 * share, 0.0 * share + 1.0)
+    first, last = xp.iterate(halve, ends, _HALVINGS)
+    return _point(xp, lower, upper, 0.5 * (first + last))
+
+
+def _point(xp: ModuleType, lower: Any, upper: Any, place: Any) -> Any:
+    """The points of the interval as places from 0 to 1, in their order."""
+    if lower is not None and upper is not None:
+        return lower + place * (upper - lower)
+    if lower is not None:
+        return lower + xp.exp(_RANGE * (2.0 * place - 1.0))
+    return upper - xp.exp(_RANGE * (1.0 - 2.0 * place))
