@@ -17,6 +17,7 @@ from ..program import Program
 from ..random.jax import JaxRandom
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, while_loop  # noqa: F401
 from .numpyro_distributions import Improper, Truncated, make
+from .numpyro_priors import half, sample  # noqa: F401
 from .numpyro_supports import support_of
 from .values import (  # noqa: F401
     array,

@@ -15,6 +15,7 @@ from .. import distribution as records
 from ..arrays import jax as xp
 from ..random.jax import JaxRandom
 from .numpyro_supports import support_of
+from .quantiles import truncated_quantile
 
 _INTEGERS = {"integer": constraints.integer_greater_than(-(2**31)), "natural": constraints.nonnegative_integer}
 
@@ -67,7 +68,7 @@ def _native_class(record: records.Distribution) -> Any:
 
     body = {
         "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments",), "__doc__": record.doc,
-        "__module__": __name__,
+        "__module__": __name__, "record": record, "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
@@ -135,7 +136,8 @@ class Truncated(NumPyroDistribution):  # type: ignore[misc]
         return xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf)
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
-        raise NotImplementedError("truncated distributions are drawn from by rejection in generated quantities")
+        share = jax.random.uniform(key, (*sample_shape, *self.batch_shape), minval=jnp.finfo(float).tiny)
+        return truncated_quantile(xp, self.base.record, self.base.arguments, self.lower, self.upper, share)
 
 
 class Improper(NumPyroDistribution):  # type: ignore[misc]

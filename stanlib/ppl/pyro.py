@@ -14,6 +14,7 @@ from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
 from .pyro_distributions import Improper, Truncated, make, tensors
+from .pyro_priors import half, sample  # noqa: F401
 from .pyro_supports import support_of
 from .values import (  # noqa: F401
     UNSET,

@@ -14,6 +14,7 @@ from .. import distribution as records
 from ..arrays import torch as xp
 from ..random.torch import TorchRandom
 from .pyro_supports import support_of
+from .quantiles import truncated_quantile
 
 _SUPPORTS = {
     "integer": constraints.real, "natural": constraints.nonnegative_integer, "positive": constraints.positive,
@@ -83,7 +84,10 @@ def _native_class(record: records.Distribution) -> Any:
         new.stan_arguments = self.stan_arguments
         return new
 
-    body = {"__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__}
+    body = {
+        "__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__,
+        "record": record, "arguments": property(lambda self: self.stan_arguments),
+    }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
@@ -127,7 +131,17 @@ class Truncated(TorchDistribution):
             inside = inside & (value >= self.lower)
         if self.upper is not None:
             inside = inside & (value <= self.upper)
-        return torch.as_tensor(xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf))
+        log_prob, log_normalizer = tensors([self.base.log_prob(value), self.log_normalizer])
+        return torch.as_tensor(xp.where(inside, log_prob - log_normalizer, -xp.inf))
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        with torch.no_grad():
+            like = tensors(self.base.arguments)[:1]
+            shape = (*sample_shape, *self.batch_shape)
+            share = torch.rand(shape, dtype=like[0].dtype, device=like[0].device) if like else torch.rand(shape)
+            share = share.clamp(min=torch.finfo(share.dtype).tiny)
+            drawn = truncated_quantile(xp, self.base.record, self.base.arguments, self.lower, self.upper, share)
+            return torch.as_tensor(drawn)
 
 
 class Improper(TorchDistribution):
