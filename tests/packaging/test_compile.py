@@ -13,6 +13,7 @@ import pytest
 
 import stanimport
 from stanimport import files, loading, pipeline, shipped, trees
+from stanimport.__main__ import main
 from stanimport.compile import compile_package
 from stanimport.settings import current
 from stanimport.source import Source
@@ -170,3 +171,12 @@ def test_a_full_disk_leaves_nothing_behind(package, monkeypatch):
     monkeypatch.undo()
     assert [p.name for p in package.iterdir()] == ["program.stan"]
     assert not [p for p in (package.parent / "cache").rglob("*") if p.is_file()]
+
+
+def test_in_a_shell(package, capsys):
+    assert main(["compile", str(package), "--backend", "pyro", "--backend", "numpyro"]) == 0
+    shown = capsys.readouterr().out.split()
+    assert [pathlib.Path(p).name for p in shown] == [f"program.{b}-comprehensive.stanc" for b in ("pyro", "numpyro")]
+    assert all(pathlib.Path(p).is_file() for p in shown)
+    assert main(["compile", str(package / "none")]) == 1
+    assert "no Stan program" in capsys.readouterr().err
