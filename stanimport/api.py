@@ -43,6 +43,11 @@ def load(
     Raises:
         FileNotFoundError: if there is no such file or module.
         StanError: for what is wrong with the program.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> coin.stan.names("data", "parameters")
+        ('flips', 'heads', 'bias')
     """
     path = _path_of(path_or_module_name)
     program = loading.read(path)
@@ -53,7 +58,13 @@ def loads(
     source: str, *, name: str = "model", backend: str | None = None, scheme: str | None = None,
     include_paths: Sequence[PathLike] = (),
 ) -> types.ModuleType:  # fmt: skip
-    """The translated module of a program given as text; `name` is what messages call it. Raises StanError."""
+    """The translated module of a program given as text; `name` is what messages call it. Raises StanError.
+
+    Examples:
+        >>> wait = stanimport.loads("parameters { real<lower=0> t; } model { t ~ exponential(2); }", name="wait")
+        >>> wait.stan.parameters[0].constraint
+        'lower=0'
+    """
     tag = hashlib.sha256(source.encode()).hexdigest()[:8]
     program = StanFile(f"<{name}-{tag}.stan>", source, None, name)
     return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
@@ -75,6 +86,13 @@ def check(
 
     Raises:
         StanError: with all errors found.
+
+    Examples:
+        >>> stanimport.check("models/coin.stan")
+        []
+        >>> stanimport.check("typo.stan", source="parameters { real x; } model { x ~ norml(0, 1); }")
+        Traceback (most recent call last):
+        stanimport.errors.StanSemanticError: there is no distribution 'norml'
     """
     from . import pipeline
 
@@ -86,7 +104,13 @@ def translate(
     path: PathLike, *, source: str | None = None, backend: str | None = None, scheme: str | None = None,
     include_paths: Sequence[PathLike] = (), strict: bool = False,
 ) -> str:  # fmt: skip
-    """The Python text that a program is translated to. Arguments as for `check` and `load`. Raises StanError."""
+    """The Python text that a program is translated to. Arguments as for `check` and `load`. Raises StanError.
+
+    Examples:
+        >>> text = stanimport.translate("wait.stan", source="parameters { real<lower=0> t; } model { }")
+        >>> [line for line in text.splitlines() if "parameter(" in line]
+        ["    t = ppl.parameter('t', lower=0.0)"]
+    """
     from . import pipeline
 
     chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))

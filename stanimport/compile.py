@@ -37,6 +37,13 @@ def compile_package(
         FileNotFoundError: if there is no such folder, or no program in it.
         StanError: for the first program that is wrong.
         OSError: for a file that can't be written; no file is left half-written.
+
+    Examples:
+        >>> import shutil, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = shutil.copy("models/coin.stan", folder)
+        >>> [path.name for path in stanimport.compile.compile_package(folder, backends=["numpyro", "pyro"])]
+        ['coin.numpyro-comprehensive.stanc', 'coin.pyro-comprehensive.stanc']
     """
     programs, written = find_programs(Path(folder)), []
     for backend in backends or (None,):

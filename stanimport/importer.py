@@ -119,12 +119,27 @@ _finder = StanFinder()
 
 
 def install() -> None:
-    """Put the finder on `sys.meta_path`, unless it is there."""
+    """Put the finder on `sys.meta_path`, unless it is there; importing the package does.
+
+    Examples:
+        >>> stanimport.install()
+        >>> from models import coin
+        >>> coin.stan.filename.endswith("coin.stan")
+        True
+    """
     if _finder not in sys.meta_path:
         sys.meta_path.insert(0, _finder)
 
 
 def uninstall() -> None:
-    """Take the finder away again; modules that were imported stay."""
+    """Take the finder away again; modules that were imported stay.
+
+    Examples:
+        >>> stanimport.uninstall()
+        >>> from models import garch11
+        Traceback (most recent call last):
+        ImportError: cannot import name 'garch11' from 'models'...
+        >>> stanimport.install()
+    """
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)

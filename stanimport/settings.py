@@ -30,6 +30,15 @@ def configure(**options: Any) -> None:
 
     Raises:
         ValueError: for an unknown option, backend or scheme, with the one that was probably meant.
+
+    Examples:
+        >>> stanimport.configure(backend="pyro")
+        >>> stanimport.loads("parameters { real x; } model { }").stan.backend
+        'pyro'
+        >>> stanimport.configure(backend=None)
+        >>> stanimport.configure(backend="numpro")
+        Traceback (most recent call last):
+        ValueError: backend must be one of numpyro, pyro, not 'numpro'; did you mean 'numpyro'?
     """
     known = [f.name for f in fields(Settings)]
     for name, value in options.items():

@@ -39,6 +39,13 @@ def write_stubs(folder: PathLike, *, include_paths: Sequence[PathLike] = ()) -> 
     Raises:
         FileNotFoundError: if there is no such folder, or no program in it.
         StanError: for the first program that is wrong.
+
+    Examples:
+        >>> import shutil, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = shutil.copy("models/coin.stan", folder)
+        >>> [path.name for path in stanimport.stubs.write_stubs(folder)]
+        ['coin.pyi']
     """
     def write(path: Path) -> Path:
         target = path.with_suffix(".pyi")
