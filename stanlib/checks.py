@@ -10,10 +10,15 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .arrays import namespace
+from .arrays import named
 from .errors import StanDomainError, StanIndexError
 
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
+
+
+def known(xp: ModuleType, x: Any) -> Any:
+    """x as a NumPy array if its components are known, else None; JAX would trace what is asked of its own arrays."""
+    return named("numpy").asarray(x) if xp.is_concrete(x) else None
 
 
 def same_shape(xp: ModuleType, function: str, a: Any, b: Any) -> None:
@@ -74,7 +79,7 @@ def size(function: str, name: str, n: Any) -> int:
 
 def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> None:
     """An index from 1 to n, if its value is known."""
-    if xp.is_concrete(i) and not 1 <= i <= n:
+    if xp.is_concrete(i) and not 1 <= int(i) <= n:
         of = f" for {what}" if what else ""
         raise StanIndexError(f"{function}: index {i} out of range{of}; expecting index to be between 1 and {n}")
 
@@ -82,11 +87,11 @@ def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> None
 def symmetric(xp: ModuleType, function: str, m: Any) -> int:
     """The size of a square matrix, which must be symmetric if its components are known."""
     n = square(xp, function, m)
-    if xp.is_concrete(m):
-        xp = namespace((m,))
-        wrong = ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
+    m = known(xp, m)
+    if m is not None:
+        wrong = ~(abs(m - m.T) <= SYMMETRY_TOLERANCE)
         if wrong.any():
-            i, j = (int(k[0]) for k in xp.nonzero(wrong))
+            i, j = (int(k[0]) for k in wrong.nonzero())
             raise StanDomainError(
                 f"{function}: the matrix is not symmetric: [{i + 1},{j + 1}] is {m[i, j]}, "
                 f"but [{j + 1},{i + 1}] is {m[j, i]}"
@@ -96,7 +101,8 @@ def symmetric(xp: ModuleType, function: str, m: Any) -> int:
 
 def positive_definite(xp: ModuleType, function: str, factor: Any) -> None:
     """The Cholesky factor of a matrix that must be positive definite is not NaN, if it is known."""
-    if xp.is_concrete(factor) and namespace((factor,)).isnan(factor).any():
+    factor = known(xp, factor)
+    if factor is not None and (factor != factor).any():
         raise StanDomainError(f"{function}: the matrix is not positive definite")
 
 

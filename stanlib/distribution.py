@@ -12,7 +12,8 @@
         def lpdf(xp, y, mu, sigma): ...   # and lcdf, lccdf, cdf, rng where Stan has them
 
 The methods return one term per observation, from arguments that broadcast against each other. Outside the support the
-terms are -inf; `variate` says what Stan throws for instead, of an outcome that is known. `argument_dims` tells of each
+terms are -inf; `variate` says what Stan throws for instead, of an outcome that is known. A method `draw` gives random
+numbers where Stan has no `_rng`, for the classes of NumPyro and Pyro alone. `argument_dims` tells of each
 argument how many trailing axes one observation has of it: {"theta": 1} for the probabilities of a categorical
 distribution. From one record come
 the functions `normal_lpdf`, `normal_lupdf`, `normal_cdf`, `normal_lcdf`, `normal_lccdf` and `normal_rng`, and the
@@ -21,6 +22,7 @@ distribution that `y ~ normal(mu, sigma)` observes.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,6 +35,7 @@ from .arrays import namespace
 from .domains import Domain, guard
 from .errors import StanIndexError
 from .registry import Function
+from .types import dimensions
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,7 @@ class Distribution:
     doc: str = ""
     sizes: tuple[str, ...] = ()  # the arguments of the rng that decide the shape of what it draws
     logged: tuple[str, ...] = ()
+    event_shape: Callable[..., tuple[int, ...]] | None = None  # of the parameters, where it is not that of their axes
 
     @property
     def density(self) -> str:
@@ -91,6 +95,30 @@ class Distribution:
     def argument_names(self) -> tuple[str, ...]:
         """The names of the parameters, without the variate."""
         return signatures.parse(self.texts[0]).argument_names[1:]
+
+    @cached_property
+    def dims(self) -> tuple[int, ...]:
+        """How many trailing axes one observation has of the outcome, and of each parameter."""
+        return (self.event_dims, *(self.argument_dims.get(n, 0) for n in self.argument_names))
+
+    @cached_property
+    def spare_dims(self) -> tuple[int, ...]:
+        """How many axes of observations the density takes in front of those, of the outcome and each parameter."""
+        overloads = [o for t in self.texts for o in signatures.parse(t).overloads]
+        most = [max(dimensions(o.types[i]) for o in overloads if i < len(o.types)) for i in range(len(self.dims))]
+        return tuple(m - d for m, d in zip(most, self.dims))
+
+    def shapes(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The shape to which the parameters of all observations broadcast, and that of one observation.
+
+        Where the parameters don't tell the size of an observation (lkj_corr), it is 1.
+        """
+        leading = [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, self.dims[1:])]
+        batch = _common_shape(leading)
+        if self.event_shape is not None:
+            return batch, self.event_shape(*arguments)
+        size = next((xp.shape(a)[-1] for a, d in zip(arguments, self.dims[1:]) if d), 1)
+        return batch, (size,) * self.event_dims
 
     @cached_property
     def density_domains(self) -> dict[str, Domain]:
@@ -132,9 +160,9 @@ class Distribution:
         if domain is None or not xp.is_concrete(y):
             return
         if not isinstance(domain, Domain):
-            if not all(map(xp.is_concrete, arguments)):
-                return
             domain = domain(*arguments)
+        if not all(map(xp.is_concrete, domain.bounds)):
+            return
         name = signatures.parse(self.texts[0]).argument_names[0]
         domain.check(namespace((y, *arguments)), f"{self.name}_{method}", name, y)
 
@@ -147,6 +175,7 @@ def stan_distribution(
     domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
     argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Domain | Callable[..., Domain]] | None = None,
     examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
+    event_shape: Callable[..., tuple[int, ...]] | None = None,
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -158,7 +187,7 @@ def stan_distribution(
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
-            tuple(sizes), tuple(logged),
+            tuple(sizes), tuple(logged), event_shape,
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)
@@ -189,7 +218,7 @@ def _register_functions(d: Distribution) -> None:
     for method in d.methods:
         if method == "rng":
             registry.add(_rng_function(d))
-        else:
+        elif method != "draw":
             registry.add(_summed_function(d, method))
 
 
@@ -200,16 +229,18 @@ def _summed_function(d: Distribution, method: str) -> Function:
 
     def body(xp: ModuleType, y: Any, *parameters: Any) -> Any:
         arguments: Sequence[Any] = parameters
-        d.check_sizes(xp, name, (y, *arguments), texts[0])
-        d.check_variate(xp, method, y, arguments)
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
         terms = d.methods[method](xp, y, *arguments)
         return xp.prod(terms) if method == "cdf" else xp.sum(terms)
 
+    def check(xp: ModuleType, y: Any, *parameters: Any) -> None:
+        d.check_sizes(xp, name, (y, *parameters), texts[0])
+        d.check_variate(xp, method, y, parameters)
+
     body.__doc__ = d.doc
     domains = d.density_domains if method == d.density else d.domains
-    return Function(name, name, texts, body, domains=domains, examples=d.examples, distribution=d)
+    return Function(name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d)
 
 
 def _rng_function(d: Distribution) -> Function:
@@ -227,17 +258,25 @@ def check_sizes(
 ) -> None:
     """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
 
-    `dims` tells how many trailing axes belong to one observation of each argument.
+    `dims` tells how many trailing axes belong to one observation of each argument. Arrays of more axes broadcast: no
+    program passes them, but a loop that became array code.
 
     Raises:
         StanIndexError: naming both sizes.
     """
     if event_dims:
         return  # the multivariate densities check the shapes of theirs
-    sizes = {xp.shape(a)[: xp.ndim(a) - d] for a, d in zip(arguments, dims or (0,) * len(arguments))} - {()}
-    if len(sizes) > 1:
-        shown = " and ".join(str(s[0]) for s in sorted(sizes))
+    leading = [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, dims or (0,) * len(arguments))]
+    sizes = {s[0] for s in leading if len(s) == 1}
+    if len(sizes) > 1 and max(map(len, leading)) == 1:
+        shown = " and ".join(map(str, sorted(sizes)))
         raise StanIndexError(f"{name}: the sizes of vectorised arguments differ: {shown}")
+
+
+def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which arrays of these shapes broadcast."""
+    columns = itertools.zip_longest(*(reversed(s) for s in shapes), fillvalue=1)
+    return tuple(next((n for n in sizes if n != 1), 1) for sizes in columns)[::-1]
 
 
 def get(name: str) -> Distribution:

@@ -17,6 +17,7 @@ class Domain:
     description: str
     test: Callable[[ModuleType, Any], Any]
     traced: bool = True  # whether to look at values known only at run time too; not where NaN comes by itself
+    bounds: tuple[Any, ...] = ()  # what the test compares with, if that was computed
 
     def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a concrete value is inside."""
@@ -73,12 +74,14 @@ SIMPLEX_TOLERANCE = 1e-8
 
 def at_least(bound: Any) -> Domain:
     """The domain of what is not below a bound."""
-    return Domain(f"greater than or equal to {bound}", lambda xp, x: x >= bound)
+    return Domain(f"greater than or equal to {bound}", lambda xp, x: x >= bound, bounds=(bound,))
 
 
 def between(lower: Any, upper: Any) -> Domain:
     """The domain of what is in the closed interval."""
-    return Domain(f"in the interval [{lower}, {upper}]", lambda xp, x: (x >= lower) & (x <= upper))
+    return Domain(
+        f"in the interval [{lower}, {upper}]", lambda xp, x: (x >= lower) & (x <= upper), bounds=(lower, upper)
+    )
 
 
 def _increasing(xp: ModuleType, x: Any) -> Any:

@@ -45,6 +45,7 @@ class Function:
     raw: bool = False
     effect: str = ""  # "jacobian" for the functions that add to the target
     domains: Mapping[str, Domain] = field(default_factory=dict)
+    check: Callable[..., None] | None = None  # check(xp, *args) raises for arguments as they are given
     examples: tuple[tuple[Any, ...], ...] = ()
     removed: str = ""
     successor: str = ""
@@ -84,6 +85,8 @@ class Function:
         xp = namespace(args)
         if self.raw:
             return self.body(xp, *args)
+        if self.check is not None:
+            self.check(xp, *args)
         checked = guard(xp, self.name, args, self.checks, poison=self.distribution is not None)
         return self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
 

@@ -38,6 +38,8 @@ class Constraint:
         return self.constrain(xp, x, *arguments)[1]
 
 
+# The constraints whose free values don't tell the size of the constrained one: their arguments are rows and columns.
+SIZED = ("cholesky_factor_cov", "cholesky_factor_corr", "corr_matrix")
 CONSTRAINTS: dict[str, Constraint] = {}
 TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE
 

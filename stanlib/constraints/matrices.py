@@ -41,36 +41,41 @@ def _placed(xp: ModuleType, x: Any, n: int, at: Indices) -> Any:
     return padded[..., where]
 
 
-def _factor(xp: ModuleType, x: Any, order: Any) -> tuple[Any, Any, Any]:
+def _factor(xp: ModuleType, x: Any, order: Any, rows: int | None) -> tuple[Any, Any, Any]:
     """Cholesky factor from partial correlations tanh(x): row i holds w_ij times the length left by those before.
 
-    Returns also the logarithms of the lengths left before each entry, and the log Jacobian.
+    Returns also the logarithms of the lengths left before each entry, and the log Jacobian. The number of rows tells
+    an empty matrix from one of size 1: neither has free numbers.
     """
-    n = _size_of(xp.shape(x)[-1])
-    rows, cols = order(n)
-    free = _placed(xp, x, n, (rows, cols))
+    n = _size_of(xp.shape(x)[-1]) if rows is None else rows
+    at = order(n)
+    free = _placed(xp, x, n, at)
     # the log of sqrt(1 - tanh(x)^2), without loss for large x; 0 outside the lower triangle
     log_left = math.log(2.0) - xp.abs(free) - xp.log1p(xp.exp(-2.0 * xp.abs(free)))
     before = xp.cumsum(log_left, axis=-1) - log_left
     eye, _ = xp.convert((xp.eye(n), free))
     # the log derivative of tanh, and that of the scaling by what the entries before leave
-    log_jacobian = 2.0 * log_left[..., rows, cols] + before[..., rows, cols]
+    log_jacobian = 2.0 * log_left[(..., *at)] + before[(..., *at)]
     return (xp.tanh(free) + eye) * xp.exp(before), before, xp.sum(log_jacobian, axis=-1)
 
 
-def cholesky_corr(xp: ModuleType, x: Any) -> tuple[Any, Any]:
-    factor, _, log_jacobian = _factor(xp, x, _by_rows)
+def cholesky_corr(xp: ModuleType, x: Any, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
+    factor, _, log_jacobian = _factor(xp, x, _by_rows, rows)
     return factor, log_jacobian
 
 
-def cholesky_corr_inverse(xp: ModuleType, factor: Any, order: Any = _by_rows) -> Any:
+def _inverse(xp: ModuleType, factor: Any, order: Any) -> Any:
     """atanh of an entry's share of the length that it finds is asinh of its ratio to the length that it leaves."""
     rows, cols = order(xp.shape(factor)[-1])
     squares = xp.flip(xp.cumsum(xp.flip(factor * factor, axis=-1), axis=-1), axis=-1)
     return xp.arcsinh(factor[..., rows, cols] / xp.sqrt(squares[..., rows, cols + 1]))
 
 
-def _pairs(shape: tuple[int, ...]) -> tuple[int, ...]:
+def cholesky_corr_inverse(xp: ModuleType, factor: Any, *sizes: int) -> Any:
+    return _inverse(xp, factor, _by_rows)
+
+
+def _pairs(shape: tuple[int, ...], *sizes: int) -> tuple[int, ...]:
     return (shape[0] * (shape[0] - 1) // 2,)
 
 
@@ -80,7 +85,7 @@ def _is_lower(xp: ModuleType, factor: Any) -> Any:
     return xp.all(upper == 0, axis=(-2, -1)) & xp.all(diagonal > 0, axis=-1)
 
 
-def _is_cholesky_corr(xp: ModuleType, factor: Any) -> Any:
+def _is_cholesky_corr(xp: ModuleType, factor: Any, *sizes: int) -> Any:
     lengths = xp.sum(factor * factor, axis=-1)
     return _is_lower(xp, factor) & xp.all(xp.abs(lengths - 1.0) <= TOLERANCE, axis=-1)
 
@@ -93,8 +98,8 @@ CHOLESKY_FACTOR_CORR = add(
 )  # fmt: skip
 
 
-def _corr_matrix(xp: ModuleType, x: Any) -> tuple[Any, Any]:
-    factor, before, log_jacobian = _factor(xp, x, _by_columns)
+def _corr_matrix(xp: ModuleType, x: Any, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
+    factor, before, log_jacobian = _factor(xp, x, _by_columns, rows)
     n = xp.shape(factor)[-1]
     # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j
     counts, log_diagonal = xp.convert((xp.arange(n - 1.0, -1, -1), xp.diagonal(before, 0, -2, -1)))
@@ -110,15 +115,18 @@ def _is_positive_definite(xp: ModuleType, m: Any) -> Any:
     return _is_symmetric(xp, m) & ~xp.any(xp.isnan(xp.cholesky(m)), axis=(-2, -1))
 
 
-def _is_corr_matrix(xp: ModuleType, m: Any) -> Any:
+def _corr_matrix_inverse(xp: ModuleType, m: Any, *sizes: int) -> Any:
+    return _inverse(xp, xp.cholesky(m), _by_columns)
+
+
+def _is_corr_matrix(xp: ModuleType, m: Any, *sizes: int) -> Any:
     ones = xp.all(xp.abs(xp.diagonal(m, 0, -2, -1) - 1.0) <= TOLERANCE, axis=-1)
     return ones & _is_positive_definite(xp, m)
 
 
 CORR_MATRIX = add(
     Constraint(
-        "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix,
-        lambda xp, m: cholesky_corr_inverse(xp, xp.cholesky(m), _by_columns), _is_corr_matrix, _pairs,
+        "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix, _corr_matrix_inverse, _is_corr_matrix, _pairs,
     )
 )  # fmt: skip
 

@@ -102,10 +102,12 @@ def predictor(xp, name, x, alpha, beta):
 
 
 def pick(xp, x, y):
-    """The y-th component of the vector x (counted from 1), -inf for a y that is none."""
-    inside = (y >= 1) & (y <= xp.shape(x)[0])
+    """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
+    inside = (y >= 1) & (y <= xp.shape(x)[-1])
+    if xp.ndim(x) > 1:
+        return within(xp, inside, pick_column(xp, x, y))
     table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
-    return within(xp, inside, table[xp.integer(xp.where(inside, y - 1, 0))])
+    return within(xp, inside, xp.get(table, (xp.integer(inner(xp, inside, y, 1) - 1),)))
 
 
 def stored(xp, x, uses):
@@ -128,11 +130,11 @@ def cut_points(xp, name, y, eta, c, end):
     Raises:
         StanIndexError: unless there is one vector of cut points, or one for every location.
     """
-    if xp.ndim(c) == 2 and xp.shape(c)[:1] != (xp.shape(eta) or (1,)):
+    if xp.ndim(c) == 2 and xp.ndim(eta) == 1 and xp.shape(c)[:1] != xp.shape(eta):
         raise StanIndexError(f"{name}: {xp.shape(c)[0]} vectors of cut points for {xp.shape(eta) or 1} locations")
     edges = with_ends(xp, c, -end, end)
-    take, y = pick if xp.ndim(c) == 1 else pick_column, xp.where((y >= 1) & (y < xp.shape(edges)[-1]), y, 1)
-    return take(xp, edges, y), take(xp, edges, y + 1)
+    y = xp.where((y >= 1) & (y < xp.shape(edges)[-1]), y, 1)
+    return pick(xp, edges, y), pick(xp, edges, y + 1)
 
 
 def with_ends(xp, c, before, after):
@@ -149,7 +151,8 @@ def known_maximum(xp, name, n):
     """
     if xp.LIBRARY == "jax" and not xp.is_concrete(n):
         raise StanError(f"{name}: the distribution functions need counts that are known when the program is compiled")
-    return max(0, int(xp.max(n)) if xp.ndim(n) else int(n))
+    known = xp.known(n)
+    return max(0, int(known.max()) if known.size else 0)
 
 
 def outcomes(xp, most, shape, *like):

@@ -27,6 +27,9 @@ class binomial_logit:
         terms = lchoose(xp, N, n) + n * success + (N - n) * failure
         return within(xp, (n >= 0) & (n <= N), terms)
 
+    def draw(xp, random, N, alpha):
+        return random.binomial(N, xp.expit(alpha), xp.broadcast_shape(N, alpha))
+
 
 @stan_distribution(
     "real binomial_logit_glm_lpmf(array[] int n | array[] int N, (row_vector | matrix) x, (real | vector) alpha, "
@@ -45,3 +48,6 @@ class binomial_logit_glm:
 
     def lpmf(xp, n, N, x, alpha, beta):
         return binomial_logit.methods["lpmf"](xp, n, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))
+
+    def draw(xp, random, N, x, alpha, beta):
+        return binomial_logit.methods["draw"](xp, random, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))

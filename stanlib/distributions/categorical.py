@@ -9,9 +9,9 @@ from ._terms import log0, pick
 @stan_distribution(
     "real categorical_lpmf(ints y | vector theta)",
     rng=["int categorical_rng(vector theta)"],
-    support=lambda theta: ("range", 1, len(theta)),
+    support=lambda theta: ("range", 1, theta.shape[-1]),
     domains={"theta": SIMPLEX},
-    variate={"lpmf": lambda theta: between(1, len(theta))},
+    variate={"lpmf": lambda theta: between(1, theta.shape[-1])},
     argument_dims={"theta": 1},
     examples=[(2, [0.1, 0.2, 0.7]), ([1, 3], [0.1, 0.2, 0.7])],
 )

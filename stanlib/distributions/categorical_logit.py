@@ -12,9 +12,9 @@ from ._terms import pick, pick_column, predictor
 @stan_distribution(
     "real categorical_logit_lpmf(ints y | vector beta)",
     rng=["int categorical_logit_rng(vector beta)"],
-    support=lambda beta: ("range", 1, len(beta)),
+    support=lambda beta: ("range", 1, beta.shape[-1]),
     domains={"beta": FINITE},
-    variate={"lpmf": lambda beta: between(1, len(beta))},
+    variate={"lpmf": lambda beta: between(1, beta.shape[-1])},
     argument_dims={"beta": 1},
     examples=[(2, [0.1, -0.2, 0.7]), ([1, 3], [0.1, -200.0, 0.7])],
 )
@@ -22,7 +22,7 @@ class categorical_logit:
     """One of the categories 1, 2, ... with probabilities softmax(beta)."""
 
     def lpmf(xp, y, beta):
-        return pick(xp, beta - xp.logsumexp(beta), y)
+        return pick(xp, beta - xp.logsumexp(beta, axis=-1, keepdims=True), y)
 
     def rng(xp, random, beta):
         return 1 + random.categorical(xp.exp(beta - xp.max(beta)))
@@ -30,9 +30,9 @@ class categorical_logit:
 
 @stan_distribution(
     "real categorical_logit_glm_lpmf(ints y | (row_vector | matrix) x, vector alpha, matrix beta)",
-    support=lambda x, alpha, beta: ("range", 1, len(alpha)),
+    support=lambda x, alpha, beta: ("range", 1, alpha.shape[-1]),
     domains={"alpha": FINITE, "beta": FINITE},
-    variate={"lpmf": lambda x, alpha, beta: between(1, len(alpha))},
+    variate={"lpmf": lambda x, alpha, beta: between(1, alpha.shape[-1])},
     argument_dims={"x": 1, "alpha": 1, "beta": 2},
     examples=[([1, 2], [[1.0, 2.0], [0.5, -1.0]], [0.2, 0.1], [[0.4, -0.1], [0.3, 0.0]])],
 )
@@ -42,3 +42,6 @@ class categorical_logit_glm:
     def lpmf(xp, y, x, alpha, beta):
         logits = predictor(xp, "categorical_logit_glm", x, alpha, beta)
         return pick_column(xp, logits, y) - xp.logsumexp(logits, axis=-1)
+
+    def draw(xp, random, x, alpha, beta):
+        return categorical_logit.methods["rng"](xp, random, predictor(xp, "categorical_logit_glm", x, alpha, beta))

@@ -21,6 +21,7 @@ NOISE = Domain("nonnegative, or symmetric and positive semidefinite", _is_noise,
     variate={"lpdf": FINITE},
     event_dims=2,
     argument_dims={"F": 2, "G": 2, "V": 2, "W": 2, "m0": 1, "C0": 2},
+    event_shape=lambda F, *others: (F.shape[1], 1),  # the number of columns is not a parameter
     examples=[([[0.3, -0.4, 0.1]], [[1.0]], [[0.9]], [0.5], [[0.2]], [0.0], [[1.0]])],
 )
 class gaussian_dlm_obs:

@@ -23,6 +23,14 @@ class multi_gp:
         check_rows(xp, "multi_gp", y, Sigma, w)
         return scaled_terms(xp, y, w, *covariance_lengths(xp, Sigma, y))
 
+    def draw(xp, random, Sigma, w):
+        return scaled_draw(xp, random, xp.cholesky(Sigma), w)
+
+
+def scaled_draw(xp, random, factor, w):
+    """A normal vector whose covariance matrix has this factor and is divided by w."""
+    return xp.matmul(factor, random.normal(xp.shape(factor)[:1])) / xp.sqrt(w)
+
 
 def check_rows(xp, name, y, matrix, w):
     """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
 from ._multivariate import factor_lengths
-from .multi_gp import check_rows, scaled_terms
+from .multi_gp import check_rows, scaled_draw, scaled_terms
 
 
 @stan_distribution(
@@ -25,3 +25,6 @@ class multi_gp_cholesky:
     def lpdf(xp, y, L, w):
         check_rows(xp, "multi_gp_cholesky", y, L, w)
         return scaled_terms(xp, y, w, *factor_lengths(xp, L, y))
+
+    def draw(xp, random, L, w):
+        return scaled_draw(xp, random, L, w)

@@ -29,3 +29,6 @@ class multi_normal_prec:
         size = square(xp, "multi_normal_prec", Omega)
         d = residuals(xp, "multi_normal_prec", y, mu, size)
         return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))
+
+    def draw(xp, random, mu, Omega):
+        return mu + xp.solve_triangular(xp.cholesky(Omega), random.normal(xp.shape(mu)), trans=True)

@@ -51,3 +51,7 @@ class neg_binomial_2_log_glm:
     def lpmf(xp, n, x, alpha, beta, phi):
         eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
         return neg_binomial_2_log.methods["lpmf"](xp, n, eta, phi)
+
+    def draw(xp, random, x, alpha, beta, phi):
+        eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
+        return neg_binomial_2_log.methods["rng"](xp, random, eta, phi)

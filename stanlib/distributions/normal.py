@@ -55,3 +55,6 @@ class normal_id_glm:
 
     def lpdf(xp, y, x, alpha, beta, sigma):
         return normal.methods["lpdf"](xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
+
+    def draw(xp, random, x, alpha, beta, sigma):
+        return normal.methods["rng"](xp, random, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
-from ._terms import cut_points, log_expit, pick, pick_column, predictor, with_ends, within
+from ._terms import cut_points, log_expit, pick, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
 
@@ -42,7 +42,7 @@ def _log_width(xp, y, c):
     if xp.shape(c)[-1] == 0:
         return 0.0
     inner = xp.log1mexp(c[..., :-1] - c[..., 1:])
-    return (pick if xp.ndim(c) == 1 else pick_column)(xp, with_ends(xp, inner, 0.0, 0.0), y)
+    return pick(xp, with_ends(xp, inner, 0.0, 0.0), y)
 
 
 @stan_distribution(
@@ -58,3 +58,6 @@ class ordered_logistic_glm:
 
     def lpmf(xp, y, x, beta, c):
         return ordered_logistic.methods["lpmf"](xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
+
+    def draw(xp, random, x, beta, c):
+        return ordered_logistic.methods["rng"](xp, random, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)

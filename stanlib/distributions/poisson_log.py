@@ -46,3 +46,6 @@ class poisson_log_glm:
         eta = predictor(xp, "poisson_log_glm", x, alpha, beta)
         repeats = 1 if xp.ndim(n) else max(1, math.prod(xp.shape(eta)))  # Stan counts this term of a single n once
         return n * eta - xp.exp(eta) - xp.lgamma(n + 1.0) / repeats
+
+    def draw(xp, random, x, alpha, beta):
+        return random.poisson(xp.exp(predictor(xp, "poisson_log_glm", x, alpha, beta)))

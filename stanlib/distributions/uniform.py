@@ -20,7 +20,7 @@ class uniform:
 
     def lpdf(xp, y, alpha, beta):
         inside = (y >= alpha) & (y <= beta)
-        return within(xp, inside, -xp.log(inner(xp, inside, beta - alpha, 1.0)))
+        return xp.where(inside, -xp.log(inner(xp, inside, beta - alpha, 1.0)), -xp.inf)
 
     def cdf(xp, y, alpha, beta):
         return _share(xp, y, alpha, beta)

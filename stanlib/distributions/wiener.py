@@ -29,7 +29,7 @@ DOMAINS = {
 
 
 def _after(alpha, tau, *others):
-    return Domain(f"greater than the non-decision time {tau}", lambda xp, y: y > tau)
+    return Domain(f"greater than the non-decision time {tau}", lambda xp, y: y > tau, bounds=(tau,))
 
 
 @stan_distribution(

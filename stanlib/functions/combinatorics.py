@@ -4,7 +4,7 @@ Source: Stan Functions Reference, "Combinatorial functions".
 """
 from __future__ import annotations
 
-from ..checks import elementwise, of_reals
+from ..checks import elementwise, known, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, guard, or_nan
 from ..errors import StanDomainError
 from ..registry import stan_function
@@ -21,7 +21,7 @@ def choose(xp, n, k):
     inside = k <= n
     k = xp.where(inside, k, 0)
     count = xp.where(inside, xp.exp(_lchoose(xp, n, k)) + 0.5, 0.0)
-    if xp.is_concrete(count) and (count >= LARGEST_INT + 1.0).any():
+    if xp.is_concrete(count) and not (known(xp, count) < LARGEST_INT + 1.0).all():
         raise StanDomainError(f"choose: n choose k is {count.max():g}, but must be less than or equal to {LARGEST_INT}")
     return xp.integer(xp.floor(count))
 

@@ -6,8 +6,8 @@ Every constraint of stanlib.constraints has three: `_constrain` maps unconstrain
 from __future__ import annotations
 
 from .. import constraints, signatures
-from ..arrays import namespace
-from ..checks import nonempty, same_shape, same_size, size
+from ..arrays import named
+from ..checks import known, nonempty, same_shape, same_size, size
 from ..domains import FINITE, POSITIVE_FINITE
 from ..errors import StanDomainError
 from ..registry import Function, add
@@ -78,8 +78,8 @@ def _checked_value(xp, name, record, y, given):
     y = xp.real(y)
     given = xp.shape(y)[-2:] if record.name == "cholesky_factor_cov" else given
     if all(map(xp.is_concrete, (y, *given))):
-        xp = namespace((y, *given))
-        if not xp.all(record.check(xp, y, *given)):
+        numpy = named("numpy")
+        if not numpy.all(record.check(numpy, *map(numpy.asarray, (y, *given)))):
             wanted = record.description.format(**dict(zip(record.arguments, given)))
             raise StanDomainError(f"{name}: the argument is {y}, but must be {wanted}!")
     return y, given
@@ -91,8 +91,8 @@ def _check_bounds(xp, name, record, x, given):
         if xp.ndim(bound):
             same_shape(xp, name, x, bound)
     if record.name == "lower_upper" and all(map(xp.is_concrete, given)):
-        lower, upper = given
-        if not namespace(given).all(namespace(given).asarray(lower < upper)):
+        lower, upper = (known(xp, b) for b in given)
+        if not (lower < upper).all():
             raise StanDomainError(f"{name}: the lower bound {lower} must be less than the upper bound {upper}!")
 
 

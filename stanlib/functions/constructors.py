@@ -82,7 +82,7 @@ def _linspaced(xp, name, n, lower, upper):
 
 
 def _check_bounds(xp, name, lower, upper):
-    if xp.is_concrete(lower) and xp.is_concrete(upper) and not lower <= upper:
+    if xp.is_concrete(lower) and xp.is_concrete(upper) and not float(lower) <= float(upper):
         raise StanDomainError(f"{name}: high is {upper}, but must be greater than or equal to {lower}")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 
-from ..arrays import namespace
+from ..checks import known
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
 from ..registry import stan_function
@@ -60,16 +60,15 @@ def hypergeometric_pFq(xp, a, b, z):
 
 
 def _checked(xp, function, a, b, z):
-    if all(map(xp.is_concrete, (a, b, z))) and not _converges(a, b, z):
+    if all(map(xp.is_concrete, (a, b, z))) and not _converges(*(known(xp, x) for x in (a, b, z))):
         raise StanDomainError(f"{function}: the series does not converge for a: {a}, b: {b}, z: {z}")
     return xp.hypergeometric(a, b, z)
 
 
 def _converges(a, b, z):
     """Whether the series ends, or converges for this z."""
-    xp = namespace((a, b, z))
-    ends = (a <= 0) & (a == xp.floor(a))
-    poles = (b <= 0) & (b == xp.floor(b))
+    ends = (a <= 0) & (a % 1 == 0)
+    poles = (b <= 0) & (b % 1 == 0)
     last = -a[ends].max() if ends.any() else math.inf  # the degree of the polynomial
     if poles.any() and -b[poles].max() <= last:
         return False

@@ -1,7 +1,8 @@
 """Division by matrices and inverses. Source: Stan Functions Reference, "Linear algebra functions and solvers"."""
 from __future__ import annotations
 
-from ..checks import positive_definite, same_size, square, symmetric
+from ..arrays import named
+from ..checks import known, positive_definite, same_size, square, symmetric
 from ..errors import StanDomainError
 from ..registry import stan_function
 
@@ -87,7 +88,7 @@ def inverse_spd(xp, a):
 def chol2inv(xp, lower):
     """The inverse of L * L'."""
     n = square(xp, "chol2inv", lower)
-    if xp.is_concrete(lower) and not (xp.triu(lower, 1) == 0).all():
+    if xp.is_concrete(lower) and named("numpy").triu(known(xp, lower), 1).any():
         raise StanDomainError("chol2inv: the matrix is not lower triangular")
     root = xp.solve_triangular(lower, xp.eye(n), lower=True)
     return xp.matmul(xp.transpose(root), root)

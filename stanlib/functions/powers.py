@@ -82,8 +82,10 @@ def pow(xp, x, y):
 
 def _exponent(xp, y):
     """A small whole exponent as a Python int, for which array libraries multiply."""
-    known = xp.is_concrete(y) and xp.ndim(y) == 0
-    return int(y) if known and abs(y) <= _SMALL_POWER and y == int(y) else y
+    if not xp.is_concrete(y) or xp.ndim(y):
+        return y
+    exponent = float(y)
+    return int(exponent) if abs(exponent) <= _SMALL_POWER and exponent.is_integer() else y
 
 
 @stan_function("R pow(C1 x, C2 y)", examples=[(2.0 + 1.0j, 0.5 + 0.0j)])

@@ -14,38 +14,64 @@ from numpyro.distributions import constraints
 from .. import distribution as records
 from ..arrays import jax as xp
 from ..random.jax import JaxRandom
+from . import laws
 from .numpyro_supports import support_of
 from .quantiles import truncated_quantile
 
-_INTEGERS = {"integer": constraints.integer_greater_than(-(2**31)), "natural": constraints.nonnegative_integer}
+_SUPPORTS = {
+    "integer": constraints.integer_greater_than(-(2**31)), "natural": constraints.nonnegative_integer,
+    "positive_integer": constraints.positive_integer, "positive": constraints.positive,
+    "nonnegative": constraints.positive, "unit": constraints.unit_interval, "real": constraints.real,
+    "vector": constraints.real,
+}  # fmt: skip
+_BOUNDED = {
+    "interval": constraints.interval, "lower": constraints.greater_than, "range": constraints.integer_interval,
+}  # fmt: skip
 
 
 class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
     """A distribution of the library where NumPyro has no class of its own."""
 
+    arg_constraints: dict[str, Any] = {}
     pytree_data_fields = ("arguments",)
     pytree_aux_fields = ("record",)
 
-    def __init__(self, record: records.Distribution, arguments: Sequence[Any]):
+    def __init__(
+        self, record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...] | None = None
+    ):
         self.record, self.arguments = record, tuple(arguments)
-        batch, event = _shapes(record, self.arguments)
-        super().__init__(batch, event, validate_args=False)
+        batch, event = record.shapes(xp, self.arguments)
+        super().__init__(batch, event if event_shape is None else event_shape, validate_args=False)
 
     @property
     def support(self) -> Any:
-        return support(self.record)
+        return support(self.record, self.arguments, tuple(self.event_shape))
 
-    def log_prob(self, value: Any) -> Any:
-        return self.record.log_prob(value, *self.arguments)
+    def log_prob(self, value: Any, intermediates: Any = None) -> Any:
+        return jnp.asarray(laws.log_prob(self.record, value, self.arguments, _each))
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
-        return draw(self.record, self.arguments, key, sample_shape)
+        given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
+        return draw(self.record, given, key, sample_shape)
 
 
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The NumPyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("numpyro")
     return StanDistribution(record, arguments) if name is None else _native_class(record)(*arguments)
+
+
+def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
+    """The law of a variable of that shape: some laws don't tell the size of what they are about (lkj_corr)."""
+    batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
+    if isinstance(distribution, StanDistribution) and distribution.event_shape != event:
+        distribution = StanDistribution(distribution.record, distribution.arguments, event)
+    return distribution if distribution.batch_shape == batch else distribution.expand(batch)
+
+
+def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> Any:
+    """f for every entry along the first axis of the mapped arguments."""
+    return jax.vmap(f, in_axes=tuple(0 if m else None for m in mapped))(*arguments)
 
 
 @cache
@@ -64,7 +90,7 @@ def _native_class(record: records.Distribution) -> Any:
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any, intermediates: Any = None) -> Any:
-        return record.log_prob(value, *self.stan_arguments)
+        return jnp.asarray(laws.log_prob(record, value, self.stan_arguments, _each))
 
     body = {
         "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments",), "__doc__": record.doc,
@@ -73,37 +99,20 @@ def _native_class(record: records.Distribution) -> Any:
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
-def _shapes(record: records.Distribution, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Batch and event shape, as far as the arguments tell them."""
-    if record.event_dims == 0:
-        batch = xp.broadcast_shape(*(a for a, v in zip(arguments, record.vectorized) if v), 0.0)
-        rows = [xp.shape(a)[0] for a in arguments if xp.ndim(a) == 2 and record.name.endswith("_glm")]
-        return (rows[0],) if rows and rows[0] > 1 else batch, ()
-    longest = max((xp.shape(a) for a in arguments), key=len, default=())
-    return (), tuple(longest[-record.event_dims :])
-
-
-def support(record: records.Distribution) -> Any:
+def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:
     """NumPyro's constraint for the support that the record names."""
-    name = record.support
-    if name in _INTEGERS:
-        return _INTEGERS[name]
-    if name == "positive" or name == "nonnegative":
-        return constraints.positive
-    if name == "unit":
-        return constraints.unit_interval
-    if name in ("real", "vector"):
-        return constraints.independent(constraints.real, record.event_dims)
-    return support_of(name, {}, ())
+    kind, *bounds = (record.support,) if isinstance(record.support, str) else record.support(*arguments)
+    if kind not in _SUPPORTS and kind not in _BOUNDED:
+        return support_of(kind, {}, event_shape)
+    single = _BOUNDED[kind](*bounds) if bounds else _SUPPORTS[kind]
+    return constraints.independent(single, record.event_dims) if record.event_dims else single
 
 
 def draw(record: records.Distribution, arguments: Sequence[Any], key: Any, sample_shape: tuple[int, ...]) -> Any:
-    """Random numbers of the law, `sample_shape` times."""
-    if "rng" not in record.methods:
-        raise NotImplementedError(f"Stan has no random numbers for {record.name}")
+    """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
     def one(k: Any) -> Any:
-        return jnp.asarray(record.methods["rng"](xp, JaxRandom(k), *arguments))
+        return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
 
     if not sample_shape:
         return one(key)

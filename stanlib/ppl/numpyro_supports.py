@@ -33,7 +33,8 @@ class StanConstraint(constraints._GreaterThan):  # type: ignore[misc]
 
     def feasible_like(self, prototype: Any) -> Any:
         transform = biject_to(self)
-        return transform(jnp.zeros(transform.inverse_shape(jnp.shape(prototype))))
+        start = jnp.ones if self.record.name == "unit_vector" else jnp.zeros  # zeros have no direction
+        return transform(start(transform.inverse_shape(jnp.shape(prototype))))
 
     def tree_flatten(self) -> Any:
         return (self.arguments,), (("arguments",), {"record": self.record, "lower_bound": self.lower_bound})
@@ -98,7 +99,7 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     if kind == "offset_multiplier":
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
-    sizes = tuple(shape[-2:]) if kind == "cholesky_factor_cov" else ()
+    sizes = tuple(shape[-2:]) if kind in records.SIZED else ()
     return StanConstraint(records.get(kind), sizes)
 
 

@@ -8,18 +8,24 @@ from typing import Any
 import pyro.distributions as pyro_distributions
 import torch
 from pyro.distributions import TorchDistribution
+from pyro.distributions.torch_distribution import ExpandedDistribution
 from torch.distributions import biject_to, constraints
 
 from .. import distribution as records
 from ..arrays import torch as xp
 from ..random.torch import TorchRandom
+from . import laws
 from .pyro_supports import support_of
 from .quantiles import truncated_quantile
 
 _SUPPORTS = {
-    "integer": constraints.real, "natural": constraints.nonnegative_integer, "positive": constraints.positive,
+    "integer": constraints.real, "natural": constraints.nonnegative_integer,
+    "positive_integer": constraints.positive_integer, "positive": constraints.positive,
     "nonnegative": constraints.nonnegative, "unit": constraints.unit_interval, "real": constraints.real,
-    "vector": constraints.real_vector,
+    "vector": constraints.real,
+}  # fmt: skip
+_BOUNDED = {
+    "interval": constraints.interval, "lower": constraints.greater_than_eq, "range": constraints.integer_interval,
 }  # fmt: skip
 
 
@@ -35,24 +41,24 @@ class StanDistribution(TorchDistribution):
 
     arg_constraints: dict[str, Any] = {}
 
-    def __init__(self, record: records.Distribution, arguments: Sequence[Any]):
+    def __init__(
+        self, record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...] | None = None
+    ):
         self.record, self.arguments = record, tuple(arguments)
-        batch, event = _shapes(record, self.arguments)
+        batch, event = record.shapes(xp, self.arguments)
+        event = event if event_shape is None else event_shape
         super().__init__(torch.Size(batch), torch.Size(event), validate_args=False)
 
     @constraints.dependent_property
     def support(self) -> Any:
-        name = self.record.support
-        return _SUPPORTS[name] if name in _SUPPORTS else support_of(name, {}, ())
+        return support(self.record, self.arguments, tuple(self.event_shape))
 
     def log_prob(self, value: Any) -> torch.Tensor:
-        return torch.as_tensor(self.record.log_prob(value, *self.arguments))
+        return torch.as_tensor(laws.log_prob(self.record, value, self.arguments, _each))
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
-        return draw(self.record, self.arguments, tuple(sample_shape))
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "StanDistribution":
-        return self
+        given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
+        return draw(self.record, given, tuple(sample_shape))
 
 
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
@@ -60,6 +66,21 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     name = None if record.native is None else record.native.on("pyro")
     given = tensors(arguments)
     return StanDistribution(record, given) if name is None else _native_class(record)(*given)
+
+
+def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
+    """The law of a variable of that shape: some laws don't tell the size of what they are about (lkj_corr)."""
+    batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
+    if isinstance(distribution, StanDistribution) and tuple(distribution.event_shape) != tuple(event):
+        distribution = StanDistribution(distribution.record, distribution.arguments, event)
+    return distribution if tuple(distribution.batch_shape) == tuple(batch) else distribution.expand(torch.Size(batch))
+
+
+def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Tensor:
+    """f for every entry along the first axis of the mapped arguments."""
+    count = next(len(a) for a, m in zip(arguments, mapped) if m)
+    lanes = ([a[i] if m else a for a, m in zip(arguments, mapped)] for i in range(count))
+    return torch.stack([torch.as_tensor(f(*lane)) for lane in lanes])
 
 
 @cache
@@ -77,12 +98,10 @@ def _native_class(record: records.Distribution) -> Any:
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any) -> Any:
-        return record.log_prob(value, *self.stan_arguments)
+        return torch.as_tensor(laws.log_prob(record, value, self.stan_arguments, _each))
 
     def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
-        new = base.expand(self, batch_shape, _instance)
-        new.stan_arguments = self.stan_arguments
-        return new
+        return ExpandedDistribution(self, torch.Size(batch_shape))
 
     body = {
         "__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__,
@@ -91,23 +110,25 @@ def _native_class(record: records.Distribution) -> Any:
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
-def _shapes(record: records.Distribution, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Batch and event shape, as far as the arguments tell them."""
-    if record.event_dims == 0:
-        batch = xp.broadcast_shape(*(a for a, v in zip(arguments, record.vectorized) if v), 0.0)
-        rows = [xp.shape(a)[0] for a in arguments if xp.ndim(a) == 2 and record.name.endswith("_glm")]
-        return (rows[0],) if rows and rows[0] > 1 else batch, ()
-    longest = max((xp.shape(a) for a in arguments), key=len, default=())
-    return (), tuple(longest[-record.event_dims :])
+def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:
+    """torch's constraint for the support that the record names."""
+    kind, *bounds = (record.support,) if isinstance(record.support, str) else record.support(*arguments)
+    if kind not in _SUPPORTS and kind not in _BOUNDED:
+        return support_of(kind, {}, event_shape)
+    single = _BOUNDED[kind](*bounds) if bounds else _SUPPORTS[kind]
+    return constraints.independent(single, record.event_dims) if record.event_dims else single
 
 
 def draw(record: records.Distribution, arguments: Sequence[Any], sample_shape: tuple[int, ...]) -> torch.Tensor:
-    """Random numbers of the law, `sample_shape` times."""
-    if "rng" not in record.methods:
-        raise NotImplementedError(f"Stan has no random numbers for {record.name}")
-    count = int(torch.Size(sample_shape).numel())
-    made = [torch.as_tensor(record.methods["rng"](xp, TorchRandom(), *arguments)) for _ in range(count)]
-    stacked = torch.stack(made)
+    """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
+
+    def one() -> torch.Tensor:
+        return torch.as_tensor(laws.draw(record, xp, TorchRandom(), arguments, _each))
+
+    if not sample_shape:
+        return one()
+    made = [one() for _ in range(int(torch.Size(sample_shape).numel()))]
+    stacked = torch.stack(made) if made else one()[None][:0]
     return stacked.reshape((*sample_shape, *stacked.shape[1:]))
 
 

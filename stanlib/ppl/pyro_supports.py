@@ -77,4 +77,4 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     if kind == "offset_multiplier":
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
-    return StanConstraint(records.get(kind), tuple(shape[-2:]) if kind == "cholesky_factor_cov" else ())
+    return StanConstraint(records.get(kind), tuple(shape[-2:]) if kind in records.SIZED else ())

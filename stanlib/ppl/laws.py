@@ -1,0 +1,119 @@
+"""The densities and random numbers of a law as a distribution class of any backend needs them: over any leading axes.
+
+Stan's multivariate densities take one observation or an array of them, and most of its multivariate random number
+generators make one draw at a time; what a class is asked for beyond that is done lane by lane. `each(f, arguments,
+mapped)` is the backend's map: f for every entry along the first axis of the arguments marked in `mapped`, stacked.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any
+
+from .. import signatures
+from ..arrays import namespace
+from ..distribution import Distribution
+from ..random.base import Random
+
+Each = Callable[[Callable[..., Any], Sequence[Any], Sequence[bool]], Any]
+
+
+def log_prob(record: Distribution, value: Any, arguments: Sequence[Any], each: Each) -> Any:
+    """One log density per observation, of an outcome and parameters with any leading axes that broadcast."""
+    if not record.event_dims and "x" not in record.argument_dims:  # all but the generalised linear models broadcast
+        return record.log_prob(value, *arguments)
+    given = (value, *arguments)
+    return _by_lanes(namespace(given), record.log_prob, given, record.dims, record.spare_dims, each)
+
+
+def draw(record: Distribution, xp: ModuleType, random: Random, arguments: Sequence[Any], each: Each) -> Any:
+    """Random numbers of a law, one for every entry of the leading axes of its parameters.
+
+    Args:
+        arguments: those of Stan's rng function, in its order.
+
+    Raises:
+        NotImplementedError: if there are none.
+    """
+    method = record.methods.get("rng") or record.methods.get("draw")
+    if method is None:
+        raise NotImplementedError(f"there are no random numbers for {record.name}")
+    if _is_vectorized(record):
+        return method(xp, random, *arguments)
+    dims = [record.argument_dims.get(n, 0) for n in rng_names(record)]
+
+    def lane(random: Random, *given: Any) -> Any:
+        return method(xp, random, *given)
+
+    return _draw_lanes(xp, lane, random, arguments, dims, each)
+
+
+def rng_names(record: Distribution) -> tuple[str, ...]:
+    """The names of the arguments of a law's rng, which are its parameters where Stan has none."""
+    return signatures.parse(record.rng_texts[0]).argument_names if record.rng_texts else record.argument_names
+
+
+def rng_arguments(record: Distribution, arguments: Sequence[Any], event_shape: Sequence[int]) -> tuple[Any, ...]:
+    """The arguments of a law's rng, by those of its density and the shape of an observation.
+
+    Raises:
+        NotImplementedError: if the rng needs to know more: the number of trials of a multinomial law.
+    """
+    known = dict(zip(record.argument_names, arguments)) | {n: event_shape[-1] for n in record.sizes}
+    names = rng_names(record) if record.rng_texts else tuple(known)
+    missing = [n for n in names if n not in known]
+    if missing:
+        raise NotImplementedError(f"{record.name} can't be drawn from without {', '.join(missing)}")
+    return tuple(known[n] for n in names)
+
+
+def _is_vectorized(record: Distribution) -> bool:
+    """Whether the rng makes draws for containers of parameters that broadcast."""
+    texts = record.rng_texts[:1]
+    terms = [a.term for t in texts for a in signatures.parse(t).arguments]
+    return bool(texts) and all(getattr(t, "text", "") in ("reals", "ints") for t in terms)
+
+
+def _leading(xp: ModuleType, arguments: Sequence[Any], dims: Sequence[int]) -> list[tuple[int, ...]]:
+    return [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, dims)]
+
+
+def _unit_lanes(
+    xp: ModuleType, arguments: Sequence[Any], leading: Sequence[tuple[int, ...]]
+) -> tuple[int, list[Any], list[bool]]:
+    """How many lanes the first leading axis has, and which arguments have one entry along it for each."""
+    depth = max(map(len, leading))
+    sizes = {s[0] for s in leading if len(s) == depth}
+    count = max(sizes) if 0 not in sizes else 0
+    first = [len(s) == depth for s in leading]
+    single = [f and s[0] == 1 and count != 1 for f, s in zip(first, leading)]
+    given = [a[0] if s else a for a, s in zip(arguments, single)]
+    return count, given, [f and not s for f, s in zip(first, single)]
+
+
+def _by_lanes(
+    xp: ModuleType, f: Callable[..., Any], arguments: Sequence[Any], dims: Sequence[int], spare: Sequence[int],
+    each: Each,
+) -> Any:  # fmt: skip
+    """f of arguments that have more leading axes than the `spare` ones that f takes."""
+    leading = _leading(xp, arguments, dims)
+    if all(len(s) <= n for s, n in zip(leading, spare)):
+        return f(*arguments)
+    _, given, mapped = _unit_lanes(xp, arguments, leading)
+    return each(lambda *lane: _by_lanes(xp, f, lane, dims, spare, each), given, mapped)
+
+
+def _draw_lanes(
+    xp: ModuleType, f: Callable[..., Any], random: Random, arguments: Sequence[Any], dims: Sequence[int], each: Each
+) -> Any:
+    """f of a source of random numbers and arguments without leading axes, for every entry of those."""
+    leading = _leading(xp, arguments, dims)
+    if not any(leading):
+        return f(random, *arguments)
+    count, given, mapped = _unit_lanes(xp, arguments, leading)
+    lanes = random.split()
+
+    def lane(i: Any, *one: Any) -> Any:
+        return _draw_lanes(xp, f, lanes.at(i), one, dims, each)
+
+    return each(lane, [xp.arange(count), *given], [True, *mapped])
