@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 
+from ..domains import between
 from ..errors import StanError, StanIndexError
 
 LOG_2 = math.log(2)
@@ -122,6 +123,17 @@ def pick_column(xp, x, y):
     y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
     columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
     return xp.sum(xp.where(columns == y, x, 0.0), axis=-1)
+
+
+def categories(name):
+    """The domain of an ordered outcome, as a function of its location and cut points."""
+
+    def domain(location, c):
+        if len(c.shape) == 2 and c.shape[0] != 1 and not getattr(location, "shape", ()):
+            raise StanIndexError(f"{name}: {c.shape[0]} vectors of cut points for one location")
+        return between(1, c.shape[-1] + 1)
+
+    return domain
 
 
 def cut_points(xp, name, y, eta, c, end):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
-from ._terms import cut_points, log_expit, pick, predictor, with_ends, within
+from ._terms import categories, cut_points, log_expit, pick, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
 
@@ -17,7 +17,7 @@ FAR = 1e10  # stands for infinity, with finite gradients
     rng=["int ordered_logistic_rng(real lambda, vector c)"],
     support=lambda lam, c: ("range", 1, c.shape[-1] + 1),
     domains={"lambda": FINITE, "c": ORDERED},
-    variate={"lpmf": lambda lam, c: between(1, c.shape[-1] + 1)},
+    variate={"lpmf": categories("ordered_logistic")},
     argument_dims={"c": 1},
     examples=[(2, 0.3, [-1.0, 0.5]), ([1, 3], [0.1, -20.0], [-1.0, 0.5])],
 )

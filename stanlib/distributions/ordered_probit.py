@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from ..distribution import stan_distribution
-from ..domains import FINITE, ORDERED, between
-from ._terms import cut_points, within
+from ..domains import FINITE, ORDERED
+from ._terms import categories, cut_points, within
 
 FAR = 1e10  # stands for infinity, with finite squares and gradients
 
@@ -14,7 +14,7 @@ FAR = 1e10  # stands for infinity, with finite squares and gradients
     rng=["int ordered_probit_rng(real eta, vector c)"],
     support=lambda eta, c: ("range", 1, c.shape[-1] + 1),
     domains={"eta": FINITE, "c": ORDERED},
-    variate={"lpmf": lambda eta, c: between(1, c.shape[-1] + 1)},
+    variate={"lpmf": categories("ordered_probit")},
     argument_dims={"c": 1},
     examples=[(2, 0.3, [-1.0, 0.5]), ([1, 3], [0.1, -2.0], [-1.0, 0.5])],
 )

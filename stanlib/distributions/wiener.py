@@ -28,8 +28,13 @@ DOMAINS = {
 }  # fmt: skip
 
 
-def _after(alpha, tau, *others):
-    return Domain(f"greater than the non-decision time {tau}", lambda xp, y: y > tau, bounds=(tau,))
+def _after(alpha, tau, beta, delta, *variances):
+    """Only with the variances of the parameters Stan refuses an infinite time."""
+    most = math.inf if variances else math.nan
+    return Domain(
+        f"greater than the non-decision time {tau}{' and finite' if variances else ''}",
+        lambda xp, y: (y > tau) & (y != most), bounds=(tau,),
+    )  # fmt: skip
 
 
 @stan_distribution(
