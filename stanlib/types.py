@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Union
 
 # Whether a value may depend on parameters (True) or on data alone (False); for a tuple, one entry per item.
@@ -189,6 +190,7 @@ def _common_tuple(a: Tuple, b: Tuple) -> Type | None:
     return Tuple(tuple(i for i in items if i is not None)) if None not in items else None
 
 
+@lru_cache(maxsize=8192)
 def promotion_cost(to: Type, given: Type) -> int | None:
     """How many promotions turn a value of type `given` into one of type `to`; None if nothing does.
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Union
 
 from stanlib.types import Type
@@ -419,8 +420,15 @@ class Program(Node):
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below a node, in the order of its fields."""
-    for f in fields(node):  # type: ignore[arg-type]
-        yield from _nodes(getattr(node, f.name))
+    for name in _parts(type(node)):
+        yield from _nodes(getattr(node, name))
+
+
+@cache
+def _parts(kind: type[Node]) -> tuple[str, ...]:
+    """The fields of a kind of node in which nodes can stand."""
+    plain = {"span", "text", "operator", "kind", "conditional", "data_only", "number", "path"}
+    return tuple(f.name for f in fields(kind) if f.name not in plain)
 
 
 def _nodes(value: Any) -> Iterator[Node]:

@@ -578,7 +578,14 @@ def p_binary(a: ast.Expression, op: Token, b: ast.Expression) -> ast.Binary:
 @rule("expression : expression ARROW expression")
 def p_less_than_negative(a: ast.Expression, op: Token, b: ast.Expression) -> ast.Binary:
     minus = Span(op.span.source, op.span.start + 1, op.span.end)
-    return ast.Binary(a, "<", ast.Prefix("-", b, minus.to(b.span)), _span(a, b))
+    return ast.Binary(a, "<", _negated(minus, b), _span(a, b))
+
+
+def _negated(minus: Span, e: ast.Expression) -> ast.Expression:
+    """A minus in front of an expression: it binds the first operand, and weaker than powers only."""
+    if isinstance(e, ast.Binary) and e.operator not in ("^", ".^"):
+        return ast.Binary(_negated(minus, e.left), e.operator, e.right, minus.to(e.span))
+    return ast.Prefix("-", e, minus.to(e.span))
 
 
 @rule(

@@ -5,6 +5,7 @@ Source: Stan Reference Manual, "Function calls" and "User-Defined Functions".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NoReturn
 
 from stanlib import overloads, registry
@@ -58,12 +59,11 @@ def find(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> 
     """The function that a call means. Raises CheckError with the nearest signatures if there is none."""
     full = legacy.modern(c, normalized(name.text))
     variable = c.scope.find(full)
-    known = candidates(c, full)
     if variable is not None and not registry.is_known(full):
         c.fail(f"{name.text!r} is a variable, not a function", span)
-    if not known:
-        _unknown_function(c, name)
     resolution = resolve(c, full, arguments)
+    if resolution.match is None and not candidates(c, full):
+        _unknown_function(c, name)
     if resolution.match is not None:
         warn_removed(c, resolution.match, name)
         if full != normalized(name.text):
@@ -100,8 +100,20 @@ def resolve(c: Context, name: str, arguments: Sequence[Typed]) -> overloads.Reso
     if exact is not None and not c.functions.find(name) and allowed(c, exact):
         if isinstance(overloads.match(exact[1].parameters, [a.given for a in arguments]), int):
             return overloads.Resolution(match=exact)
+    given = tuple(a.given for a in arguments)
+    if not c.functions.find(name):
+        found = promoting(name, c.strict, given)
+        if found is not None:
+            return overloads.Resolution(match=found)
     known = [(x, signature_of(x).parameters) for x in candidates(c, name)]
-    return overloads.resolve(known, [a.given for a in arguments])
+    return overloads.resolve(known, given)
+
+
+@lru_cache(maxsize=4096)
+def promoting(name: str, strict: bool, given: tuple[overloads.Given, ...]) -> registry.Candidate | None:
+    """The library function that a call means, remembered: programs call few functions with many arguments alike."""
+    known = [(x, x[1].parameters) for x in registry.candidates(name) if not (strict and x[0].removed)]
+    return overloads.resolve(known, given).match
 
 
 def candidates(c: Context, name: str) -> list[Callee]:

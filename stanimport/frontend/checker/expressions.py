@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from stanlib import overloads, registry
+from stanlib import registry
 from stanlib.types import (
     COMPLEX,
     COMPLEX_MATRIX,
@@ -148,11 +148,8 @@ def _operator(
     names: tuple[str, ...], operands: list[Typed]
 ) -> tuple[registry.Function, Type, tuple[registry.Parameter, ...]] | None:
     for name in names:
-        exact = registry.exact(name).get(tuple(o.type for o in operands))
-        if exact is not None:
-            return exact[0], exact[1].result, exact[1].parameters
-        candidates = [(x, x[1].parameters) for x in registry.candidates(name)]
-        match = overloads.resolve(candidates, [o.given for o in operands]).match
+        match = registry.exact(name).get(tuple(o.type for o in operands))
+        match = match or calls.promoting(name, False, tuple(o.given for o in operands))
         if match is not None:
             return match[0], match[1].result, match[1].parameters
     return None

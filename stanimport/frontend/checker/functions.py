@@ -152,5 +152,5 @@ def declare_networks(c: Context, block: ast.ProgramBlock) -> list[typed.Network]
         signature = function_type(parameters, d.result, name)
         c.functions.add(UserFunction(name, name, signature, d.name.span, True, network=True))
         made = tuple(gprob.Parameter(a.name.text, a.type, a.data_only) for a in d.arguments)
-        out.append(typed.Network(name, d.path, made, d.span))
+        out.append(typed.Network(name, d.path, made, d.result, d.span))
     return out

@@ -136,6 +136,8 @@ def verify_target(c: Context, span: Span, what: str) -> None:
 def _tilde(c: Context, s: ast.Tilde) -> Checked:
     value = expression(c, s.value)
     arguments = [value, *(expression(c, a) for a in s.arguments)]
+    if isinstance(s.value, ast.DottedName):
+        arguments = list(map(_flat, arguments))
     bounds = _truncation(c, s)
     name = s.distribution
     verify_identifier(c, name)
@@ -153,6 +155,16 @@ def _tilde(c: Context, s: ast.Tilde) -> Checked:
         distribution.lcdf, distribution.lccdf,
     )  # fmt: skip
     return Checked((typed.Tilde(s.span, parameters[0], rest),))
+
+
+def _flat(value: Typed) -> Typed:
+    """The components of a network's parameter, or of what its law takes, as one vector or array (DeepStan)."""
+    element, dims = unwind(value.type)
+    if value.type != MATRIX and (element != REAL or dims < 2):
+        return value
+    name, flat = ("to_vector", VECTOR) if value.type == MATRIX else ("to_array_1d", array(REAL, 1))
+    function, _ = registry.exact(name)[(value.type,)]
+    return Typed(gprob.Apply(flat, value.expr.span, function, (value.expr,)), value.level)
 
 
 def _truncation(c: Context, s: ast.Tilde) -> list[Typed | None]:
