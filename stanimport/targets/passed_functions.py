@@ -22,7 +22,7 @@ def dynamic_parameters(call: gprob.Apply, position: int, is_dynamic: IsDynamic) 
         _, sliced, _, *further = call.arguments
         return (is_dynamic(sliced), False, False, *map(is_dynamic, further))
     flags = _forwarded(call, position, is_dynamic)
-    whole = is_dynamic(call)
+    whole = is_dynamic(call) or call.function.name in variadic.LAPLACE  # whose derivatives are always traced
     required = parameters[: len(parameters) - len(flags)]
     return (*(whole and not is_discrete(p.type) for p in required), *flags)
 

@@ -1,0 +1,150 @@
+"""The embedded Laplace approximation. Source: Stan Functions Reference, "Embedded Laplace Approximation".
+
+A likelihood of a latent Gaussian vector is integrated over it approximately. The choice of a solver and of what to
+fall back on has nothing to decide here: one factorisation that needs neither a definite Hessian nor an invertible
+covariance serves all.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ..checks import same_size, square
+from ..domains import NONNEGATIVE, POSITIVE, Domain
+from ..errors import StanIndexError
+from ..registry import stan_function, variadic_function
+from ..solvers import engine
+from ..solvers.laplace import Model, Search
+from ..variadic import LAPLACE_LIKELIHOODS
+
+TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH = 2.0**-26, 500, 1, 1000, 1
+MOST_HALVINGS = 30  # a step that was cut in half so often is too short to matter
+
+
+# --- likelihoods of Stan's own ---------------------------------------------------------------------------------------
+
+
+def _predictor(theta, mean, y_index):
+    return (theta + mean)[np.asarray(y_index) - 1]
+
+
+def bernoulli_logit(theta, y, y_index, mean):
+    from ..registry import by_symbol
+
+    return by_symbol("bernoulli_logit_lpmf")(y, _predictor(theta, mean, y_index))
+
+
+def poisson_log(theta, y, y_index, mean):
+    from ..registry import by_symbol
+
+    return by_symbol("poisson_log_lpmf")(y, _predictor(theta, mean, y_index))
+
+
+def neg_binomial_2_log(theta, y, y_index, eta, mean):
+    """eta is one dispersion for all observations, or has one for each."""
+    from ..registry import by_symbol
+
+    shared = eta[0] if np.shape(eta) == (1,) else eta
+    return by_symbol("neg_binomial_2_log_lpmf")(y, _predictor(theta, mean, y_index), shared)
+
+
+LIKELIHOODS = {f.__name__: f for f in (bernoulli_logit, poisson_log, neg_binomial_2_log)}
+
+
+# --- calls -----------------------------------------------------------------------------------------------------------
+
+
+def _search(xp, name, size, control):
+    if control is None:
+        return Search()
+    start, tolerance, most_steps, solver, line_search, fall_through = control
+    same_size(name, "the initial guess", xp.shape(start)[0], "the covariance matrix", size)
+    POSITIVE.check(xp, name, "tolerance", tolerance)
+    POSITIVE.check(xp, name, "max_num_steps", most_steps)
+    Domain("1, 2 or 3", lambda xp, x: (x >= 1) & (x <= 3)).check(xp, name, "solver", solver)
+    NONNEGATIVE.check(xp, name, "max_steps_line_search", line_search)
+    known = xp.is_concrete(start) and not np.any(start)
+    halvings = min(int(line_search), MOST_HALVINGS)
+    return Search(float(tolerance), int(most_steps), halvings, None if known else start)
+
+
+def _model(xp, name, likelihood, arguments, block, covariance, covariance_arguments):
+    matrix = engine(xp, "laplace").matrix(covariance, covariance_arguments, arguments)
+    size = square(xp, name, matrix)
+    block = int(block)
+    if block < 1 or size % block:
+        raise StanIndexError(f"{name}: the size of the blocks, {block}, must divide the latent values ({size})")
+    return Model(likelihood, arguments, matrix, block), size
+
+
+def _approximate(xp, name, what, head, control):
+    model, size = _model(xp, name, *head)
+    return getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control))
+
+
+def _marginal(name, split):
+    def marginal(xp, *arguments):
+        head, control = split(arguments)
+        return _approximate(xp, name, "marginal", head, control)
+
+    variadic_function(name)(marginal)
+
+
+def _draw(name, split):
+    def draw(xp, random, *arguments):
+        head, control = split(arguments)
+        mean, covariance = _approximate(xp, name, "latent", head, control)
+        # a covariance matrix that is singular but for rounding has a root too
+        values, vectors = xp.eigh(covariance)
+        scales = xp.sqrt(xp.maximum(values, 0.0))
+        return mean + vectors @ (scales * random.normal(xp.shape(mean)))
+
+    variadic_function(name, random=True)(draw)
+
+
+def _solve(name, split):
+    def solve(xp, *arguments):
+        """The mean, and the Cholesky factor of the covariance matrix."""
+        head, control = split(arguments)
+        mean, covariance = _approximate(xp, name, "latent", head, control)
+        return mean, xp.cholesky(covariance)
+
+    variadic_function(name)(solve)
+
+
+def _general(arguments):
+    """A likelihood with its arguments, the size of the blocks, a covariance with its arguments, the controls."""
+    return arguments[:5], arguments[5] if len(arguments) > 5 else None
+
+
+def _of_family(family):
+    count = len(LAPLACE_LIKELIHOODS[family])
+
+    def split(arguments):
+        likelihood, rest = (LIKELIHOODS[family], arguments[:count]), arguments[count:]
+        return (*likelihood, *rest[:3]), rest[3] if len(rest) > 3 else None
+
+    return split
+
+
+for _tol in ("", "_tol"):
+    _marginal(f"laplace_marginal{_tol}", _general)
+    _draw(f"laplace_latent{_tol}_rng", _general)
+    _solve(f"laplace_latent_solve{_tol}", _general)
+    for _family in LIKELIHOODS:
+        _marginal(f"laplace_marginal{_tol}_{_family}_lpmf", _of_family(_family))
+        _draw(f"laplace_latent{_tol}_{_family}_rng", _of_family(_family))
+
+
+@stan_function(
+    "tuple(vector, real, int, int, int, int) generate_laplace_options(int theta_size)", sizes=("theta_size",)
+)
+def generate_laplace_options(xp, theta_size):
+    return xp.zeros((int(theta_size),)), TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH
+
+
+@stan_function(
+    "tuple(vector, real, int, int, int, int) generate_laplace_options(vector theta_init)",
+    symbol="laplace_options_from",
+)
+def laplace_options_from(xp, theta_init):
+    return theta_init, TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH

@@ -1,0 +1,129 @@
+"""Laplace's approximation in JAX; derivatives through the mode by the implicit function theorem."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from . import laplace, roots
+from .arguments_jax import Arguments, fixed, real_type
+from .laplace import Model, Search
+
+Loop = tuple[Any, Any, Any, Any, Any]  # a, theta, the log posterior, how many steps were made, whether it is done
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """The log likelihood as a function of the latent values and of the arrays among its arguments."""
+
+    value: Callable[[Any, Any], Any]
+    size: int
+    block: int
+
+    def slope(self, theta: Any, leaves: Any) -> Any:
+        return jax.grad(self.value)(theta, leaves)
+
+    def curvature(self, theta: Any, leaves: Any) -> Any:
+        """The negative Hessian in theta."""
+        along = lambda v: -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
+        products = jax.vmap(along)(jnp.asarray(laplace.probes(self.size, self.block), theta.dtype))
+        rows, columns = laplace.places(self.size, self.block)
+        return jnp.zeros((self.size, self.size), theta.dtype).at[rows, columns].set(products)
+
+
+def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Any:
+    """The covariance matrix f(*arguments)."""
+    return f(*arguments)
+
+
+def _prepared(model: Model) -> tuple[_Likelihood, Any, tuple[Any, ...]]:
+    """The likelihood, the covariance matrix and the arrays that the likelihood depends on."""
+    dtype = real_type(model.arguments, model.covariance)
+    split = Arguments(model.arguments)
+    covariance = jnp.asarray(model.covariance, dtype)
+
+    def value(theta: Any, leaves: Any) -> Any:
+        return jnp.asarray(model.likelihood(theta, *split.restore(leaves)), dtype)
+
+    return _Likelihood(value, len(covariance), model.block), covariance, split.leaves
+
+
+def _mode(likelihood: _Likelihood, covariance: Any, leaves: tuple[Any, ...], search: Search) -> Any:
+    """The latent values of the largest posterior density; NaN where they are not found."""
+
+    @jax.custom_jvp
+    def mode(covariance: Any, *leaves: Any) -> Any:
+        return _climb(likelihood, covariance, leaves, search)
+
+    @mode.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        covariance, *leaves = primals
+        theta = mode(covariance, *leaves)
+        image = lambda k, *leaves: k @ likelihood.slope(theta, leaves)
+        _, change = jax.jvp(image, tuple(primals), tuple(tangents))
+        return theta, jnp.linalg.solve(_factor(likelihood, covariance, theta, leaves), change)
+
+    return mode(covariance, *leaves)
+
+
+def _factor(likelihood: _Likelihood, covariance: Any, theta: Any, leaves: Any) -> Any:
+    """I + K W."""
+    return jnp.eye(likelihood.size, dtype=theta.dtype) + covariance @ likelihood.curvature(theta, leaves)
+
+
+def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search) -> Any:
+    """Newton's method on the log posterior, in the variable a with theta = K a."""
+    shares = 0.5 ** jnp.arange(search.halvings + 1)
+    one = jnp.eye(likelihood.size, dtype=covariance.dtype)
+
+    def height(a: Any) -> Any:
+        theta = covariance @ a
+        return likelihood.value(theta, leaves) - theta @ a / 2
+
+    def unfinished(loop: Loop) -> Any:
+        return ~loop[4] & (loop[3] < search.most_steps)
+
+    def step(loop: Loop) -> Loop:
+        a, theta, before, count, _ = loop
+        w = likelihood.curvature(theta, leaves)
+        drive = w @ theta + likelihood.slope(theta, leaves)
+        change = jnp.linalg.solve(one + w @ covariance, drive) - a
+        heights = jax.vmap(lambda share: height(a + share * change))(shares)
+        at = jnp.argmax(heights >= before) if search.halvings else 0
+        a = a + shares[at] * change
+        theta = covariance @ a
+        left = roots.norm(jnp, likelihood.slope(theta, leaves) - a)
+        done = (left <= search.tolerance) | roots.lost(jnp, shares[at] * change, a)
+        return a, theta, heights[at], count + 1, done
+
+    theta = jnp.zeros(likelihood.size, covariance.dtype)
+    a = theta
+    if search.start is not None:
+        theta = fixed(search.start).astype(covariance.dtype)
+        a = jnp.linalg.solve(covariance, theta)
+    start = a, theta, height(a), 0, False
+    _, theta, top, _, done = jax.lax.while_loop(unfinished, step, start)
+    return jnp.where(done & jnp.isfinite(top), theta, jnp.nan)
+
+
+def marginal(model: Model, search: Search) -> Any:
+    """The log of the approximate marginal likelihood; NaN where the mode is not found."""
+    likelihood, covariance, leaves = _prepared(model)
+    theta = _mode(likelihood, covariance, leaves, search)
+    at_mode = jax.lax.stop_gradient(theta)
+    a = jax.lax.stop_gradient(likelihood.slope(at_mode, leaves))
+    half = a @ covariance @ a / 2  # theta' K^-1 theta / 2, whose derivative in K has the other sign
+    sign, log_det = jnp.linalg.slogdet(_factor(likelihood, covariance, theta, leaves))
+    height = likelihood.value(at_mode, leaves) + half - 2 * jax.lax.stop_gradient(half)
+    return jnp.where(sign > 0, height - log_det / 2, jnp.nan)
+
+
+def latent(model: Model, search: Search) -> tuple[Any, Any]:
+    """Mean and covariance matrix of the approximate law of the latent values."""
+    likelihood, covariance, leaves = _prepared(model)
+    theta = _mode(likelihood, covariance, leaves, search)
+    spread = jnp.linalg.solve(_factor(likelihood, covariance, theta, leaves), covariance)
+    return theta, (spread + spread.T) / 2
