@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import namespace
+from .arrays import differs_between_lanes, namespace
 from .errors import StanIndexError
+from .lanes import frames
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Span:
 
 def at(x: Any, *indices: Any) -> Any:
     """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
+    if differs_between_lanes((x, *_values(indices))):
+        from .lanes import indexing as in_lanes
+
+        return in_lanes.at(x, *indices)
     if isinstance(x, tuple):  # an array of tuples is a tuple of arrays
         return tuple(at(item, *indices) for item in x)
     xp = namespace((x, *_values(indices)))
@@ -40,22 +45,38 @@ def at(x: Any, *indices: Any) -> Any:
     return x
 
 
-def assign(x: Any, value: Any, *indices: Any) -> Any:
-    """x with `x[i, j, ...]` replaced by value; x itself is not changed."""
+def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
+    """x with `x[i, j, ...]` replaced by value; x itself is not changed.
+
+    In a loop whose iterations run as lanes, `over` is the index of the outermost one that shares x.
+    """
+    if over is not None or differs_between_lanes((x, value, *_values(indices))) or _is_masked():
+        from .lanes import indexing as in_lanes
+
+        return in_lanes.assign(x, value, *indices, over=over)
     if isinstance(x, tuple):
         return tuple(assign(item, v, *indices) for item, v in zip(x, value))
     xp = namespace((x, value, *_values(indices)))
     return xp.at_set(x, _target(xp, x, value, indices), value)
 
 
-def assign_in_place(x: Any, value: Any, *indices: Any) -> None:
+def assign_in_place(x: Any, value: Any, *indices: Any, over: Any = None) -> None:
     """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
+    if over is not None or differs_between_lanes((x, value, *_values(indices))):
+        from .lanes import indexing as in_lanes
+
+        in_lanes.assign(x, value, *indices, over=over, in_place=True)
+        return
     if isinstance(x, tuple):
         for item, v in zip(x, value):
             assign_in_place(item, v, *indices)
         return
     xp = namespace((x,))
     x[_target(xp, x, value, indices)] = value
+
+
+def _is_masked() -> bool:
+    return frames.current().mask is not None
 
 
 def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:

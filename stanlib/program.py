@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from . import networks
 from .errors import StanDataError, StanError
+from .lanes import frames
 from .rejection import rejecting_draws
 
 if TYPE_CHECKING:
@@ -39,6 +41,13 @@ class Program:
         backend, scheme: how it was translated.
         data, transformed_data, parameters, transformed_parameters, generated_quantities: its variables, in order.
         source: the Stan text.
+        guide_parameters: what a guide learns.
+        networks: the names of the neural networks that it calls.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> [(v.name, v.type, v.shape, v.constraint) for v in coin.stan.data]
+        [('flips', 'int', (), 'lower=0'), ('heads', 'array[] int', ('flips',), 'lower=0, upper=1')]
     """
 
     name: str
@@ -51,6 +60,8 @@ class Program:
     transformed_parameters: tuple[Variable, ...] = ()
     generated_quantities: tuple[Variable, ...] = ()
     source: str = ""
+    guide_parameters: tuple[Variable, ...] = ()
+    networks: tuple[str, ...] = ()
 
     def names(self, *groups: str) -> tuple[str, ...]:
         """The names of the variables of some blocks: `names("data", "parameters")`."""
@@ -83,7 +94,7 @@ class StanFunction:
         """Call the generated function; an error says where in the Stan file it arose."""
         import numpy
 
-        with numpy.errstate(all="ignore"):
+        with numpy.errstate(all="ignore"), frames.outside():
             try:
                 return self.function(*args, **named)
             except StanError as e:
@@ -116,13 +127,21 @@ class TransformedData(StanFunction):
 
     Raises:
         StanDataError: for data that are missing, misnamed or not as declared.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> coin.transformed_data(flips=3, heads=[1, 0, 1])
+        {'flips': 3, 'heads': array([1, 0, 1])}
+        >>> coin.transformed_data(flips=3, heads=[1, 0])
+        Traceback (most recent call last):
+        stanlib.errors.StanDataError: heads must have shape (3), not (2): declared as...
     """
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
-        from .data import Reader
+        from .data import Reader, as_converted
 
         result: dict[str, Any] = self._run(Reader(self.program, inputs))
-        return result
+        return {name: as_converted(value) for name, value in result.items()}
 
     def prepare(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """The data that a model takes, by Stan name: as given if they come from this function, else from raw data."""
@@ -141,6 +160,13 @@ class Model(StanFunction):
     """`model(**inputs)`: an ordinary model of the backend.
 
     Takes what `transformed_data` returned, or the raw data. Every parameter is a sample site under its Stan name.
+
+    Examples:
+        >>> from numpyro import handlers
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> trace = handlers.trace(handlers.seed(coin.model, 0)).get_trace(flips=3, heads=[1, 0, 1])
+        >>> [name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]]
+        ['bias']
     """
 
     def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
@@ -149,8 +175,15 @@ class Model(StanFunction):
 
     def __call__(self, **inputs: Any) -> None:
         self.backend.enter(self.program)
-        with rejecting_draws():
-            self._run(**self._named(self.data.prepare(inputs)))
+        with rejecting_draws(), networks.call_with(self.program, inputs) as given:
+            self._run(**self._named(self.data.prepare(given)))
+
+
+class Guide(Model):
+    """`guide(**inputs)`: a guide of the backend, for stochastic variational inference.
+
+    Takes what the model takes. It samples every parameter of the model; its own parameters are `param` sites.
+    """
 
 
 class GeneratedQuantities(StanFunction):
@@ -158,6 +191,11 @@ class GeneratedQuantities(StanFunction):
 
     Takes what `transformed_data` returned, or the raw data, and a value of every parameter. Returns a dict. Random
     numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw.
+
+    Examples:
+        >>> line = stanimport.loads("data { real x; } parameters { real b; } generated quantities { real y = b * x; }")
+        >>> float(line.generated_quantities(x=3.0, b=2.0)["y"])
+        6.0
     """
 
     def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
@@ -166,10 +204,17 @@ class GeneratedQuantities(StanFunction):
 
     def __call__(self, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
-        given = self.data.prepare(inputs)
-        for name in self.program.names("parameters"):
-            if name not in inputs:
-                raise StanDataError(f"the draw lacks parameter {name}", name, self.program.filename)
-            given[name] = self.backend.draw(inputs[name])
-        result: dict[str, Any] = self._run(**self._named(given))
+        with networks.call_with(self.program, inputs) as inputs:
+            given = self.data.prepare(inputs)
+            for v in self.program.parameters:
+                given[v.name] = self._drawn(v, v.name, inputs)
+            result: dict[str, Any] = self._run(**self._named(given))
         return result
+
+    def _drawn(self, v: Variable, name: str, inputs: Mapping[str, Any]) -> Any:
+        """The value of a parameter; a tuple's items may also be given under their sites' names: `p.1`, `p.2`."""
+        if name in inputs:
+            return self.backend.draw(inputs[name])
+        if not v.items:
+            raise StanDataError(f"the draw lacks parameter {name}", name, self.program.filename)
+        return tuple(self._drawn(item, f"{name}.{i}", inputs) for i, item in enumerate(v.items, 1))

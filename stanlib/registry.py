@@ -18,8 +18,9 @@ from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from . import signatures
-from .arrays import namespace
+from .arrays import differs_between_lanes, namespace
 from .domains import Domain, guard
+from .lanes import frames
 from .types import Parameter, Type
 
 
@@ -43,6 +44,7 @@ class Function:
     sizes: tuple[str, ...] = ()  # the arguments that decide the shape of the result, so that they must be known
     random: bool = False
     raw: bool = False
+    one_by_one: bool = False  # whether the body takes single numbers, not arrays of them, where it takes numbers
     effect: str = ""  # "jacobian" for the functions that add to the target
     domains: Mapping[str, Domain] = field(default_factory=dict)
     check: Callable[..., None] | None = None  # check(xp, *args) raises for arguments as they are given
@@ -82,6 +84,8 @@ class Function:
         return add
 
     def __call__(self, *args: Any) -> Any:
+        if differs_between_lanes(args) or self.random and frames.current() is not frames.OUTSIDE:
+            return _in_lanes(self, args)
         xp = namespace(args)
         if self.raw:
             return self.body(xp, *args)
@@ -92,6 +96,12 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<stan function {self.symbol}>"
+
+
+def _in_lanes(function: Function, args: tuple[Any, ...]) -> Any:
+    from .lanes.calls import call
+
+    return call(function, args)
 
 
 FUNCTIONS: dict[str, list[Function]] = {}

@@ -248,8 +248,33 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Assign(Stmt):
+    """`place = value`. In loops whose iterations are lanes, `over` is the outermost of those that share the place."""
+
     place: Place
     value: Expr
+    over: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate(Stmt):
+    """`place += value` in every lane of the loop `loop` and of those inside it.
+
+    `over` is the outermost loop whose lanes share the place, if that is a loop around `loop`.
+    """
+
+    place: Place
+    value: Expr
+    loop: str
+    over: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Last(Stmt):
+    """At the end of a loop of lanes: a variable keeps the value of the last iteration."""
+
+    name: str
+    loop: str
+    type: Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,6 +294,17 @@ class Sample(Stmt):
     sized: Sized
     constraint: Constraint | None
     distribution: Distribution | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Param(Stmt):
+    """A guide's parameter, which inference optimises: from `value`, or (None) from where Stan starts parameters."""
+
+    name: str
+    site: str
+    sized: Sized
+    constraint: Constraint | None
+    value: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +345,47 @@ class Deterministic(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class For(Stmt):
-    """`for (name in lower:upper) body`."""
+    """`for (name in lower:upper) body`.
+
+    With `lanes` the body runs once for all iterations, `name` standing for every index at the same time.
+    """
 
     name: str
     lower: Expr
     upper: Expr
     body: tuple[Stmt, ...]
+    lanes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """An array that a recurrence reads as it was some iterations before, and writes at the current one.
+
+    `row` holds what the iteration writes, `before[d - 1]` what was written d iterations earlier, and `first[d - 1]` is
+    that for the first iteration.
+    """
+
+    row: str
+    type: Type
+    before: tuple[str, ...]
+    first: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recur(Stmt):
+    """Inside a loop of lanes: the statements whose iterations need the ones before, one after the other.
+
+    `name` is the index within `body`, `loop` that of the lanes. `state` are the variables carried from one iteration to
+    the next, `windows` the arrays, `outputs` the variables of the body that the rest of the loop reads.
+    """
+
+    name: str
+    loop: str
+    body: tuple[Stmt, ...]
+    windows: tuple[Window, ...]
+    state: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,9 +406,14 @@ class While(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class If(Stmt):
+    """A branch. With `lanes` each side runs for the lanes in which it is taken, and `merged` are the variables of
+    which every lane keeps the value of its side."""
+
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...] = ()
+    lanes: bool = False
+    merged: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,6 +496,21 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
+class Network:
+    """A network: calls of function `name` pass the values of `lifted` parameters behind its own arguments.
+
+    `path` is where Python finds it, `result` the type that it returns; `lifted` names parameters of the module.
+    """
+
+    name: str
+    path: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    lifted: tuple[str, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A compiled program: what each function of the translated module does.
 
@@ -437,12 +528,15 @@ class Program:
     recomputed: tuple[Stmt, ...]
     generated_quantities: tuple[Stmt, ...]
     span: Span
+    guide_parameters: tuple[Variable, ...] = ()
+    guide: tuple[Stmt, ...] = ()
+    networks: tuple[Network, ...] = ()
 
 
 # --- walking ---------------------------------------------------------------------------------------------------------
 
-Node = Union[Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step]
-_NODES = (Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step)
+Node = Union[Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step, Window]
+_NODES = (Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Place, Step, Window)
 
 
 def children(node: Any) -> Iterator[Any]:
@@ -502,7 +596,7 @@ def rewrite_parts(node: Any, change: Callable[[Expr], Expr]) -> Any:
 
 def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     """The blocks of statements inside a statement."""
-    if isinstance(s, (For, ForEach, While)):
+    if isinstance(s, (For, ForEach, While, Recur)):
         return (s.body,)
     return (s.then, s.otherwise) if isinstance(s, If) else ()
 

@@ -38,12 +38,14 @@ class Callees(Protocol):
 class BindingTimes:
     """The result for one body: dynamic variables, and how each loop (by identity) runs.
 
-    `traces` says whether the backend traces control flow over dynamic values; else all loops run in Python.
+    `traces` says whether the backend traces control flow over dynamic values; else all loops run in Python. With
+    `flat` the analysis asks what would be dynamic if the iterations of a loop were all alike to the backend.
     """
 
     callees: Callees
     traces: bool = True
     random_is_dynamic: bool = False
+    flat: bool = False
     dynamic: set[str] = field(default_factory=set)
     loops: dict[int, Loop] = field(default_factory=dict)
 
@@ -66,10 +68,11 @@ class BindingTimes:
 
 
 def analyse(
-    body: Stmts, dynamic: Iterable[str], callees: Callees, traces: bool = True, random_is_dynamic: bool = False
-) -> BindingTimes:
+    body: Stmts, dynamic: Iterable[str], callees: Callees, traces: bool = True, random_is_dynamic: bool = False,
+    flat: bool = False,
+) -> BindingTimes:  # fmt: skip
     """Binding times of a body in which the variables `dynamic` are dynamic from the start."""
-    times = BindingTimes(callees, traces, random_is_dynamic, set(dynamic))
+    times = BindingTimes(callees, traces, random_is_dynamic, flat, set(dynamic))
     while True:
         before = (len(times.dynamic), tuple(times.loops.values()))
         _Walk(times).block(body)
@@ -94,15 +97,17 @@ class _Walk:
             self.declared[s.name] = self.level
             if s.value is not None and self.times.is_dynamic(s.value):
                 self.times.dynamic.add(s.name)
-        elif isinstance(s, gprob.Sample):
+        elif isinstance(s, (gprob.Sample, gprob.Param)):
             self.times.dynamic.add(s.name)
-        elif isinstance(s, gprob.Assign):
+        elif isinstance(s, (gprob.Assign, gprob.Accumulate)):
             self._assigned(s.place.name, self.times.is_dynamic(s.value) or self.times.is_dynamic(s.place))
         elif isinstance(s, gprob.Bind):
             for name in filter(None, (s.name, s.term)):
                 self._assigned(name, self.times.is_dynamic(s.call))
         elif isinstance(s, gprob.For):
             self._for(s)
+        elif isinstance(s, gprob.Recur):
+            self._recur(s)
         elif isinstance(s, gprob.While):
             self._traced_if(self.times.is_dynamic(s.condition) or escapes_dynamically(s.body, self.times), s.body)
         elif isinstance(s, gprob.If):
@@ -125,9 +130,26 @@ class _Walk:
             self.times.dynamic.add(s.name)
         self._traced_if(kind == Loop.TRACED, s.body)
 
+    def _recur(self, s: gprob.Recur) -> None:
+        """A recurrence is carried by the backend if anything that it computes is dynamic."""
+        traced = self.times.traces and _has_dynamic_work(s.body, self.times)
+        if traced:
+            rows = (n for w in s.windows for n in (w.row, *w.before))
+            self.times.dynamic.update((s.name, *rows, *s.state, *s.outputs))
+        else:
+            self._dynamic_rows(s)
+        self._traced_if(traced, s.body)
+
+    def _dynamic_rows(self, s: gprob.Recur) -> None:
+        for w in s.windows:
+            if w.row in self.times.dynamic or any(map(self.times.is_dynamic, w.first)):
+                self.times.dynamic.update((w.row, *w.before))
+
     def _kind(self, s: gprob.For) -> Loop:
         times = self.times
-        if not times.traces:
+        if not times.traces or s.lanes:
+            return Loop.STATIC
+        if times.flat and not (times.is_dynamic(s.lower) or times.is_dynamic(s.upper)):
             return Loop.STATIC
         if times.is_dynamic(s.lower) or times.is_dynamic(s.upper):
             return Loop.TRACED
@@ -143,8 +165,9 @@ def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
     for s in walk_statements(body):
         if isinstance(s, (gprob.Observe, gprob.Factor, gprob.Bind, gprob.Sample)):
             return True
-        if isinstance(s, gprob.Assign) and (s.place.name in times.dynamic or times.is_dynamic(s.value)):
-            return True
+        if isinstance(s, (gprob.Assign, gprob.Accumulate)):
+            if s.place.name in times.dynamic or times.is_dynamic(s.value):
+                return True
         if isinstance(s, gprob.Declare) and s.value is not None and times.is_dynamic(s.value):
             return True
         if isinstance(s, (gprob.Run, gprob.Message, gprob.Return)) and times.is_dynamic(s):
@@ -156,7 +179,9 @@ def _has_dynamic_work(body: Stmts, times: BindingTimes) -> bool:
 
 def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int]) -> bool:
     """Whether a traced loop would leave some shape unknown: one that depends on its index."""
-    trial = BindingTimes(times.callees, True, times.random_is_dynamic, times.dynamic | {loop.name}, dict(times.loops))
+    trial = BindingTimes(
+        times.callees, True, times.random_is_dynamic, False, times.dynamic | {loop.name}, dict(times.loops)
+    )
     while True:
         size = len(trial.dynamic)
         walk = _Walk(trial)
@@ -174,7 +199,7 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
 
 def assigned_names(body: Stmts) -> set[str]:
     """The variables that statements of a body assign to, beyond their declaration."""
-    return {s.place.name for s in walk_statements(body) if isinstance(s, gprob.Assign)}
+    return {s.place.name for s in walk_statements(body) if isinstance(s, (gprob.Assign, gprob.Accumulate))}
 
 
 def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from stanlib.registry import Function
-from stanlib.types import is_scalar
+from stanlib.types import REAL, is_scalar
 
 from ..middle import gprob
 from ..passes.binding_times import walk_statements
@@ -76,6 +76,8 @@ class Effects(ABC):
             return self.outermost(effect, statements, b)
         frame = self.frames[-1]
         term = term_of(effect, statements, b)
+        if statements.lanes:
+            term = b.call("ppl.spread", term)
         if frame.kind == "sum":
             return [b.assign(frame.total, b.binary(b.name(frame.total), "+", b.call("ppl.total", term)))]
         name = frame.name(effect, statements)
@@ -123,7 +125,7 @@ class Effects(ABC):
 
     def initial(self, frame: _Frame, body: Sequence[gprob.Stmt], b: Builder) -> list[ast.stmt]:
         """Terms that some path of a body may not give, unset before it."""
-        if any(isinstance(s, gprob.If) for s in walk_statements(body)):
+        if any(isinstance(s, gprob.If) or isinstance(s, gprob.For) and s.lanes for s in walk_statements(body)):
             return [b.assign(n, b.dotted("ppl.UNSET")) for n in frame.names.values()]
         return []
 
@@ -217,6 +219,8 @@ def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
     if isinstance(s, gprob.Factor):
         return statements.expr(s.value)
     d: gprob.Distribution = s.distribution
+    if isinstance(d.lpdf, Function) and any(isinstance(a, gprob.FunctionValue) for a in d.arguments):
+        return statements.expr(gprob.Apply(REAL, s.span, d.lpdf, (s.value, *d.arguments)))
     arguments = [statements.expr(s.value), *(statements.expr(a) for a in d.arguments)]
     truncated = d.lower is not None or d.upper is not None
     if isinstance(d.lpdf, Function):

@@ -13,6 +13,7 @@ from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 from ..errors import Diagnostic, StanSemanticError
 from ..middle import gprob
 from ..passes.binding_times import BindingTimes
+from ..passes.loops.affine import mentions
 from .asty import Builder
 from .names import Names
 from .passed_functions import dynamic_parameters
@@ -42,6 +43,7 @@ class Expressions:
     def __init__(self, names: Names, times: BindingTimes, functions: Functions, traces: bool):
         self.names, self.times, self.functions, self.traces = names, times, functions, traces
         self.random = "random"
+        self.varying: frozenset[str] | set[str] = frozenset()  # what may differ between the lanes of a loop around
 
     def callee(self, key: str, dynamic: tuple[bool, ...]) -> str:
         """The Python name of a user's function, for a call with these arguments dynamic."""
@@ -50,7 +52,9 @@ class Expressions:
     def with_static(self, names: set[str]) -> "Expressions":
         """The same translation where these variables are known."""
         times = replace(self.times, dynamic=self.times.dynamic - names)
-        return Expressions(self.names, times, self.functions, self.traces)
+        made = Expressions(self.names, times, self.functions, self.traces)
+        made.varying = self.varying
+        return made
 
     def __call__(self, e: gprob.Expr) -> ast.expr:
         method = _METHODS[type(e)]
@@ -64,7 +68,11 @@ class Expressions:
 
     def is_traced(self, e: gprob.Expr) -> bool:
         """Whether Python can't branch on the value."""
-        return self.traces and self.times.is_dynamic(e)
+        return self.traces and self.times.is_dynamic(e) or self.varies(e)
+
+    def varies(self, e: gprob.Expr) -> bool:
+        """Whether a value may differ between the iterations of a loop that run at once."""
+        return bool(self.varying) and mentions(e, self.varying)
 
     def condition(self, e: gprob.Expr) -> ast.expr:
         """An expression that only its truth matters of: comparisons stay Python's."""
@@ -127,8 +135,13 @@ class Expressions:
         return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
 
     def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
-        flags = tuple(map(self.times.is_dynamic, e.arguments))
-        return b.call(self.callee(e.function, flags), *self._user_arguments(e, b))
+        flags = tuple(self.times.is_dynamic(a) or self.varies(a) for a in e.arguments)
+        callee, arguments = self.callee(e.function, flags), self._user_arguments(e, b)
+        if self.varying and self.draws(e):
+            return b.call("ppl.each_random", arguments[0], b.name(callee), *arguments[1:])
+        if self.varies(e):
+            return b.call("ppl.each", b.name(callee), *arguments)
+        return b.call(callee, *arguments)
 
     def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
         arguments = [self(a) for a in e.arguments]

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from stanlib.types import VOID
 
 from ..middle import gprob
-from ..passes import binding_times, control
+from ..passes import binding_times, control, loops
 from ..passes.effects import effectful_functions, rejects
+from ..passes.loops import shapes
 from .asty import Builder
 from .effects import Effects, FunctionEffects, NoEffects, RejectingEffects
 from .expressions import Expressions
@@ -32,11 +33,14 @@ class UserFunctions:
     variants: dict[Key, str] = field(default_factory=dict)
     pending: list[Key] = field(default_factory=list)
     taken: Names = field(default_factory=Names)
+    without: frozenset[str] = frozenset()  # passes over loops to leave out
+    _shaped: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.by_key = {f.name: f for f in self.program.functions}
         self.effectful = effectful_functions(self.program)
         self._random = self._random_functions()
+        self.networks = {n.name: self.taken.new(n.name) for n in self.program.networks}
 
     def _random_functions(self) -> frozenset[str]:
         found: set[str] = set()
@@ -61,9 +65,13 @@ class UserFunctions:
 
     def is_dynamic(self, key: str, arguments: tuple[bool, ...]) -> bool:
         """The result is dynamic if any argument is."""
+        if key in self.networks:
+            return True  # what a network computes changes as it is trained
         return any(arguments) or key in self.effectful or self.random_is_dynamic and key in self._random
 
     def variant(self, key: str, dynamic: tuple[bool, ...]) -> str:
+        if key in self.networks:
+            return self.networks[key]
         if not self.traces:
             dynamic = (True,) * len(dynamic)
         wanted = (key, dynamic)
@@ -71,6 +79,23 @@ class UserFunctions:
             self.variants[wanted] = self.taken.new(key)
             self.pending.append(wanted)
         return self.variants[wanted]
+
+    # --- loops
+
+    def _array_code(self, body: tuple[gprob.Stmt, ...], dynamic: list[str]) -> tuple[gprob.Stmt, ...]:
+        """The body with loops as array code."""
+        flat = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic, flat=True)
+        sizes = {v.symbol: v.sized for v in (*self.program.data, *self.program.transformed_data_variables)}
+        return loops.run(body, flat, sizes, self.shaped_by, self.without)
+
+    def shaped_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that decide shapes or the bounds of loops in a function."""
+        if key in self.networks:
+            return frozenset()
+        if key not in self._shaped:
+            self._shaped[key] = frozenset()  # while a recursive function is looked at
+            self._shaped[key] = shapes.deciding(self.by_key[key], self.shaped_by)
+        return self._shaped[key]
 
     # --- code
 
@@ -84,7 +109,7 @@ class UserFunctions:
     def _definition(self, wanted: Key) -> ast.stmt:
         key, dynamic = wanted
         f, b = self.by_key[key], Builder(self.by_key[key].span)
-        names = Names(self.variants.values())
+        names = Names((*self.variants.values(), *self.networks.values()))
         parameters = [names[p.name] for p in f.parameters]
         marked = [p.name for p, d in zip(f.parameters, dynamic) if d]
         effects: Effects = FunctionEffects() if key in self.effectful else NoEffects()
@@ -110,5 +135,6 @@ class UserFunctions:
             structured = control.structure(body, times, VOID if function is None else function.result)
             if structured is not body:
                 body = structured
-                times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
+        body = self._array_code(body, dynamic)
+        times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         return Statements(Expressions(names, times, self, self.traces), effects), body

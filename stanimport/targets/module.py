@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stanlib.backend import ABI_VERSION
-from stanlib.types import Tuple, unwind
+from stanlib.types import Tuple, dimensions, unwind
 
 from ..middle import gprob
 from ..source import Source
@@ -49,9 +49,11 @@ class _Module:
         self.b = Builder(program.span)
 
     def build(self) -> ast.Module:
-        data, model, quantities = self._transformed_data(), self._model(), self._generated_quantities()
-        definitions = self.functions.definitions()
-        body = [*self._header(), self._metadata(), *definitions, data, model, quantities]
+        data, model = self._transformed_data(), self._model()
+        guide = [self._guide()] if self.program.guide else []
+        quantities = self._generated_quantities()
+        networks, definitions = self._networks(), self.functions.definitions()
+        body = [*self._header(), self._metadata(), *networks, *definitions, data, model, *guide, quantities]
         return ast.fix_missing_locations(ast.Module(body=body, type_ignores=[]))
 
     def _header(self) -> list[ast.stmt]:
@@ -73,8 +75,11 @@ class _Module:
         groups = {
             "data": p.data, "transformed_data": p.transformed_data_variables, "parameters": p.parameters,
             "transformed_parameters": p.transformed_parameters, "generated_quantities": p.quantities,
+            "guide_parameters": p.guide_parameters,
         }  # fmt: skip
         named = {k: b.tuple_([self._variable(v) for v in group]) for k, group in groups.items() if group}
+        if p.networks:
+            named["networks"] = b.tuple_([b.const(n.name) for n in p.networks])
         scheme = b.const(self.options.scheme)
         call = b.call(
             "ppl.Program", name=b.const(self.name), filename=b.const(self.source.name),
@@ -110,13 +115,26 @@ class _Module:
             named["items"] = b.tuple_(items)
         return b.call("ppl.Variable", b.const(name), b.const(str(sized.type)), **named)
 
+    def _networks(self) -> list[ast.stmt]:
+        """The networks, each of which is found when it is first called."""
+        made = []
+        for n in self.program.networks:
+            b = Builder(n.span)
+            named = {"lifted": b.tuple_([b.const(path) for path in n.lifted])} if n.lifted else {}
+            call = b.call(
+                "ppl.network", b.name("stan"), b.const(n.name), b.const(n.path), b.name("__name__"),
+                line=b.const(n.span.in_main().line), arguments=b.const(len(n.parameters)), dims=b.const(dimensions(n.result)), **named,
+            )  # fmt: skip
+            made.append(b.assign(self.functions.networks[n.name], call))
+        return made
+
     # --- functions of the module
 
     def _statements(
         self, body: tuple[gprob.Stmt, ...], dynamic: Iterable[str], effects: Effects
     ) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
         names = Names()
-        names.taken |= set(self.functions.variants.values()) | {f.name for f in self.program.functions}
+        names.taken |= set(self.functions.networks.values()) | set(self.functions.variants.values()) | {f.name for f in self.program.functions}
         statements, prepared = self.functions.prepare(body, list(dynamic), names, effects)
         return statements, prepared, names
 
@@ -170,13 +188,20 @@ class _Module:
         return arguments, renamed
 
     def _model(self) -> ast.stmt:
-        p, b = self.program, self.b
-        statements, body, names = self._statements(p.model, (), ModelEffects())
-        names.share((*self._declarations(self._given()), *body))
-        made = statements.block(body)
-        arguments, renamed = self._inputs(self._given(), names, _used(body))
-        decorator = b.call("ppl.model", b.name("transformed_data"), **renamed)
-        return b.function("model", arguments, made, [decorator], keyword_only=True)
+        return self._of_data("model", self.program.model)
+
+    def _guide(self) -> ast.stmt:
+        return self._of_data("guide", self.program.guide)
+
+    def _of_data(self, name: str, body: tuple[gprob.Stmt, ...]) -> ast.stmt:
+        """The model or the guide: a function of the data that it uses, whose effects are sites."""
+        b = self.b
+        statements, prepared, names = self._statements(body, (), ModelEffects())
+        names.share((*self._declarations(self._given()), *prepared))
+        made = statements.block(prepared)
+        arguments, renamed = self._inputs(self._given(), names, _used(prepared))
+        decorator = b.call(f"ppl.{name}", b.name("transformed_data"), **renamed)
+        return b.function(name, arguments, made, [decorator], keyword_only=True)
 
     def _generated_quantities(self) -> ast.stmt:
         p, b = self.program, self.b

@@ -115,6 +115,16 @@ class Statements:
             return [b.assign(self.names[s.name], self._prior(s, s.distribution, b))]
         return [b.assign(self.names[s.name], self._parameter(s.site, s.sized, s.constraint, b))]
 
+    def param(self, s: gprob.Param, b: Builder) -> list[ast.stmt]:
+        """A parameter of a guide."""
+        arguments = [b.const(s.site), *([self.shape(s.sized, b)] if s.sized.shape else [])]
+        kind, named = self.constraint(s.constraint, b)
+        if kind is not None:
+            named = {"kind": b.const(kind), **named}
+        if s.value is not None:
+            named["init"] = self.expr(s.value)
+        return [b.assign(self.names[s.name], b.call("ppl.param", *arguments, **named))]
+
     def _prior(self, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:
         """A parameter from its law."""
         arguments = [b.const(s.site), self.distribution(d, b)]
@@ -431,7 +441,7 @@ def _plus_one(e: ast.expr, b: Builder) -> ast.expr:
 
 _METHODS: dict[type, Callable[..., list[ast.stmt]]] = {
     gprob.Declare: Statements.declare, gprob.Assign: Statements.assign, gprob.Sample: Statements.sample,
-    gprob.Observe: Statements.observe, gprob.Factor: Statements.factor, gprob.Bind: Statements.bind,
+    gprob.Param: Statements.param, gprob.Observe: Statements.observe, gprob.Factor: Statements.factor, gprob.Bind: Statements.bind,
     gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: Statements.for_,
     gprob.While: Statements.while_, gprob.If: Statements.if_, gprob.Break: Statements.break_,
     gprob.Continue: Statements.continue_, gprob.Return: Statements.return_, gprob.Run: Statements.run,

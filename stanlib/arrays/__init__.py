@@ -11,15 +11,20 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
 
-_NUMPY, _TORCH, _JAX = 0, 1, 2
-_NAMES = ("numpy", "torch", "jax")
+_NUMPY, _TORCH, _JAX, _LANES = 0, 1, 2, 3
+_NAMES = ("numpy", "torch", "jax", "lanes")
 _kinds: dict[type, int] = {}
-_modules: list[ModuleType | None] = [None, None, None]
+_modules: list[ModuleType | None] = [None, None, None, None]
 
 
 def namespace(args: Iterable[Any]) -> ModuleType:
     """The namespace that can compute with all of these arguments."""
     return module(_kind(args))
+
+
+def differs_between_lanes(args: Iterable[Any]) -> bool:
+    """Whether any argument has one value per iteration of a vectorised loop (stanlib.lanes)."""
+    return _kind(args) == _LANES
 
 
 def named(library: str) -> ModuleType:

@@ -36,7 +36,7 @@ def hypergeometric_1F0(xp, a, z):
 
 
 @stan_function(
-    "real hypergeometric_2F1(real a1, real a2, real b1, real z)",
+    "real hypergeometric_2F1(real a1, real a2, real b1, real z)", one_by_one=True,
     domains={"a1": FINITE, "a2": FINITE, "b1": FINITE, "z": FINITE}, examples=[(1.5, 0.5, 2.5, 0.3)],
 )  # fmt: skip
 def hypergeometric_2F1(xp, a1, a2, b1, z):

@@ -12,6 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..lanes import control as in_lanes
+from ..lanes.laws import plain
+from ..lanes.frames import Frame, current, entered
+from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
+from ..lanes.values import Lanes, full
 from ..rejection import rejecting_draws
 
 State = tuple[Any, ...]
@@ -19,8 +24,13 @@ UNSET = None
 UNROLL = 4  # trip counts up to which a loop is written out
 
 
+jax.tree_util.register_pytree_node(
+    Lanes, lambda v: ((v.data,), v.axes), lambda axes, data: Lanes(data[0], axes)
+)
+
+
 def is_traced(x: Any) -> bool:
-    return isinstance(x, jax.core.Tracer)
+    return isinstance(x.data if type(x) is Lanes else x, jax.core.Tracer)
 
 
 def _any_traced(values: Any) -> bool:
@@ -64,17 +74,23 @@ def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., St
 
 def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
     """The value of one of two expressions; the other one is not evaluated."""
+    if type(predicate) is Lanes:
+        return in_lanes.choose(predicate, then, otherwise)
     (out,) = cond(predicate, lambda: (then(),), lambda: (otherwise(),))
     return out
 
 
 def logical_and(left: Any, right: Callable[[], Any]) -> Any:
+    if type(left) is Lanes:
+        return in_lanes.logical_and(left, right)
     if not is_traced(left):
         return right() if left else 0
     return jnp.logical_and(left != 0, jnp.asarray(right()) != 0)
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
+    if type(left) is Lanes:
+        return in_lanes.logical_or(left, right)
     if not is_traced(left):
         return 1 if left else right()
     return jnp.logical_or(left != 0, jnp.asarray(right()) != 0)
@@ -136,11 +152,11 @@ def _python_loop(indices: Sequence[int], body: Callable[..., State], state: Stat
 
 def _stack(terms: list[Any]) -> Any:
     """The terms of all iterations; one that had none counts as 0."""
-    terms = [0.0 if t is UNSET else t for t in terms]
+    terms = [0.0 if t is UNSET else plain(t) for t in terms]
     if not terms:
         return np.zeros(0)
     shape = jnp.broadcast_shapes(*map(jnp.shape, terms))
-    return jnp.stack([jnp.broadcast_to(t, shape) for t in terms])
+    return (jnp.stack([jnp.broadcast_to(t, shape) for t in terms]),)
 
 
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
@@ -150,11 +166,11 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
 
     def step(carry: State, i: Any) -> tuple[State, State]:
         result = body(i, *carry)
-        terms = tuple(jnp.zeros(()) if t is UNSET else t for t in result[count:])
+        terms = tuple(jnp.zeros(()) if t is UNSET else plain(t) for t in result[count:])
         return _fit(result[:count], target), terms
 
     final, stacked = jax.lax.scan(step, _fit(state, target), indices)
-    return (*final, *stacked)
+    return (*final, *((t,) for t in stacked))
 
 
 def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State) -> State:
@@ -179,6 +195,35 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
     return out
 
 
+def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State) -> Any:
+    """The last carry and the outputs of all iterations of `carry, outputs = step(n, *carry, *inputs)`.
+
+    The inputs are those of the iteration, the outputs become values of the lanes of the loop.
+    """
+    axis, frame = split_frame(loop)
+    arrays = {k: a for k, i in enumerate(inputs) if (a := sliced(i, axis)) is not None}
+    if axis.size <= UNROLL or not _any_traced((carry, inputs)) and not any(map(_any_traced, _captured(step, set()))):
+        return run_in_python(loop, step, carry, inputs)
+
+    def one(i: Any, carry: State, now: dict[int, Any]) -> tuple[State, State]:
+        given = [of_iteration(now[k], others(v, axis)) if k in now else v for k, v in enumerate(inputs)]
+        return step(i, *carry, *given)
+
+    with entered(frame):
+        carry = _arrays(carry)
+        xs = (loop.data.reshape(-1), arrays)
+        start = jnp.asarray(xs[0][0])
+        first_ = {k: jnp.asarray(a[0]) for k, a in arrays.items()}
+        target = _fixpoint(lambda *s: one(start, s, first_)[0], carry)
+
+        def body(carry: State, x: Any) -> tuple[State, State]:
+            after, outputs = one(x[0], carry, x[1])
+            return _fit(_unmasked(after), target), _unmasked(_arrays(outputs))
+
+        final, outputs = jax.lax.scan(body, _fit(_unmasked(carry), target), xs)
+    return final, tuple(Lanes(o.data, (axis, *o.axes)) if type(o) is Lanes else Lanes(o, (axis,)) for o in outputs)
+
+
 # --- shapes and types of state ---------------------------------------------------------------------------------------
 
 
@@ -197,23 +242,59 @@ def _merge(a: Any, b: Any) -> Any:
         return b if a is UNSET else a
     if isinstance(a, tuple):
         return tuple(_merge(x, y) for x, y in zip(a, b))
+    if type(a) is Lanes or type(b) is Lanes:
+        return _merge_lanes(a, b)
     return jax.ShapeDtypeStruct(jnp.broadcast_shapes(a.shape, b.shape), jnp.result_type(a.dtype, b.dtype))
+
+
+def _merge_lanes(a: Any, b: Any) -> Lanes:
+    """Shapes and types of values of which one differs between lanes."""
+    union = [x for v in (a, b) if type(v) is Lanes for x in v.axes]
+    axes = tuple(x for x in current().axes if x in union)
+    data = [v.data if type(v) is Lanes else v for v in (a, b)]
+    event = jnp.broadcast_shapes(*(v.event if type(v) is Lanes else v.shape for v in (a, b)))
+    shape = tuple(x.size for x in axes) + tuple(event)
+    return Lanes(jax.ShapeDtypeStruct(shape, jnp.result_type(data[0].dtype, data[1].dtype)), axes)
+
+
+def _fit_lanes(state: Any, target: Lanes) -> Lanes:
+    if state is UNSET:
+        return Lanes(jnp.zeros(target.data.shape, target.data.dtype), target.axes)
+    data = jnp.asarray(full(state, Frame(target.axes)), target.data.dtype)
+    return Lanes(jnp.broadcast_to(data, target.data.shape), target.axes)
 
 
 def _fixpoint(body: Callable[..., State], state: State) -> State:
     """The shapes and types that a loop's state has from the first iteration on."""
-    target = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), state)
+    target = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), _unmasked(state))
     while True:
-        after = _merge(target, _shapes(body, target))
-        if after == target:
+        after = _merge(target, _unmasked(_shapes(body, target)))
+        if _same(after, target):
             return target  # type: ignore[no-any-return]
         target = after
+
+
+def _unmasked(state: Any) -> Any:
+    """The state without the marks of the masks that it was computed under."""
+    if isinstance(state, tuple):
+        return tuple(map(_unmasked, state))
+    return Lanes(state.data, state.axes) if type(state) is Lanes else state
+
+
+def _same(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return isinstance(b, tuple) and all(map(_same, a, b))
+    if type(a) is Lanes or type(b) is Lanes:
+        return type(a) is type(b) and a.axes == b.axes and a.data == b.data
+    return bool(a == b)
 
 
 def _fit(state: Any, target: Any) -> Any:
     """The state in the shapes and types of a target."""
     if target is UNSET:
         return UNSET
+    if type(target) is Lanes:
+        return _fit_lanes(state, target)
     if isinstance(target, tuple):
         parts = (UNSET,) * len(target) if state is UNSET else state
         return tuple(_fit(x, t) for x, t in zip(parts, target))

@@ -13,11 +13,19 @@ import numpyro.distributions as dist
 
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
+from ..arrays import differs_between_lanes
+from ..lanes.calls import each, each_random  # noqa: F401
+from ..lanes.control import lanes, merge, unless, when  # noqa: F401
+from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.indexing import add_at  # noqa: F401
+from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
+from ..lanes.recurrences import previous  # noqa: F401
 from ..program import Program
 from ..random.jax import JaxRandom
-from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, while_loop  # noqa: F401
+from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .networks_numpyro import call_network  # noqa: F401
 from .numpyro_distributions import Improper, Truncated, make
-from .numpyro_priors import half, sample  # noqa: F401
+from .numpyro_priors import half, param, sample  # noqa: F401
 from .numpyro_supports import support_of
 from .values import (  # noqa: F401
     array,
@@ -38,7 +46,7 @@ from .values import (  # noqa: F401
     violation,
 )  # fmt: skip
 
-make_distribution = make
+make_distribution = lane_law(make)
 _warned: set[str] = set()
 
 
@@ -87,17 +95,23 @@ def _constant_interval(support: Any) -> bool:
 
 def observe(name: str, distribution: Any, value: Any) -> None:
     """An observed site, its log_prob with one entry per observation."""
+    if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
+        made = distribution.observed(value, make)
+        if made is None:
+            observe_terms(name, distribution.log_prob(value))
+            return
+        distribution, value = made
     numpyro.sample(name, distribution, obs=value)
 
 
 def factor(name: str, value: Any) -> None:
     """Add to the log density."""
-    numpyro.factor(name, jnp.asarray(value))
+    numpyro.factor(name, jnp.asarray(plain(value)))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    joined = jnp.concatenate([jnp.ravel(jnp.asarray(t)) for t in parts])
+    joined = jnp.concatenate([jnp.ravel(jnp.asarray(plain(t))) for t in parts])
     numpyro.sample(name, Terms(joined), obs=jnp.zeros(joined.shape))
 
 
@@ -105,7 +119,7 @@ def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
     total: Any = 0.0
     for t in parts:
-        total = total + jnp.sum(jnp.asarray(t))
+        total = total + jnp.sum(jnp.asarray(plain(t)))
     numpyro.factor(name, total)
 
 
@@ -129,7 +143,7 @@ class Terms(dist.Distribution):  # type: ignore[misc]
 
 def total(term: Any) -> Any:
     """The sum of what a statement adds to the target."""
-    return jnp.sum(jnp.asarray(term))
+    return jnp.sum(jnp.asarray(plain(term)))
 
 
 def join(parts: Sequence[Any]) -> Any:
@@ -140,6 +154,8 @@ def join(parts: Sequence[Any]) -> Any:
 
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The log density of a truncated user-defined law, given that of the whole law."""
+    if differs_between_lanes((density, value, log_normalizer, lower, upper)):
+        return each(truncated_term, density, value, log_normalizer, lower, upper)
     inside: Any = True
     if lower is not None:
         inside = inside & jnp.all(jnp.asarray(value) >= lower)
@@ -164,6 +180,8 @@ def log_prob(distribution: Any, value: Any) -> Any:
 
 def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The distribution between bounds, `log_normalizer` the log of its probability there."""
+    if isinstance(distribution, LaneLaw):
+        return TruncatedLaneLaw(distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
 
 

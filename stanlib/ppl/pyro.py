@@ -11,10 +11,19 @@ import torch
 
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
+from ..arrays import differs_between_lanes
+from ..lanes.calls import each, each_random  # noqa: F401
+from ..lanes.control import choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
+from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.indexing import add_at  # noqa: F401
+from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
+from ..lanes.recurrences import previous  # noqa: F401
+from ..lanes.recurrences import run_in_python as recur  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
+from .networks_pyro import call_network  # noqa: F401
 from .pyro_distributions import Improper, Truncated, make, tensors
-from .pyro_priors import half, sample  # noqa: F401
+from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
 from .values import (  # noqa: F401
     UNSET,
@@ -36,7 +45,7 @@ from .values import (  # noqa: F401
     violation,
 )  # fmt: skip
 
-make_distribution = make
+make_distribution = lane_law(make)
 _warned: set[str] = set()
 
 
@@ -74,12 +83,18 @@ def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **a
 
 def observe(name: str, distribution: Any, value: Any) -> None:
     """An observed site, its log_prob with one entry per observation."""
+    if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
+        made = distribution.observed(value, make)
+        if made is None:
+            observe_terms(name, distribution.log_prob(value))
+            return
+        distribution, value = made
     pyro.sample(name, distribution, obs=_tensor(value))
 
 
 def factor(name: str, value: Any) -> None:
     """Add to the log density; NaN rejects the draw, as -inf does."""
-    value = _tensor(value)
+    value = _tensor(plain(value))
     pyro.factor(name, torch.where(torch.isnan(value), -torch.inf, value))
 
 
@@ -95,12 +110,12 @@ def factor_terms(name: str, *parts: Any) -> None:
 
 def total(term: Any) -> Any:
     """The sum of what a statement adds to the target."""
-    return _tensor(term).sum()
+    return _tensor(plain(term)).sum()
 
 
 def join(parts: Sequence[Any]) -> Any:
     """The terms of all iterations of a loop as one vector."""
-    flat = [_tensor(t).reshape(-1) for t in parts if t is not UNSET]
+    flat = [_tensor(plain(t)).reshape(-1) for t in parts if t is not UNSET]
     return torch.cat(flat) if flat else torch.zeros(0)
 
 
@@ -119,11 +134,15 @@ def deterministic(name: str, value: Any) -> None:
 
 def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The distribution between bounds, `log_normalizer` the log of its probability there."""
+    if isinstance(distribution, LaneLaw):
+        return TruncatedLaneLaw(distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
 
 
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The log density of a truncated user-defined law, given that of the whole law."""
+    if differs_between_lanes((density, value, log_normalizer, lower, upper)):
+        return each(truncated_term, density, value, log_normalizer, lower, upper)
     value = _tensor(value)
     inside = torch.ones((), dtype=torch.bool)
     if lower is not None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from .. import constraints as records
-from ..arrays import namespace
+from ..arrays import differs_between_lanes, namespace
 from ..errors import StanFatalError, StanIndexError, StanReject
+from ..lanes.calls import combine_events, lane_terms
+from ..lanes.values import combine, first
 from ..rejection import is_error
 
 inf, nan = np.inf, np.nan
@@ -35,6 +37,8 @@ def array(items: Sequence[Any]) -> Any:
     """`{a, b, ...}`: items along a new first axis."""
     if isinstance(items[0], tuple):
         return tuple(array([i[k] for i in items]) for k in range(len(items[0])))
+    if differs_between_lanes(items):
+        return combine_events(array, items)
     xp = namespace(items)
     shapes = {xp.shape(i) for i in items}
     if len(shapes) > 1:
@@ -54,7 +58,7 @@ def fit(value: Any, shape: Sequence[int]) -> Any:
         StanIndexError: naming both shapes.
     """
     declared = tuple(int(n) for n in shape)
-    given = namespace((value,)).shape(value)
+    given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
     if given != declared:
         raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
     return value
@@ -74,12 +78,16 @@ def replace_item(value: tuple[Any, ...], number: int, item: Any) -> tuple[Any, .
 
 def real(value: Any) -> Any:
     """An array of integers as one of reals."""
+    if differs_between_lanes((value,)):
+        return value.like(namespace((value.data,)).real(value.data))
     return namespace((value,)).real(value)
 
 
 def terms(function: Any, y: Any, *arguments: Any) -> Any:
     """A log distribution function of the library, one entry per observation instead of their sum."""
     method = function.name.rpartition("_")[2]
+    if differs_between_lanes((y, *arguments)):
+        return lane_terms(function, y, *arguments)
     if function.distribution is None or method not in function.distribution.methods:
         return function(y, *arguments)
     xp = namespace((y, *arguments))
@@ -108,7 +116,7 @@ def violation(name: str, value: Any, kind: str | None) -> StanReject:
 
 def text(part: Any) -> str:
     """A value as Stan prints it."""
-    return part if isinstance(part, str) else str(np.asarray(part).tolist()).replace(" ", "")
+    return part if isinstance(part, str) else str(np.asarray(first(part)).tolist()).replace(" ", "")
 
 
 def reject(*parts: Any) -> float:
@@ -128,6 +136,8 @@ def poison(value: Any, lp: Any) -> Any:
         return value
     if isinstance(value, tuple):
         return tuple(poison(v, lp) for v in value)
+    if differs_between_lanes((value, lp)):
+        return combine(poison, value, lp)
     xp = namespace((value, lp))
     value, lp = xp.convert((value, lp))
     return value if xp.is_integer(value) else xp.where(lp == -np.inf, np.nan, value)

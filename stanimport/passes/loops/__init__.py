@@ -1,0 +1,32 @@
+"""Loops to array code: the passes over one body, in order. Each can be left out by name."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from ...middle import gprob
+from ..binding_times import BindingTimes, walk_statements
+from . import lanes, sinking
+from .recurrences import Names
+
+PASSES = ("sinking", "lanes")
+
+
+def run(
+    body: Sequence[gprob.Stmt], times: BindingTimes, sizes: Mapping[str, gprob.Sized],
+    shaped_by: Callable[[str], frozenset[int]], without: frozenset[str] = frozenset(),
+) -> tuple[gprob.Stmt, ...]:  # fmt: skip
+    """The body with loops as lanes and recurrences.
+
+    Args:
+        times: the binding times of the body.
+        sizes: the declared sizes of variables from outside; those of the body are added.
+        shaped_by: the positions of the arguments of a user's function that decide shapes or bounds inside it.
+        without: names of passes to leave out.
+    """
+    out = tuple(body)
+    known = {**sizes, **{s.name: s.sized for s in walk_statements(out) if isinstance(s, (gprob.Declare, gprob.Sample))}}
+    if "sinking" not in without:
+        out = sinking.run(out, known)
+    if "lanes" not in without:
+        out = lanes.Lanes(times, known, shaped_by, Names()).block(out, lanes.Scope())
+    return out

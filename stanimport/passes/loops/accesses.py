@@ -1,0 +1,122 @@
+"""What the statements of a loop's body read and write."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...middle import gprob
+from ..binding_times import walk_statements
+from .affine import Linear, linear
+
+
+@dataclass(frozen=True)
+class Access:
+    """A read or write of a variable, or of a part of it.
+
+    `indices` has a linear form for each single index and None for a range or multi-index; an access without indices
+    is one to the whole variable.
+    """
+
+    name: str
+    writes: bool
+    indices: tuple[Linear | None, ...] = ()
+    node: Any = None
+
+
+def of_statement(s: gprob.Stmt) -> list[Access]:
+    """All accesses of a statement, in nested ones too."""
+    return list(_statement(s))
+
+
+def _statement(s: gprob.Stmt) -> Iterator[Access]:
+    if isinstance(s, gprob.Declare):
+        yield from _parts((s.value, s.sized, s.constraint))
+        yield Access(s.name, True, (), s)
+    elif isinstance(s, gprob.Assign):
+        yield from reads(s.value)
+        yield from _place(s.place)
+        yield Access(s.place.name, True, place_indices(s.place), s)
+    elif isinstance(s, gprob.Bind):
+        yield from reads(s.call)
+        for name in filter(None, (s.name, s.term)):
+            yield Access(name, True, (), s)
+    else:
+        for child in gprob.children(s):
+            if not isinstance(child, gprob.Stmt):
+                yield from reads(child)
+        for body in gprob.bodies(s):
+            for inner in body:
+                yield from _statement(inner)
+
+
+def _parts(nodes: Sequence[Any]) -> Iterator[Access]:
+    for node in nodes:
+        if node is not None:
+            yield from reads(node)
+
+
+def _place(place: gprob.Place) -> Iterator[Access]:
+    for step in place.steps:
+        for i in step.indices:
+            yield from reads(i)
+
+
+def reads(node: Any) -> Iterator[Access]:
+    """The reads of an expression or index."""
+    if isinstance(node, gprob.Index):
+        base, indices = flattened(node)
+        if isinstance(base, gprob.Var):
+            yield Access(base.name, False, forms(indices), node)
+            for i in indices:
+                yield from reads(i)
+            return
+    if isinstance(node, gprob.Var):
+        yield Access(node.name, False, (), node)
+        return
+    for child in gprob.children(node):
+        yield from reads(child)
+
+
+def flattened(e: gprob.Index) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    """`x[i][j]` as x and (i, j), as long as the indices before the last are single ones."""
+    base, indices = e.base, e.indices
+    while isinstance(base, gprob.Index) and all(isinstance(i, gprob.Single) for i in base.indices):
+        base, indices = base.base, (*base.indices, *indices)
+    return base, indices
+
+
+def forms(indices: Sequence[gprob.IndexExpr]) -> tuple[Linear | None, ...]:
+    return tuple(linear(i.value) if isinstance(i, gprob.Single) else None for i in indices)
+
+
+def place_indices(place: gprob.Place) -> tuple[Linear | None, ...]:
+    """The indices of an assigned part; behind the item of a tuple nothing is known."""
+    out: list[Linear | None] = []
+    for step in place.steps:
+        if step.item:
+            return (*out, None)
+        out += forms(step.indices)
+    return tuple(out)
+
+
+def step_indices(place: gprob.Place) -> tuple[gprob.IndexExpr, ...] | None:
+    """The index expressions of an assigned part, None where an item of a tuple is among the steps."""
+    if any(s.item for s in place.steps):
+        return None
+    return tuple(i for s in place.steps for i in s.indices)
+
+
+def declared(body: Sequence[gprob.Stmt]) -> set[str]:
+    """The variables that a body declares."""
+    return {s.name for s in walk_statements(body) if isinstance(s, gprob.Declare)}
+
+
+def loop_indices(body: Sequence[gprob.Stmt]) -> set[str]:
+    """The indices of the loops inside a body."""
+    return {s.name for s in walk_statements(body) if isinstance(s, gprob.For)}
+
+
+def written(body: Sequence[gprob.Stmt]) -> set[str]:
+    """The variables that a body writes to."""
+    return {a.name for s in body for a in of_statement(s) if a.writes}

@@ -1,0 +1,87 @@
+"""Integer expressions as linear forms, and expressions compared without their place in the text."""
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from stanlib.registry import Function
+
+from ...middle import gprob
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`sum of coefficient * term, + constant`. A term is a variable's name, or the key of an expression."""
+
+    terms: Mapping[Hashable, int]
+    constant: int
+
+    def coefficient(self, name: str) -> int:
+        return self.terms.get(name, 0)
+
+    def without(self, name: str) -> "Linear":
+        return Linear({t: c for t, c in self.terms.items() if t != name}, self.constant)
+
+    def plus(self, other: "Linear", factor: int = 1) -> "Linear":
+        terms = dict(self.terms)
+        for t, c in other.terms.items():
+            terms[t] = terms.get(t, 0) + factor * c
+        return Linear({t: c for t, c in terms.items() if c}, self.constant + factor * other.constant)
+
+    def times(self, factor: int) -> "Linear":
+        return Linear({t: factor * c for t, c in self.terms.items() if factor}, factor * self.constant)
+
+    @property
+    def is_constant(self) -> bool:
+        return not self.terms
+
+
+def linear(e: gprob.Expr) -> Linear:
+    """The linear form of an integer expression; what is not linear is a term of its own."""
+    if isinstance(e, gprob.Const) and isinstance(e.value, int):
+        return Linear({}, e.value)
+    if isinstance(e, gprob.Var):
+        return Linear({e.name: 1}, 0)
+    if isinstance(e, gprob.Apply):
+        made = _of_operator(e)
+        if made is not None:
+            return made
+    return Linear({key(e): 1}, 0)
+
+
+def _of_operator(e: gprob.Apply) -> Linear | None:
+    name, parts = e.function.name, e.arguments
+    if name == "minus" and len(parts) == 1:
+        return linear(parts[0]).times(-1)
+    if len(parts) != 2:
+        return None
+    if name in ("add", "subtract"):
+        return linear(parts[0]).plus(linear(parts[1]), 1 if name == "add" else -1)
+    if name == "multiply":
+        a, b = map(linear, parts)
+        if a.is_constant or b.is_constant:
+            return b.times(a.constant) if a.is_constant else a.times(b.constant)
+    return None
+
+
+def difference(a: Linear, b: Linear) -> int | None:
+    """a - b where that is a number."""
+    d = a.plus(b, -1)
+    return d.constant if d.is_constant else None
+
+
+def key(node: Any) -> Hashable:
+    """What two expressions have in common exactly if they are written alike, wherever they stand."""
+    if isinstance(node, tuple):
+        return tuple(map(key, node))
+    if isinstance(node, Function):
+        return node.symbol
+    if not isinstance(node, gprob._NODES):
+        return node if isinstance(node, Hashable) else repr(node)
+    return (type(node).__name__, *(key(getattr(node, f.name)) for f in fields(node) if f.name != "span"))
+
+
+def mentions(node: Any, names: set[str] | frozenset[str]) -> bool:
+    """Whether an expression or statement reads any of some variables."""
+    return any(isinstance(n, gprob.Var) and n.name in names for n in gprob.walk(node))

@@ -1,0 +1,160 @@
+"""The dependence graph of a loop's body, and its strongly connected components.
+
+Source: Allen and Kennedy (2002), "Optimizing Compilers for Modern Architectures", sections 2.2 and 3.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .accesses import Access
+from .affine import difference
+
+UNKNOWN = "unknown"
+
+
+@dataclass
+class Graph:
+    """Statements by number; `edges[i]` are those that must come after i. `carried` are statements whose iterations
+    depend on each other."""
+
+    count: int
+    edges: list[set[int]] = field(default_factory=list)
+    carried: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.edges = [set() for _ in range(self.count)]
+
+    def groups(self) -> list[list[int]]:
+        """The strongly connected components in an order that respects the edges, else that of the text."""
+        components = _components(self)
+        number = {i: k for k, c in enumerate(components) for i in c}
+        after: list[set[int]] = [set() for _ in components]
+        waiting = [0] * len(components)
+        for i, targets in enumerate(self.edges):
+            for j in targets:
+                if number[i] != number[j] and number[j] not in after[number[i]]:
+                    after[number[i]].add(number[j])
+                    waiting[number[j]] += 1
+        ready = {k for k, n in enumerate(waiting) if n == 0}
+        out = []
+        while ready:
+            k = min(ready, key=lambda k: min(components[k]))
+            ready.remove(k)
+            out.append(sorted(components[k]))
+            for j in after[k]:
+                waiting[j] -= 1
+                if not waiting[j]:
+                    ready.add(j)
+        return out
+
+    def is_recurrence(self, group: Sequence[int]) -> bool:
+        return len(group) > 1 or group[0] in self.carried
+
+
+def _components(graph: Graph) -> list[list[int]]:
+    reach = [_reachable(graph, i) for i in range(graph.count)]
+    out: list[list[int]] = []
+    seen: set[int] = set()
+    for i in range(graph.count):
+        if i not in seen:
+            group = [i] + [j for j in range(i + 1, graph.count) if j in reach[i] and i in reach[j]]
+            seen.update(group)
+            out.append(group)
+    return out
+
+
+def _reachable(graph: Graph, start: int) -> set[int]:
+    found: set[int] = set()
+    todo = [start]
+    while todo:
+        for j in graph.edges[todo.pop()]:
+            if j not in found:
+                found.add(j)
+                todo.append(j)
+    return found
+
+
+def build(
+    accesses: Sequence[Sequence[Access]], index: str, inner: set[str], private: set[str], simple: Sequence[bool]
+) -> Graph:
+    """The graph of statements with these accesses in a loop over `index`.
+
+    `inner` are the variables that change inside of the loop, `private` the variables of which every iteration has its own. In a
+    `simple` statement all reads come before the one write.
+    """
+    graph = Graph(len(accesses))
+    for i, first in enumerate(accesses):
+        for j in range(i, len(accesses)):
+            for a in first:
+                for b in accesses[j]:
+                    if a.name == b.name and (a.writes or b.writes) and not (i == j and a is b and not a.writes):
+                        _connect(graph, i, j, a, b, index, inner, private, simple[i])
+    return graph
+
+
+def _connect(
+    graph: Graph, i: int, j: int, a: Access, b: Access, index: str, inner: set[str], private: set[str], simple: bool
+) -> None:
+    """The edges for a pair of accesses, of statement i and of a later one (or the same) j."""
+    if a.name in private:
+        if i != j:
+            graph.edges[i].add(j)
+        return
+    distance = iterations_between(a, b, index, inner)
+    if distance is None:
+        return
+    if distance == 0:
+        if i != j:
+            graph.edges[i].add(j)
+    elif i != j:
+        if distance == UNKNOWN or distance > 0:  # type: ignore[operator]
+            graph.edges[i].add(j)
+        if distance == UNKNOWN or distance < 0:  # type: ignore[operator]
+            graph.edges[j].add(i)
+    elif not (simple and _reads_ahead(a, b, distance)):
+        graph.carried.add(i)
+
+
+def _reads_ahead(a: Access, b: Access, distance: int | str) -> bool:
+    """Whether one statement reads only what it will overwrite in a later iteration: then all reads may come first."""
+    if distance == UNKNOWN or a.writes and b.writes:
+        return False
+    read_first = distance > 0 if b.writes else distance < 0  # type: ignore[operator]
+    return bool(read_first)
+
+
+def iterations_between(a: Access, b: Access, index: str, inner: set[str]) -> int | str | None:
+    """How many iterations after a the same element is accessed by b: a number, UNKNOWN, or None if never."""
+    found: int | str = UNKNOWN
+    for f, g in zip(a.indices, b.indices):
+        if f is None or g is None:
+            continue
+        coefficient = f.coefficient(index)
+        rest, other = f.without(index), g.without(index)
+        if coefficient != g.coefficient(index) or _varies(rest, inner | {index}) or _varies(other, inner | {index}):
+            continue
+        gap = difference(rest, other)
+        if gap is None:
+            continue
+        if coefficient == 0:
+            if gap:
+                return None
+            continue
+        if gap % coefficient:
+            return None
+        distance = gap // coefficient
+        if found not in (UNKNOWN, distance):
+            return None
+        found = distance
+    return found
+
+
+def _varies(form: object, inner: Iterable[str]) -> bool:
+    return any(t in inner or isinstance(t, tuple) and _mentioned(t, inner) for t in form.terms)  # type: ignore[attr-defined]
+
+
+def _mentioned(term: object, names: Iterable[str]) -> bool:
+    if isinstance(term, tuple):
+        return any(_mentioned(t, names) for t in term)
+    return isinstance(term, str) and term in names

@@ -1,0 +1,263 @@
+"""Loops as lanes: which of them may run all their iterations at once, and what their bodies become.
+
+A loop is distributed over the strongly connected components of its dependence graph. Components without a carried
+dependence run as lanes, the others as recurrences between them. What stands in the way leaves the loop as it is.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from stanlib.types import INT, Tuple, unwind
+
+from ...middle import gprob
+from ..binding_times import BindingTimes, walk_statements
+from . import recurrences
+from .accesses import Access, declared, loop_indices, of_statement, written
+from .affine import linear, mentions
+from .dependences import build, iterations_between
+from .private import added, is_private, is_sum, substituted
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+class Refused(Exception):
+    """A loop can't run as lanes: the reason."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The loops of lanes around a statement, and for every variable inside of how many of them it lives."""
+
+    loops: tuple[str, ...] = ()
+    home: Mapping[str, int] = None  # type: ignore[assignment]
+
+    def lives(self, name: str) -> int:
+        return (self.home or {}).get(name, 0)
+
+    def over(self, name: str) -> str | None:
+        """The outermost loop whose lanes share a variable."""
+        depth = self.lives(name)
+        return self.loops[depth] if depth < len(self.loops) else None
+
+    def inside(self, loop: str, private: set[str]) -> "Scope":
+        depth = len(self.loops) + 1
+        return Scope((*self.loops, loop), {**(self.home or {}), **dict.fromkeys(private, depth)})
+
+    def declaring(self, name: str) -> "Scope":
+        return Scope(self.loops, {**(self.home or {}), name: len(self.loops)})
+
+    def without_last(self) -> "Scope":
+        """The scope of one iteration of the innermost loop."""
+        most = len(self.loops) - 1
+        return Scope(self.loops[:-1], {n: min(d, most) for n, d in (self.home or {}).items()})
+
+    def varying(self) -> set[str]:
+        """The variables that may differ between lanes."""
+        return set(self.loops) | {n for n, d in (self.home or {}).items() if d}
+
+
+class Lanes:
+    """Transforms one body."""
+
+    def __init__(
+        self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
+        names: recurrences.Names,
+    ):  # fmt: skip
+        self.times, self.sizes, self.shaped_by, self.names = times, sizes, shaped_by, names
+
+    def block(self, body: Sequence[gprob.Stmt], scope: Scope) -> Stmts:
+        out: list[gprob.Stmt] = []
+        for s in body:
+            if isinstance(s, gprob.Declare) and scope.loops:
+                scope = scope.declaring(s.name)
+            out += self.statement(s, scope)
+        return tuple(out)
+
+    def statement(self, s: gprob.Stmt, scope: Scope) -> Iterator[gprob.Stmt]:
+        if isinstance(s, gprob.For):
+            yield self._for(s, scope)
+        elif isinstance(s, gprob.While):
+            yield replace(s, body=self.block(s.body, scope))
+        elif isinstance(s, gprob.If):
+            yield self._if(s, scope)
+        elif isinstance(s, gprob.Assign) and scope.loops:
+            yield replace(s, over=scope.over(s.place.name) if s.place.steps else None)
+        else:
+            yield s
+
+    def _if(self, s: gprob.If, scope: Scope) -> gprob.Stmt:
+        if scope.loops and isinstance(s.condition, gprob.Logical) and s.condition.operator == "&&" and not s.otherwise:
+            inner = replace(s, condition=s.condition.right)
+            return self._if(replace(s, condition=s.condition.left, then=(inner,)), scope)
+        then, otherwise = self.block(s.then, scope), self.block(s.otherwise, scope)
+        if not scope.loops or not mentions(s.condition, scope.varying()):
+            return replace(s, then=then, otherwise=otherwise)
+        inner = declared((*s.then, *s.otherwise))
+        own = {n for n in written((*then, *otherwise)) - inner if scope.lives(n) == len(scope.loops)}
+        summed = {t.place.name for t in walk_statements((*then, *otherwise)) if isinstance(t, gprob.Accumulate)}
+        return replace(s, then=then, otherwise=otherwise, lanes=True, merged=tuple(sorted(own - summed)))
+
+    # --- loops
+
+    def _for(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        try:
+            return self._as_lanes(s, scope)
+        except (Refused, recurrences.NotCarried):
+            pass
+        if scope.loops and (mentions(s.lower, scope.varying()) or mentions(s.upper, scope.varying())):
+            raise Refused("the bounds of a loop inside differ between iterations")
+        inner = scope.declaring(s.name) if not scope.loops else scope
+        return replace(s, body=self.block(s.body, inner))
+
+    def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        body = substituted(s.body)
+        self._refuse_unfit(s, body)
+        accesses = [of_statement(t) for t in body]
+        sums, private, carried = self._classify(s, body, accesses)
+        body = tuple(_summed(t, sums, s.name, scope) for t in body)
+        accesses = [[a for a in group if a.name not in sums] for group in accesses]
+        changing = loop_indices(body) | written(body)
+        graph = build(accesses, s.name, changing, private, [isinstance(t, (gprob.Assign, gprob.Declare)) for t in body])
+        inside = scope.inside(s.name, private)
+        made: list[gprob.Stmt] = []
+        for group in graph.groups():
+            statements = [body[i] for i in group]
+            if graph.is_recurrence(group):
+                others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
+                parts = self._recurrence(s, statements, inside, private, carried, sums, others)
+                for t in parts:
+                    inside = _declaring(inside, t)
+                made += parts
+            else:
+                for t in statements:
+                    inside = _declaring(inside, t)
+                made += statements
+        done = list(self._each(made, inside))
+        lasting = sorted(private - declared(body))
+        done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
+        return replace(s, body=tuple(done), lanes=True)
+
+    def _each(self, made: Sequence[gprob.Stmt], scope: Scope) -> Iterator[gprob.Stmt]:
+        for t in made:
+            if isinstance(t, gprob.Recur):
+                yield replace(t, body=self._step(t, scope.without_last()))
+            else:
+                yield from self.statement(t, scope)
+
+    def _step(self, t: gprob.Recur, scope: Scope) -> Stmts:
+        for w in t.windows:
+            scope = scope.declaring(w.row)
+        return self.block(t.body, scope)
+
+    def _recurrence(
+        self, s: gprob.For, group: list[gprob.Stmt], scope: Scope, private: set[str], carried: set[str],
+        sums: set[str], read_elsewhere: set[str],
+    ) -> list[gprob.Stmt]:  # fmt: skip
+        """A group as a recurrence, with what comes before and after it."""
+        if any(isinstance(t, gprob.Accumulate) for t in walk_statements(group)):
+            raise Refused("a sum inside a recurrence")
+        names = written(group)
+        arrays = sorted(n for n in names - private if self._is_indexed(group, n))
+        state = sorted(n for n in (names & carried) - set(arrays))
+        for n in state:
+            if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
+                raise Refused("an array that is carried as a whole")
+        before, recur, after = recurrences.make(group, s, arrays, state, self.names, private, read_elsewhere)
+        return [*before, recur, *after]
+
+    def _is_indexed(self, group: Sequence[gprob.Stmt], name: str) -> bool:
+        return all(a.indices for t in group for a in of_statement(t) if a.name == name and a.writes)
+
+    def _classify(
+        self, s: gprob.For, body: Stmts, accesses: Sequence[Sequence[Access]]
+    ) -> tuple[set[str], set[str], set[str]]:
+        """The variables that the body only adds to, those of which every iteration has its own, and the carried ones."""
+        own = declared(body)
+        sums: set[str] = set()
+        private, carried = set(own), set()
+        for name in sorted(written(body) - own):
+            if not self._depends(name, s, body, accesses):
+                continue
+            if is_sum(body, name):
+                sums.add(name)
+            elif is_private(body, name, self.sizes):
+                private.add(name)
+            else:
+                carried.add(name)
+        return sums, private, carried
+
+    def _depends(self, name: str, s: gprob.For, body: Stmts, accesses: Sequence[Sequence[Access]]) -> bool:
+        """Whether an iteration may touch what another one writes to a variable."""
+        changing = loop_indices(body) | written(body)
+        uses = [a for group in accesses for a in group if a.name == name]
+        writes = [a for a in uses if a.writes]
+        return any(iterations_between(w, a, s.name, changing) not in (None, 0) for w in writes for a in uses)
+
+    # --- what lanes can't do
+
+    def _refuse_unfit(self, s: gprob.For, body: Stmts) -> None:
+        if self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper):
+            raise Refused("the bounds depend on parameters")
+        for t in walk_statements(body):
+            if not isinstance(t, _FIT) and not (isinstance(t, gprob.Message) and t.kind == "reject"):
+                raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
+        varying = {s.name} | written(body) | loop_indices(body)
+        for node in gprob.walk(body):
+            self._refuse_node(node, varying)
+
+    def _refuse_node(self, node: object, varying: set[str]) -> None:
+        if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
+            raise Refused("a function as a value, or the target")
+        if isinstance(node, (gprob.Expr, gprob.Sized)) and _holds_tuple(node):
+            raise Refused("tuples")
+        if isinstance(node, gprob.Sized) and any(mentions(e, varying) for e in node.shape):
+            raise Refused("a size differs between iterations")
+        if isinstance(node, gprob.Range) and not _is_fixed_window(node, varying):
+            raise Refused("the length of a range differs between iterations")
+        if isinstance(node, gprob.Apply):
+            if node.function.raw or any(mentions(node.arguments[i], varying) for i in node.function.shape_arguments):
+                raise Refused("a shape differs between iterations")
+            if node.function.name in _POSITIONED and mentions(node.arguments[1:], varying):
+                raise Refused("a part at a place that differs between iterations")
+        if isinstance(node, gprob.CallUser):
+            if any(mentions(node.arguments[i], varying) for i in self.shaped_by(node.function)):
+                raise Refused("a shape inside a function differs between iterations")
+
+
+_FIT = (
+    gprob.Declare, gprob.Assign, gprob.Observe, gprob.Factor, gprob.Bind, gprob.For, gprob.If, gprob.Accumulate,
+)  # fmt: skip
+_POSITIONED = ("segment", "sub_col", "sub_row", "block", "head", "tail", "sort_indices_asc", "rank")
+
+
+def _declaring(scope: Scope, t: gprob.Stmt) -> Scope:
+    return scope.declaring(t.name) if isinstance(t, gprob.Declare) else scope
+
+
+def _holds_tuple(node: gprob.Expr | gprob.Sized) -> bool:
+    return isinstance(unwind(node.type)[0], Tuple)
+
+
+def _is_fixed_window(r: gprob.Range, varying: set[str]) -> bool:
+    """Whether a range has the same length in all iterations."""
+    if not mentions(r, varying):
+        return True
+    if r.lower is None or r.upper is None:
+        return False
+    length = linear(r.upper).plus(linear(r.lower), -1)
+    return not any(t in varying or not isinstance(t, str) for t in length.terms)
+
+
+def _summed(s: gprob.Stmt, sums: set[str], loop: str, scope: Scope) -> gprob.Stmt:
+    """The statement with additions to sums as such."""
+    if isinstance(s, gprob.For):
+        return replace(s, body=tuple(_summed(t, sums, loop, scope) for t in s.body))
+    if isinstance(s, gprob.If):
+        then, otherwise = ([_summed(t, sums, loop, scope) for t in side] for side in (s.then, s.otherwise))
+        return replace(s, then=tuple(then), otherwise=tuple(otherwise))
+    term = added(s) if isinstance(s, gprob.Assign) and s.place.name in sums else None
+    if term is None:
+        return s
+    place, value = term
+    return gprob.Accumulate(s.span, place, value, loop, scope.over(place.name) if place.steps else None)

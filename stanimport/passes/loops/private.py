@@ -1,0 +1,224 @@
+"""Variables that every iteration writes before it reads them: each can have its own. And sums over iterations."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from stanlib.types import INT, is_scalar
+
+from ...middle import gprob
+from ..binding_times import walk_statements
+from ..normalize import apply
+from .accesses import Access, of_statement, reads, step_indices
+from .affine import key, linear, mentions
+
+Stmts = Sequence[gprob.Stmt]
+Sizes = Mapping[str, gprob.Sized]
+
+
+def is_private(body: Stmts, name: str, sizes: Sizes, lasting: bool = True) -> bool:
+    """Whether no iteration reads what another one has written to a variable.
+
+    Where the value of the last iteration is `lasting`, every iteration must also write the whole variable.
+    """
+    exposed, killed = _block(body, name, sizes)
+    return not exposed and (killed or not lasting)
+
+
+def _block(body: Stmts, name: str, sizes: Sizes) -> tuple[bool, bool]:
+    """Whether a value from before is read, and whether the variable is wholly written afterwards."""
+    exposed = killed = False
+    for s in body:
+        reads_old, kills = _statement(s, name, sizes)
+        exposed = exposed or reads_old and not killed
+        killed = killed or kills
+    return exposed, killed
+
+
+def _statement(s: gprob.Stmt, name: str, sizes: Sizes) -> tuple[bool, bool]:
+    if isinstance(s, gprob.Declare) and s.name == name:
+        return False, True
+    if isinstance(s, gprob.For):
+        bounds = any(a.name == name for e in (s.lower, s.upper) for a in reads(e))
+        exposed, _ = _block(s.body, name, sizes)
+        return bounds or exposed, fills(s, name, sizes)
+    if isinstance(s, gprob.If):
+        sides = [_block(b, name, sizes) for b in (s.then, s.otherwise)]
+        read = any(a.name == name for a in reads(s.condition))
+        return read or any(e for e, _ in sides), all(k for _, k in sides)
+    accesses = [a for a in of_statement(s) if a.name == name]
+    whole = any(a.writes and not a.indices for a in accesses)
+    return any(not a.writes for a in accesses), whole
+
+
+def fills(s: gprob.For, name: str, sizes: Sizes) -> bool:
+    """Whether a loop (nest) writes every component of a variable, each from others."""
+    bounds: list[tuple[str, gprob.Expr]] = []
+    inner: gprob.Stmt = s
+    while isinstance(inner, gprob.For):
+        if not _is_one(inner.lower):
+            return False
+        bounds.append((inner.name, inner.upper))
+        last = [b for b in inner.body if any(a.name == name and a.writes for a in of_statement(b))]
+        if len(last) != 1:
+            return False
+        inner = last[0]
+    if not isinstance(inner, gprob.Assign) or inner.place.name != name or name not in sizes:
+        return False
+    indices, shape = step_indices(inner.place), sizes[name].shape
+    if indices is None or len(indices) > len(shape):
+        return False
+    return all(_covers(i, size, bounds) for i, size in zip(indices, shape))
+
+
+def _is_one(e: gprob.Expr) -> bool:
+    return isinstance(e, gprob.Const) and e.value == 1
+
+
+def _covers(index: gprob.IndexExpr, size: gprob.Expr, bounds: Sequence[tuple[str, gprob.Expr]]) -> bool:
+    """Whether an index runs over a whole axis."""
+    if isinstance(index, gprob.Range):
+        return index.lower is None and index.upper is None
+    if not isinstance(index, gprob.Single) or not isinstance(index.value, gprob.Var):
+        return False
+    return any(n == index.value.name and key(upper) == key(size) for n, upper in bounds)
+
+
+# --- sums ------------------------------------------------------------------------------------------------------------
+
+
+def added(s: gprob.Stmt) -> tuple[gprob.Place, gprob.Expr] | None:
+    """The place and the term of a statement `place = place + term`, with either sign and order."""
+    if not isinstance(s, gprob.Assign) or not is_scalar(s.place.type):
+        return None
+    own = key(s.place.read())
+    terms = list(summands(s.value)) if s.value.type == s.place.type or s.place.type != INT else []
+    rest = [(sign, e) for sign, e in terms if key(_unpromoted(e)) != own]
+    if len(rest) != len(terms) - 1 or not rest or (1, own) not in [(sign, key(_unpromoted(e))) for sign, e in terms]:
+        return None
+    return s.place, as_sum(rest)
+
+
+def _unpromoted(e: gprob.Expr) -> gprob.Expr:
+    while isinstance(e, gprob.Promote):
+        e = e.value
+    return e
+
+
+def summands(e: gprob.Expr, sign: int = 1) -> Iterator[tuple[int, gprob.Expr]]:
+    """The terms of a sum of numbers with their signs, in order."""
+    inner = _unpromoted(e)
+    if isinstance(inner, gprob.Apply) and inner.function.name in ("add", "subtract") and is_scalar(inner.type):
+        yield from summands(inner.arguments[0], sign)
+        yield from summands(inner.arguments[1], -sign if inner.function.name == "subtract" else sign)
+    else:
+        yield sign, e
+
+
+def as_sum(terms: Sequence[tuple[int, gprob.Expr]]) -> gprob.Expr:
+    """The sum of terms with signs."""
+    terms = sorted(terms, key=lambda t: -t[0])
+    sign, value = terms[0]
+    value = value if sign == 1 else _negated(value)
+    for sign, term in terms[1:]:
+        value = _typed("add" if sign == 1 else "subtract", value, term)
+    return value
+
+
+def _typed(name: str, a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
+    result = a.type if a.type != INT else b.type
+    return apply(name, result, (_promoted(a, result), _promoted(b, result)))
+
+
+def _promoted(e: gprob.Expr, t: object) -> gprob.Expr:
+    return e if e.type == t else gprob.Promote(t, e.span, e)  # type: ignore[arg-type]
+
+
+def _negated(e: gprob.Expr) -> gprob.Expr:
+    return apply("minus", e.type, (e,))
+
+
+def is_sum(body: Stmts, name: str) -> bool:
+    """Whether the body does nothing with a variable but add to it what does not depend on it."""
+    found = False
+    for s in walk_statements(body):
+        term = added(s) if isinstance(s, gprob.Assign) and s.place.name == name else None
+        if term is not None:
+            found = True
+            if mentions(term[1], {name}) or any(mentions(i, {name}) for i in term[0].steps):
+                return False
+        elif any(a.name == name for a in _own(s)):
+            return False
+    return found
+
+
+def _own(s: gprob.Stmt) -> list[Access]:
+    """The accesses of a statement without those of nested statements."""
+    if isinstance(s, gprob.For):
+        return [a for e in (s.lower, s.upper) for a in reads(e)]
+    if isinstance(s, gprob.While):
+        return list(reads(s.condition))
+    if isinstance(s, gprob.If):
+        return list(reads(s.condition))
+    return of_statement(s)
+
+
+# --- helper variables ------------------------------------------------------------------------------------------------
+
+
+def substituted(body: Stmts) -> tuple[gprob.Stmt, ...]:
+    """The body with integer variables that only stand for a linear expression replaced by it."""
+    values = _definitions(body)
+    if not values:
+        return tuple(body)
+
+    def change(node: object) -> object:
+        if isinstance(node, gprob.Var) and node.name in values:
+            return replace(values[node.name], span=node.span)
+        return node
+
+    out: tuple[gprob.Stmt, ...] = gprob.rewrite(tuple(body), change)
+    return out
+
+
+def _definitions(body: Stmts) -> dict[str, gprob.Expr]:
+    """Integers that are declared and set once, side by side, from loop indices and constants."""
+    assigned: dict[str, int] = {}
+    for s in walk_statements(body):
+        for a in _own(s):
+            if a.writes:
+                assigned[a.name] = assigned.get(a.name, 0) + 1
+    out: dict[str, gprob.Expr] = {}
+    for block in _blocks(body):
+        for s in block:
+            name, value = _defined(s)
+            if name is None or value is None or value.type != INT:
+                continue
+            declared_here = isinstance(s, gprob.Declare) or any(
+                isinstance(d, gprob.Declare) and d.name == name and d.value is None for d in block
+            )
+            once = assigned[name] == (1 if isinstance(s, gprob.Declare) else 2)
+            if declared_here and once and _is_linear(value, assigned, out):
+                out[name] = gprob.rewrite(value, lambda n: out.get(n.name, n) if isinstance(n, gprob.Var) else n)
+    return out
+
+
+def _blocks(body: Stmts) -> list[Stmts]:
+    out = [body]
+    for s in walk_statements(body):
+        out += gprob.bodies(s)
+    return out
+
+
+def _defined(s: gprob.Stmt) -> tuple[str | None, gprob.Expr | None]:
+    if isinstance(s, gprob.Declare):
+        return s.name, s.value
+    if isinstance(s, gprob.Assign) and not s.place.steps:
+        return s.place.name, s.value
+    return None, None
+
+
+def _is_linear(value: gprob.Expr, assigned: Mapping[str, int], known: Mapping[str, gprob.Expr]) -> bool:
+    """Whether a value is made of constants and variables that don't change in the body."""
+    form = linear(value)
+    return all(isinstance(t, str) and (t not in assigned or t in known) for t in form.terms)

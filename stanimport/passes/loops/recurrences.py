@@ -1,0 +1,386 @@
+"""Statements whose iterations need the ones before, as a recurrence that carries the last values only.
+
+`x[n] = a * x[n - 1] + b * y[n]` in a loop over n carries one number; `b * y[n]`, which does not depend on what is
+carried, is computed beforehand for all n at once, and all x[n] are written at the end. Source: the plan for loops is
+that of lambda lifting (Johnsson 1985) with the state reduced by the distances of the dependences (Allen and Kennedy).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, unwind
+
+from ...middle import gprob
+from ..binding_times import walk_statements
+from ..normalize import apply
+from .accesses import declared, flattened, loop_indices, of_statement, step_indices, written
+from .affine import Linear, difference, key, linear, mentions
+from .private import as_sum, summands
+
+MOST_BEFORE = 8  # how many iterations back a recurrence may read
+
+
+class NotCarried(Exception):
+    """The statements need more of the past than the last few iterations."""
+
+
+@dataclass
+class Names:
+    """Fresh names for helper variables."""
+
+    count: int = 0
+
+    def new(self, name: str) -> str:
+        self.count += 1
+        return f"_{name.lstrip('_')}_{self.count}"
+
+
+@dataclass
+class Carried:
+    """One array of a recurrence: where it is written and how far back it is read."""
+
+    name: str
+    type: Type
+    prefix: tuple[gprob.IndexExpr, ...]
+    current: gprob.Expr  # the index that an iteration writes
+    row: str
+    distance: int = 0
+    before: list[str] = field(default_factory=list)
+
+
+def make(
+    group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Names,
+    private: set[str], read_elsewhere: set[str],
+) -> tuple[list[gprob.Stmt], gprob.Recur, list[gprob.Stmt]]:  # fmt: skip
+    """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
+
+    `arrays` are the containers that the statements write, `state` the variables that they carry otherwise, `private`
+    those of which every iteration has its own, `read_elsewhere` what other statements of the loop read.
+
+    Raises:
+        NotCarried: if an array is read at other places than a few iterations before.
+    """
+    changing = loop_indices(group) | written(group)
+    carried = [_carried(group, x, loop, changing, names) for x in arrays]
+    body: tuple[gprob.Stmt, ...] = tuple(group)
+    before: list[gprob.Stmt] = []
+    for c in carried:
+        body = _with_rows(body, c, loop)
+    hoisted = _Hoist(loop, names, written(body) | set(state) | {n for c in carried for n in (c.row, *c.before)})
+    body = hoisted.block(body)
+    before += hoisted.statements
+    starts: list[gprob.Stmt] = []
+    for c in carried:
+        start, inside = _start(c, body, names)
+        before += start
+        starts += inside
+    body = (*starts, *body)
+    index = names.new(loop.name)
+    body = _renamed(body, loop.name, index)
+    own = declared(body) | loop_indices(body) | {c.row for c in carried}
+    available = private | {s.name for s in before if isinstance(s, gprob.Declare)}
+    inputs = sorted({a.name for s in body for a in of_statement(s)} & available - own - set(state))
+    outputs = [c.row for c in carried] + sorted((written(group) & private & read_elsewhere) - set(state))
+    windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in carried)
+    recur = gprob.Recur(loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs), tuple(outputs))
+    return before, recur, [_written(c) for c in carried]
+
+
+# --- the arrays ------------------------------------------------------------------------------------------------------
+
+
+def _carried(
+    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Names
+) -> Carried:
+    """How the statements use an array: written at one index that moves with the loop, read there and behind it."""
+    uses = list(_uses(group, name))
+    if any(indices is None for _, indices, _ in uses):
+        raise NotCarried(name)
+    position = _position([i for _, i, _ in uses if i is not None], loop, changing)
+    writes = [indices for is_write, indices, _ in uses if is_write and indices is not None]
+    current = writes[0][position]
+    assert isinstance(current, gprob.Single)
+    base = _base_type(group, name)
+    c = Carried(name, base, writes[0][:position], current.value, names.new(name))
+    form = linear(current.value)
+    for is_write, indices, _ in uses:
+        assert indices is not None
+        distance = _distance(form, indices[position], loop)
+        if is_write and distance != 0 or distance < 0 or distance > MOST_BEFORE:
+            raise NotCarried(name)
+        c.distance = max(c.distance, distance)
+    c.before = [names.new(name) for _ in range(c.distance)]
+    return c
+
+
+def _uses(
+    nodes: Sequence[gprob.Stmt], name: str
+) -> Iterator[tuple[bool, tuple[gprob.IndexExpr, ...] | None, object]]:
+    """Whether a use is a write, and its indices; None where the whole array is used or a part that is no element."""
+    for s in walk_statements(nodes):
+        if isinstance(s, gprob.Assign) and s.place.name == name:
+            yield True, step_indices(s.place) or None, s
+    inside_of_indices: set[int] = set()
+    for node in gprob.walk(tuple(nodes)):
+        if isinstance(node, gprob.Index) and id(node) not in inside_of_indices:
+            base, indices = flattened(node)
+            inner = node.base
+            while isinstance(inner, gprob.Index):
+                inside_of_indices.add(id(inner))
+                inner = inner.base
+            if isinstance(base, gprob.Var) and base.name == name:
+                inside_of_indices.add(id(base))
+                yield False, indices, node
+    for node in gprob.walk(tuple(nodes)):
+        if isinstance(node, gprob.Var) and node.name == name and id(node) not in inside_of_indices:
+            yield False, None, node
+
+
+def _position(all_indices: Sequence[tuple[gprob.IndexExpr, ...]], loop: gprob.For, changing: set[str]) -> int:
+    """The index that moves with the loop; all before it are the same everywhere and don't change."""
+    shortest = min(map(len, all_indices))
+    for position in range(shortest):
+        here = [i[position] for i in all_indices]
+        if not all(isinstance(i, gprob.Single) for i in here):
+            break
+        form = [linear(i.value) for i in here if isinstance(i, gprob.Single)]
+        if all(abs(f.coefficient(loop.name)) == 1 for f in form):
+            return position
+        if len({key(i) for i in here}) > 1 or mentions(here[0], changing | {loop.name}):
+            break
+    raise NotCarried("no index moves with the loop")
+
+
+def _distance(current: Linear, index: gprob.IndexExpr, loop: gprob.For) -> int:
+    """How many iterations before the current one the element at an index was written."""
+    assert isinstance(index, gprob.Single)
+    form = linear(index.value)
+    coefficient = current.coefficient(loop.name)
+    gap = difference(current, form)
+    if gap is None or form.coefficient(loop.name) != coefficient:
+        raise NotCarried("an index does not move with the loop by constant steps")
+    return gap * coefficient
+
+
+def _base_type(group: Sequence[gprob.Stmt], name: str) -> Type:
+    for s in walk_statements(group):
+        if isinstance(s, gprob.Assign) and s.place.name == name:
+            return s.place.base
+    raise NotCarried(name)
+
+
+def _row_type(c: Carried) -> Type:
+    """The type of what one iteration writes."""
+    element, dims = unwind(c.type)
+    count = len(c.prefix) + 1
+    if isinstance(element, Tuple):
+        raise NotCarried(c.name)
+    if count <= dims:
+        return array(element, dims - count)
+    if dimensions(c.type) == count:
+        return REAL if str(element) not in ("int", "complex") else element
+    if element == MATRIX:
+        return ROW_VECTOR
+    raise NotCarried(c.name)
+
+
+def _with_rows(
+    body: tuple[gprob.Stmt, ...], c: Carried, loop: gprob.For
+) -> tuple[gprob.Stmt, ...]:
+    """The statements with variables for the rows of an array in place of the array."""
+    kind, skip = _row_type(c), len(c.prefix) + 1
+    current = linear(c.current)
+
+    def row(indices: tuple[gprob.IndexExpr, ...]) -> str:
+        distance = _distance(current, indices[skip - 1], loop)
+        return c.row if distance == 0 else c.before[distance - 1]
+
+    def change(node: object) -> object:
+        if isinstance(node, gprob.Index):
+            base, indices = flattened(node)
+            if isinstance(base, gprob.Var) and base.name == c.name and len(indices) >= skip:
+                variable = gprob.Var(kind, node.span, row(indices))
+                return gprob.Index(node.type, node.span, variable, indices[skip:]) if indices[skip:] else variable
+        if isinstance(node, gprob.Place) and node.name == c.name:
+            indices_ = step_indices(node)
+            assert indices_ is not None
+            rest = indices_[skip:]
+            return gprob.Place(row(indices_), kind, node.span, (gprob.Step(node.type, rest),) if rest else ())
+        return node
+
+    out: tuple[gprob.Stmt, ...] = _top_down(body, change)
+    return out
+
+
+def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node changed from the top: what `change` replaces is not looked into, but for its indices."""
+    if isinstance(node, tuple):
+        return tuple(_top_down(n, change) for n in node)
+    if not isinstance(node, gprob._NODES):
+        return node
+    node = change(node)
+    new = {}
+    for f in fields(node):
+        old = getattr(node, f.name)
+        if isinstance(old, gprob._NODES) or isinstance(old, tuple):
+            made = _top_down(old, change)
+            if made != old:
+                new[f.name] = made
+    return replace(node, **new) if new else node
+
+
+def _start(c: Carried, body: Sequence[gprob.Stmt], names: Names) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
+    """The row as it is when an iteration begins, unless the iteration writes all of it first."""
+    span, kind = body[0].span, _row_type(c)
+    for s in body:
+        if isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps and not mentions(s.value, {c.row}):
+            return [], []
+        if any(a.name == c.row for a in of_statement(s)):
+            break
+    old = names.new(c.name)
+    value = _element(c, c.current)
+    read = gprob.Declare(span, old, gprob.Sized(kind), None, value)
+    return [read], [gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old))]
+
+
+def _element(c: Carried, index: gprob.Expr) -> gprob.Expr:
+    base = gprob.Var(c.type, index.span, c.name)
+    return gprob.Index(_row_type(c), index.span, base, (*c.prefix, gprob.Single(index)))
+
+
+def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
+    """The elements written d iterations before the first one, d = 1, 2, ..."""
+    sign = linear(c.current).coefficient(loop.name)
+    first = gprob.rewrite(c.current, lambda n: loop.lower if isinstance(n, gprob.Var) and n.name == loop.name else n)
+    out = []
+    for d in range(1, c.distance + 1):
+        step = gprob.int_const(d, loop.span)
+        out.append(_element(c, apply("subtract" if sign > 0 else "add", INT, (first, step))))
+    return tuple(out)
+
+
+def _written(c: Carried) -> gprob.Stmt:
+    span, kind = c.current.span, _row_type(c)
+    step = gprob.Step(kind, (*c.prefix, gprob.Single(c.current)))
+    return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), gprob.Var(kind, span, c.row))
+
+
+def _renamed(body: tuple[gprob.Stmt, ...], old: str, new: str) -> tuple[gprob.Stmt, ...]:
+    def change(node: object) -> object:
+        return replace(node, name=new) if isinstance(node, gprob.Var) and node.name == old else node
+
+    out: tuple[gprob.Stmt, ...] = gprob.rewrite(body, change)
+    return out
+
+
+# --- what does not depend on the past --------------------------------------------------------------------------------
+
+
+class _Hoist:
+    """Moves expressions that nothing in the recurrence changes out of it; those of inner loops into arrays."""
+
+    def __init__(self, loop: gprob.For, names: Names, changing: set[str]):
+        self.loop, self.names, self.changing = loop, names, changing
+        self.statements: list[gprob.Stmt] = []
+        self.inner: list[gprob.For] = []
+        self.known: dict[object, gprob.Expr] = {}
+
+    def block(self, body: Sequence[gprob.Stmt]) -> tuple[gprob.Stmt, ...]:
+        return tuple(self._statement(s) for s in body)
+
+    def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
+        if isinstance(s, gprob.For):
+            if not self._is_fixed(s):
+                return s
+            self.inner.append(s)
+            made = replace(s, body=self.block(s.body))
+            self.inner.pop()
+            return made
+        if isinstance(s, gprob.If):
+            return replace(s, condition=self._expression(s.condition))
+        if isinstance(s, (gprob.Assign, gprob.Declare)) and s.value is not None:
+            return replace(s, value=self._expression(s.value))
+        return s
+
+    def _is_fixed(self, s: gprob.For) -> bool:
+        """Whether an inner loop always runs over 1, ..., the same number."""
+        one = isinstance(s.lower, gprob.Const) and s.lower.value == 1
+        return one and not mentions(s.upper, self.changing | {self.loop.name} | {f.name for f in self.inner})
+
+    def _expression(self, e: gprob.Expr) -> gprob.Expr:
+        if not mentions(e, self.changing) and self._is_pure(e):
+            return self._hoisted(e) if _is_work(e) else e
+        regrouped = self._regrouped(e)
+        if regrouped is not None:
+            return regrouped
+        if isinstance(e, gprob.Cond):
+            return replace(e, condition=self._expression(e.condition))
+        if isinstance(e, gprob.Logical):
+            return replace(e, left=self._expression(e.left))
+        if isinstance(e, gprob.Index):
+            return replace(e, base=e.base if isinstance(e.base, gprob.Var) else self._expression(e.base))
+        if isinstance(e, (gprob.Apply, gprob.CallUser)):
+            return replace(e, arguments=tuple(map(self._expression, e.arguments)))
+        if isinstance(e, gprob.Promote):
+            return replace(e, value=self._expression(e.value))
+        return e
+
+    def _regrouped(self, e: gprob.Expr) -> gprob.Expr | None:
+        """A sum of numbers with the summands that can be hoisted put together: a + (b + c) for a + b + c."""
+        if e.type != REAL:
+            return None
+        fixed, others = [], []
+        for sign, term in summands(e):
+            hoistable = not mentions(term, self.changing) and self._is_pure(term)
+            (fixed if hoistable else others).append((sign, term))
+        if len(fixed) < 2 or not others:
+            return None
+        together = self._expression(as_sum(fixed))
+        return as_sum([*((sign, self._expression(t)) for sign, t in others), (1, together)])
+
+    def _is_pure(self, e: gprob.Expr) -> bool:
+        for n in gprob.walk(e):
+            if isinstance(n, (gprob.CallUser, gprob.TargetValue, gprob.FunctionValue)):
+                return False
+            if isinstance(n, gprob.Apply) and (n.function.random or n.function.effect or n.function.raw):
+                return False
+        return not isinstance(unwind(e.type)[0], Tuple)
+
+    def _hoisted(self, e: gprob.Expr) -> gprob.Expr:
+        loops = [f for f in self.inner if mentions(e, {f.name})]
+        same = (key(e), tuple(f.name for f in loops))
+        if same not in self.known:
+            self.known[same] = self._computed(e, loops)
+        return replace(self.known[same], span=e.span)
+
+    def _computed(self, e: gprob.Expr, loops: Sequence[gprob.For]) -> gprob.Expr:
+        """A variable that holds an expression for all iterations, and where it is computed."""
+        name, span = self.names.new("each"), e.span
+        if not loops:
+            self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
+            return gprob.Var(e.type, span, name)
+        kind = array(e.type, len(loops))
+        sizes = tuple(f.upper for f in loops)
+        if dimensions(e.type):
+            return e
+        indices = {f.name: self.names.new(f.name) for f in loops}
+        value = gprob.rewrite(e, lambda n: replace(n, name=indices[n.name]) if isinstance(n, gprob.Var) and n.name in indices else n)
+        places = tuple(gprob.Single(gprob.Var(INT, span, indices[f.name])) for f in loops)
+        place = gprob.Place(name, kind, span, (gprob.Step(e.type, places),))
+        filled: gprob.Stmt = gprob.Assign(span, place, value)
+        for f in reversed(loops):
+            filled = replace(f, name=indices[f.name], body=(filled,))
+        self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), filled]
+        own = tuple(gprob.Single(gprob.Var(INT, span, f.name)) for f in loops)
+        return gprob.Index(e.type, span, gprob.Var(kind, span, name), own)
+
+
+def _is_work(e: gprob.Expr) -> bool:
+    """Whether an expression is more than a constant or a variable."""
+    return not isinstance(e, (gprob.Const, gprob.Var)) and any(
+        isinstance(n, (gprob.Index, gprob.Apply)) and not (isinstance(n, gprob.Apply) and n.function.shape_only)
+        for n in gprob.walk(e)
+    )
+

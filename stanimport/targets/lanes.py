@@ -1,0 +1,91 @@
+"""Loops whose iterations run as lanes: Python statements on values of all iterations at once (stanlib.lanes)."""
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ..middle import gprob
+from ..passes.loops.accesses import written
+from .asty import Builder
+
+if TYPE_CHECKING:
+    from .statements import Statements
+
+
+def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
+    """`for n in ppl.lanes(lower, upper)`: the body runs once."""
+    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper))
+    before = st.expr.varying
+    st.expr.varying = before | {s.name} | written(s.body)
+    st.lanes.append(s.name)
+    body = st.block(s.body)
+    st.lanes.pop()
+    st.expr.varying = before
+    return [b.for_(st.names[s.name], call, body)]
+
+
+def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
+    """Each side for the lanes in which it is taken, then the variables that either assigns put together."""
+    condition = st.expr.condition(s.condition)
+    merged = [st.names[n] for n in s.merged]
+    if not s.otherwise and not merged:
+        return [_once("ppl.when", condition, st.block(s.then), b)]
+    chosen = st.names.new("chosen")
+    saved = [st.names.new(f"{n}_before") for n in merged]
+    out = [b.assign(chosen, condition), *(b.assign(o, b.name(n)) for o, n in zip(saved, merged))]
+    out.append(_once("ppl.when", b.name(chosen), st.block(s.then), b))
+    if not s.otherwise:
+        return [*out, *(b.assign(n, b.call("ppl.merge", b.name(chosen), b.name(n), b.name(o))) for n, o in zip(merged, saved))]
+    taken = [st.names.new(f"{n}_then") for n in merged]
+    out += [b.assign(t, b.name(n)) for t, n in zip(taken, merged)]
+    out += [b.assign(n, b.name(o)) for n, o in zip(merged, saved)]
+    out.append(_once("ppl.unless", b.name(chosen), st.block(s.otherwise), b))
+    return [*out, *(b.assign(n, b.call("ppl.merge", b.name(chosen), b.name(t), b.name(n))) for n, t in zip(merged, taken))]
+
+
+def _once(function: str, condition: ast.expr, body: list[ast.stmt], b: Builder) -> ast.stmt:
+    return b.for_("_", b.call(function, condition), body)
+
+
+def accumulate(st: Statements, s: gprob.Accumulate, b: Builder) -> list[ast.stmt]:
+    """`place += value` of all iterations of a loop."""
+    name, value, loop = st.names[s.place.name], st.expr(s.value), b.name(st.names[s.loop])
+    if not s.place.steps:
+        return [b.assign(name, b.call("ppl.add_to", b.name(name), value, loop))]
+    indices = [st.expr.one_index(i, b) for step in s.place.steps for i in step.indices]
+    shared = {} if s.over is None else {"over": b.name(st.names[s.over])}
+    return [b.assign(name, b.call("ppl.add_at", b.name(name), value, *indices, loop=loop, **shared))]
+
+
+def last(st: Statements, s: gprob.Last, b: Builder) -> list[ast.stmt]:
+    """A variable as the last iteration leaves it."""
+    name = st.names[s.name]
+    return [b.assign(name, b.call("ppl.last", b.name(name), b.name(st.names[s.loop])))]
+
+
+def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
+    """A recurrence: a function from what is carried and the inputs of one iteration to both anew."""
+    before = [st.names[n] for w in s.windows for n in w.before]
+    state, inputs, outputs = ([st.names[n] for n in group] for group in (s.state, s.inputs, s.outputs))
+    index, step = st.names[s.name], st.names.new("step")
+    frame = st.effects.open_lifted()
+    loop = st.lanes.pop()
+    split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
+    st.lanes.append(loop)
+    terms = st.effects.close_lifted(frame)
+    carried = [n for w in s.windows for n in ([st.names[w.row], *(st.names[x] for x in w.before[:-1])] if w.before else [])]
+    results = b.tuple_([b.name(n) for n in (*outputs, *terms.values())])
+    returned = b.return_(b.tuple_([b.tuple_([b.name(n) for n in (*carried, *state)]), results]))
+    body = [*st.effects.initial(frame, s.body, b), *body, returned]
+    function = b.function(step, [index, *before, *state, *inputs], body)
+    firsts = [_previous(st, e, b) for w in s.windows for e in w.first]
+    carry = b.tuple_([*firsts, *map(b.name, state)])
+    call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, b.tuple_([b.name(n) for n in inputs]))
+    kept = b.make(ast.Tuple, elts=[b.target("_") for _ in before] + [b.target(n) for n in state], ctx=ast.Store())
+    target = b.make(ast.Tuple, elts=[kept, b.tuple_target([*outputs, *terms.values()])], ctx=ast.Store())
+    return [*split, function, b.assign(target, call), *st.passed_on(terms, b)]
+
+
+def _previous(st: Statements, e: gprob.Expr, b: Builder) -> ast.expr:
+    assert isinstance(e, gprob.Index)
+    return b.call("ppl.previous", st.expr(e.base), *(st.expr.one_index(i, b) for i in e.indices))

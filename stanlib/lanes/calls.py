@@ -1,0 +1,199 @@
+"""Library functions, densities and functions of the program on values that differ between lanes."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import namespace
+from ..domains import guard
+from .frames import Axis, Frame, current, outside
+from .values import Lanes, align, full, is_lanes, known, operand
+
+if TYPE_CHECKING:
+    from ..distribution import Distribution
+    from ..registry import Function
+
+DENSITIES = ("lpdf", "lpmf", "lcdf", "lccdf")
+
+
+def call(function: Function, arguments: Sequence[Any]) -> Any:
+    """A library function of arguments some of which differ between lanes."""
+    frame = current()
+    if function.random:
+        return _draw(function, arguments, frame)
+    values = [operand(a, frame) for a in arguments]
+    if function.shape_only:
+        return function(*map(_one_lane, values))
+    if is_densities(function):
+        terms = density_terms(function, values, frame)
+        return Lanes(namespace((terms.data,)).sum(terms.data, axis=tuple(range(len(terms.axes), len(terms.data.shape)))),
+                     terms.axes, terms.mask) if terms.rank else terms  # fmt: skip
+    if all(rank_of(v) == 0 for v in values) and not function.one_by_one and not function.shape_arguments:
+        return _elementwise(function, values, frame)
+    return each(function, *values)
+
+
+def rank_of(value: Any) -> int:
+    """The number of dimensions of a value in one lane."""
+    if type(value) is Lanes:
+        return value.rank
+    return 0 if isinstance(value, (int, float, complex)) else len(np.shape(value))
+
+
+def _one_lane(value: Any) -> Any:
+    return np.empty(value.event) if type(value) is Lanes else value
+
+
+def _elementwise(function: Callable[..., Any], values: Sequence[Any], frame: Frame) -> Lanes:
+    arrays, axes = align(values, frame)
+    shape = tuple(a.size for a in axes)
+    xp = namespace(arrays)
+    wide = [xp.broadcast_to(a, shape) if len(np.shape(a)) and tuple(a.shape) != shape else a for a in arrays]
+    out = function(*wide)
+    return Lanes(out if tuple(np.shape(out)) == shape else xp.broadcast_to(xp.asarray(out), shape), axes, frame.mask)
+
+
+# --- densities -------------------------------------------------------------------------------------------------------
+
+
+def lane_terms(function: Any, y: Any, *arguments: Any) -> Any:
+    """A log distribution function of the library or of the program: a term for every lane and observation."""
+    frame = current()
+    values = [operand(a, frame) for a in (y, *arguments)]
+    return density_terms(function, values, frame) if is_densities(function) else each(function, *values)
+
+
+def combine_events(function: Callable[[list[Any]], Any], items: Sequence[Any]) -> Any:
+    """A container made of items that differ between lanes."""
+    return each(lambda *values: function(list(values)), *items)
+
+
+def is_densities(function: Function) -> bool:
+    """Whether a function is the density or a log distribution function of a law of numbers."""
+    method = function.name.rpartition("_")[2]
+    return function.distribution is not None and method in DENSITIES and is_elementwise(function.distribution)
+
+
+def is_elementwise(law: Distribution) -> bool:
+    """Whether a law is one of numbers whose parameters are numbers."""
+    return law.event_dims == 0 and not law.argument_dims and all(law.vectorized)
+
+
+def density_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
+    """One term for every lane and observation of a density or log distribution function."""
+    law, method = function.distribution, function.name.rpartition("_")[2]
+    arrays, axes = align(values, frame)
+    terms = log_terms(law, method, arrays)
+    shape = tuple(a.size for a in axes)
+    missing = tuple(np.shape(terms))[: len(axes)] != shape or len(np.shape(terms)) < len(axes)
+    if missing:
+        rest = tuple(np.shape(terms))[len(axes) :] if len(np.shape(terms)) >= len(axes) else ()
+        terms = namespace((terms,)).broadcast_to(terms, shape + rest)
+    return Lanes(terms, axes, frame.mask)
+
+
+def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
+    """The terms of a law's density or log distribution function for arrays that broadcast against each other."""
+    xp = namespace(arrays)
+    y, *parameters = arrays
+    law.check_variate(xp, method, y, parameters)
+    if method == law.density:
+        return law.log_prob(y, *parameters)
+    checks = tuple((i, n, law.domains[n]) for i, n in enumerate(law.argument_names) if n in law.domains)
+    guarded = guard(xp, f"{law.name}_{method}", parameters, checks)
+    converted = (xp.reals if law.density == "lpmf" else xp.convert)((y, *guarded))
+    return law.methods[method](xp, *converted)
+
+
+# --- one lane at a time, for the code; all at once, for the machine -------------------------------------------------
+
+
+def each(function: Callable[..., Any], *arguments: Any) -> Any:
+    """function of every lane's values: by `vmap` in JAX, one lane after the other in NumPy and PyTorch."""
+    frame = current()
+    values = [operand(a, frame) for a in arguments]
+    union = {a for v in values if type(v) is Lanes for a in v.axes}
+    axes = tuple(a for a in frame.axes if a in union)
+    if not axes:
+        return function(*values)
+    with outside():
+        batched = _vmap if _in_jax(values) else _loop
+        out = batched(function, values, axes)
+    return _wrapped(out, axes, frame)
+
+
+def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+    """function of every lane's values, each lane with random numbers of its own."""
+    frame, source = current(), random.split()
+    number = Lanes(np.arange(int(np.prod(frame.shape))).reshape(frame.shape), frame.axes)
+    return each(lambda i, *given: function(source.at(i), *given), number, *arguments)
+
+
+def _in_jax(values: Sequence[Any]) -> bool:
+    return namespace([v.data if type(v) is Lanes else v for v in values]).LIBRARY == "jax"
+
+
+def _wrapped(out: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
+    if isinstance(out, tuple):
+        return tuple(_wrapped(o, axes, frame) for o in out)
+    return None if out is None else Lanes(out, axes, frame.mask)
+
+
+def _vmap(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+    import jax
+
+    varying = [i for i, v in enumerate(values) if type(v) is Lanes]
+
+    def of_lanes(*arrays: Any) -> Any:
+        filled = list(values)
+        for i, array in zip(varying, arrays):
+            filled[i] = array
+        return function(*filled)
+
+    for axis in reversed(axes):
+        of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
+    return of_lanes(*(values[i].data for i in varying))
+
+
+def _loop(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+    shape = tuple(a.size for a in axes)
+    results = [
+        function(*(_lane(v, dict(zip(axes, lane))) for v in values))
+        for lane in itertools.product(*(range(n) for n in shape))
+    ]
+    return _stacked(results, shape)
+
+
+def _lane(value: Any, lane: dict[Axis, int]) -> Any:
+    return value.data[tuple(lane[a] for a in value.axes)] if type(value) is Lanes else value
+
+
+def _stacked(results: list[Any], shape: tuple[int, ...]) -> Any:
+    if isinstance(results[0], tuple):
+        return tuple(_stacked([r[i] for r in results], shape) for i in range(len(results[0])))
+    if results[0] is None:
+        return None
+    xp = namespace(results)
+    stacked = xp.stack([xp.asarray(r) for r in xp.convert(results)])
+    return xp.reshape(stacked, shape + tuple(xp.shape(stacked)[1:]))
+
+
+# --- random numbers --------------------------------------------------------------------------------------------------
+
+
+def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
+    """Random numbers that are drawn anew for every lane of the frame."""
+    random, *rest = arguments
+    values = [operand(a, Frame(frame.axes)) for a in rest]
+    law = function.distribution
+    if law is not None and is_elementwise(law) and values and all(rank_of(v) == 0 for v in values):
+        arrays = [full(v, frame) for v in values]
+        with outside():
+            return Lanes(function(random, *arrays), frame.axes, frame.mask)
+    return each_random(random, function, *values)  # type: ignore[no-any-return]
+
+
+__all__ = ["call", "density_terms", "each", "is_densities", "is_elementwise", "is_lanes", "known", "log_terms", "rank_of"]

@@ -1,0 +1,173 @@
+"""Loops, conditions and what leaves them: reductions, last values, merged branches."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..arrays import namespace
+from .frames import Axis, Frame, current, inside
+from .values import Lanes, align, combine, full, known, operand, refined, same_rank
+
+
+def lanes(lower: Any, upper: Any) -> Iterator[Lanes]:
+    """`for (n in lower:upper)`, its body run once for all iterations; not at all if there are none."""
+    frame = current()
+    if type(lower) is Lanes or type(upper) is Lanes:
+        yield from _ragged(operand(lower, frame), operand(upper, frame), frame)
+        return
+    indices = np.arange(int(lower), int(upper) + 1)
+    if indices.size:
+        axis = Axis(indices.size, frame)
+        yield from inside(Frame((*frame.axes, axis), frame.mask), Lanes(indices, (axis,)))
+
+
+def _ragged(lower: Any, upper: Any, frame: Frame) -> Iterator[Lanes]:
+    """A loop whose bounds differ between the lanes around: one axis for all its iterations in all of them."""
+    (low, high), axes = align((lower, upper), frame)
+    low, high = np.broadcast_arrays(low, high)
+    counts = np.maximum(high - low + 1, 0)
+    if (counts == counts.flat[0]).all() and (low == low.flat[0]).all():
+        yield from lanes(int(low.flat[0]), int(high.flat[0]))
+        return
+    repeated = np.repeat(np.arange(counts.size), counts.ravel())
+    if repeated.size:
+        starts = np.cumsum(counts.ravel()) - counts.ravel()
+        index = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
+        axis = Axis(repeated.size, frame, dict(zip(axes, np.unravel_index(repeated, counts.shape))))
+        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(index, (axis,)))
+
+
+# --- conditions ------------------------------------------------------------------------------------------------------
+
+
+def when(condition: Any) -> Iterator[None]:
+    """The lanes in which a condition holds: `for _ in when(c)` runs its body for them, or not at all."""
+    frame = current()
+    if type(condition) is not Lanes:
+        yield from _when_all(condition, frame)
+        return
+    condition = operand(condition, Frame(frame.axes))
+    holds = known(condition)
+    if holds is None:
+        mask = combine(lambda c: c != 0, condition)
+        if frame.mask is not None:
+            mask = combine(lambda a, b: a & b, Lanes(frame.mask.data, frame.mask.axes), mask)
+        yield from inside(Frame(frame.axes, mask), None)
+        return
+    chosen = np.nonzero(holds)
+    if not chosen[0].size:
+        return
+    if chosen[0].size == holds.size:
+        yield from inside(frame, None)
+        return
+    axis = Axis(chosen[0].size, frame, dict(zip(condition.axes, chosen)))
+    yield from inside(Frame(frame.replaced(condition.axes, (axis,)), frame.mask), None)
+
+
+def _when_all(condition: Any, frame: Frame) -> Iterator[None]:
+    """A condition that all lanes agree on."""
+    if known(condition) is not None or namespace((condition,)).LIBRARY == "torch":
+        if condition:
+            yield from inside(frame, None)
+        return
+    xp = namespace((condition,))
+    mask = Lanes(xp.broadcast_to(xp.asarray(condition) != 0, frame.shape), frame.axes)
+    yield from when(mask)
+
+
+def unless(condition: Any) -> Iterator[None]:
+    """The other lanes."""
+    if type(condition) is Lanes:
+        yield from when(combine(lambda c: c == 0, condition))
+    else:
+        yield from when(condition == 0 if not isinstance(condition, bool) else not condition)
+
+
+def merge(condition: Any, then: Any, otherwise: Any) -> Any:
+    """The value after a branch: `then` in the lanes in which the condition holds. None is a value never given."""
+    if then is None or otherwise is None:
+        return otherwise if then is None else then
+    frame = current()
+    if isinstance(then, tuple):
+        return tuple(merge(condition, a, b) for a, b in zip(then, otherwise))
+    holds = known(condition)
+    if holds is not None and holds.all():
+        return then
+    if holds is not None and not holds.any():
+        return otherwise
+    if holds is not None and type(condition) is Lanes:
+        return _joined(operand(condition, Frame(frame.axes)), then, otherwise, frame)
+    values = [operand(v, Frame(frame.axes)) for v in (condition, then, otherwise)]
+    return combine(_where, *same_rank(*values))
+
+
+def _where(condition: Any, a: Any, b: Any) -> Any:
+    xp = namespace((condition, a, b))
+    if xp.is_integer(a) and xp.is_integer(b):
+        return xp.where(xp.asarray(condition) != 0, a, b)
+    return xp.where(xp.asarray(condition) != 0, xp.real(a), xp.real(b))
+
+
+def _joined(condition: Lanes, then: Any, otherwise: Any, frame: Frame) -> Lanes:
+    """Values of the chosen lanes and of the others, each in its place again."""
+    axes, holds = condition.axes, np.asarray(condition.data) != 0
+    parts = [_lanes_of(v, axes, np.nonzero(h), frame) for v, h in ((then, holds), (otherwise, ~holds))]
+    extra = tuple(a for a in frame.axes if a not in axes and any(a in p.axes for p in parts))
+    xp = namespace([p.data for p in parts])
+    arrays = [_wide(p, extra, xp) for p in parts]
+    event = np.broadcast_shapes(*(tuple(a.shape)[1:] for a in arrays))
+    arrays = [xp.broadcast_to(a, (a.shape[0], *event)) for a in arrays]
+    joined = xp.concatenate(list(xp.convert(arrays)), 0)
+    place = np.empty(holds.size, int)
+    place[np.concatenate([np.flatnonzero(holds), np.flatnonzero(~holds)])] = np.arange(holds.size)
+    data = xp.reshape(xp.get(joined, (place,)), holds.shape + event)
+    return refined(Lanes(data, (*axes, *extra), frame.mask), frame)
+
+
+def _lanes_of(value: Any, axes: tuple[Axis, ...], chosen: tuple[np.ndarray, ...], frame: Frame) -> Lanes:
+    """A value as it is in some lanes: as one axis for those, and any other axes that it has."""
+    if type(value) is Lanes and not any(a in frame.axes for a in value.axes if a in axes) and value.axes:
+        own = [a for a in value.axes if any(x in a.maps for x in axes)]
+        if own:  # computed for these lanes alone
+            return refined(value, Frame((own[0], *(a for a in frame.axes if a not in axes))))
+    axis = Axis(chosen[0].size, frame, dict(zip(axes, chosen)))
+    small = Frame((axis, *(a for a in frame.axes if a not in axes)))
+    seen = operand(value, small)
+    if type(seen) is Lanes and axis in seen.axes:
+        return seen
+    xp = namespace((seen.data if type(seen) is Lanes else seen,))
+    data = seen.data if type(seen) is Lanes else xp.asarray(seen)
+    other = seen.axes if type(seen) is Lanes else ()
+    return Lanes(xp.broadcast_to(data, (axis.size, *xp.shape(data))), (axis, *other))
+
+
+def _wide(part: Lanes, extra: tuple[Axis, ...], xp: Any) -> Any:
+    """The array with a dimension for each of some axes behind the first."""
+    shape = (part.data.shape[0], *(a.size if a in part.axes else 1 for a in extra), *part.event)
+    return xp.reshape(part.data, shape)
+
+
+def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+    """`condition ? then : otherwise` where the condition differs between lanes: each side only for its lanes."""
+    a = b = None
+    for _ in when(condition):
+        a = then()
+    for _ in unless(condition):
+        b = otherwise()
+    return merge(condition, a, b)
+
+
+def logical_and(left: Any, right: Callable[[], Any]) -> Any:
+    """`left && right`, the right operand only where the left one holds."""
+    if type(left) is not Lanes and known(left) is not None:
+        return right() if left else 0
+    return choose(left, right, lambda: 0)
+
+
+def logical_or(left: Any, right: Callable[[], Any]) -> Any:
+    """`left || right`, the right operand only where the left one does not hold."""
+    if type(left) is not Lanes and known(left) is not None:
+        return 1 if left else right()
+    return choose(left, lambda: 1, right)

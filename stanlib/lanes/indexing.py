@@ -1,0 +1,428 @@
+"""Indexing by values that differ between lanes: slices where the indices are contiguous, else one gather or scatter."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import indexing
+from ..arrays import namespace
+from ..errors import StanIndexError
+from ..indexing import Span
+from .frames import Axis, Frame, current, entered
+from .reductions import masked, summed
+from .values import Lanes, align, combine, full, is_lanes, known, move_front, operand, permuted, refined, same_rank
+
+
+def involves_lanes(x: Any, indices: Sequence[Any]) -> bool:
+    """Whether a selection differs between lanes."""
+    parts = [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
+    return is_lanes((*x, *parts) if isinstance(x, tuple) else (x, *parts))
+
+
+def at(x: Any, *indices: Any) -> Any:
+    """`x[i, j, ...]` in every lane.
+
+    Raises:
+        StanIndexError: for indices out of range, as far as they are known.
+    """
+    if isinstance(x, tuple):
+        return tuple(at(item, *indices) for item in x)
+    frame = current()
+    if frame.mask is not None:
+        return operand(_at_masked(x, indices, frame), frame)
+    x = operand(x, frame)
+    x, singles = _plain_first(x, [_seen(i, frame) for i in indices], frame)
+    for position, i in enumerate(singles):
+        if type(i) is Lanes and i.rank:
+            return _multi(x, singles, position, frame)
+    return _select(x, singles, frame)
+
+
+def _at_masked(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+    """A selection under a condition on parameters: where an index is out of range, lanes that the mask leaves out."""
+    with entered(Frame(frame.axes)):
+        inside = [_inside(i, n) for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x))]
+        chosen = at(x, *(i for i, _ in inside)) if involves_lanes(x, [i for i, _ in inside]) else indexing.at(x, *indices)
+        bad = [b for _, b in inside if b is not None]
+        for b in bad:
+            chosen = combine(_nan_where, *same_rank(b, chosen))
+    return chosen
+
+
+def _inside(index: Any, size: int) -> tuple[Any, Any]:
+    """An index of lanes moved into the range, and where it was outside."""
+    if type(index) is not Lanes or index.rank or not isinstance(index.data, np.ndarray):
+        return index, None
+    outside = (index.data < 1) | (index.data > size)
+    return index.like(np.clip(index.data, 1, max(size, 1))), index.like(outside) if outside.any() else None
+
+
+def _nan_where(condition: Any, x: Any) -> Any:
+    xp = namespace((condition, x))
+    return x if xp.is_integer(x) else xp.where(condition, np.nan, x)
+
+
+def _seen(index: Any, frame: Frame) -> Any:
+    """An index in the current frame; one that all lanes share as a plain one."""
+    if isinstance(index, Span):
+        return Span(_seen(index.lower, frame), _seen(index.upper, frame))
+    return operand(index, Frame(frame.axes)) if type(index) is Lanes else index
+
+
+def _plain_first(x: Any, indices: Sequence[Any], frame: Frame) -> tuple[Any, list[Any]]:
+    """x after the ranges and integer arrays that all lanes share; what is left are single indices, None for kept axes."""
+    left: list[Any] = []
+    for position, i in enumerate(indices):
+        if isinstance(i, Span):
+            i = _window(i)
+        if isinstance(i, Span) or type(i) is not Lanes and len(np.shape(i)):
+            x = _keep(x, i, position)
+            left.append(None)
+        else:
+            left.append(i)
+    while left and left[-1] is None:
+        left.pop()
+    return x, left
+
+
+def _window(span: Span) -> Any:
+    """A range whose bounds differ between lanes, as an index array per lane: all of one length."""
+    if type(span.lower) is not Lanes and type(span.upper) is not Lanes:
+        return span
+    if span.lower is None or span.upper is None:
+        raise StanIndexError("an open range must not begin or end at different places in a vectorised loop")
+    (low, high), axes = align((span.lower, span.upper), current())
+    low, high = np.broadcast_arrays(low, high)
+    length = high - low + 1
+    if not (length == length.flat[0]).all():
+        raise StanIndexError("the length of a range differs between the iterations of a vectorised loop")
+    return Lanes(low[..., None] + np.arange(max(int(length.flat[0]), 0)), axes)
+
+
+def _keep(x: Any, index: Any, position: int) -> Any:
+    """x[:, ..., index] with the axis kept, in every lane."""
+    whole = (Span(),) * position
+    if type(x) is not Lanes:
+        return indexing.at(x, *whole, index)
+    lanes = (Span(),) * len(x.axes)
+    return Lanes(indexing.at(x.data, *lanes, *whole, index), x.axes, x.mask)
+
+
+def _multi(x: Any, indices: list[Any], position: int, frame: Frame) -> Any:
+    """An integer array per lane among the indices: as one more axis, which is the value's own afterwards."""
+    index = indices[position]
+    axis = Axis(index.event[0], frame)
+    inner = Frame((*frame.axes, axis), frame.mask)
+    with entered(inner):
+        indices = [*indices[:position], Lanes(index.data, (*index.axes, axis)), *indices[position + 1 :]]
+        out = _select(x, indices, inner)
+    return _axis_as_event(out, axis, position - sum(i is not None for i in indices[:position]))
+
+
+def _axis_as_event(value: Lanes, axis: Axis, place: int) -> Any:
+    """The value with one of its axes as a dimension of its own."""
+    at_, axes = value.axes.index(axis), tuple(a for a in value.axes if a is not axis)
+    order = [i for i in range(len(value.data.shape)) if i != at_]
+    order.insert(len(axes) + place, at_)
+    data = permuted(value.data, order)
+    return Lanes(data, axes, value.mask) if axes else data
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _select(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+    """Single indices, None for axes that are kept."""
+    x, indices = _ints_first(x, list(indices))
+    own = x.axes if type(x) is Lanes else ()
+    groups = [i.axes for i in indices if type(i) is Lanes]
+    used = [a for g in groups for a in g]
+    if not groups:
+        return x
+    separate = len(set(used)) == len(used) and all(len(g) == 1 for g in groups) and not set(used) & set(own)
+    if separate and all(known(i) is not None for i in indices if i is not None):
+        return _outer(x, indices, frame)
+    return _joint(x, indices, frame)
+
+
+def _ints_first(x: Any, indices: list[Any]) -> tuple[Any, list[Any]]:
+    """x after the indices that all lanes share."""
+    if all(i is None or type(i) is Lanes for i in indices):
+        return x, indices
+    shared = [Span() if i is None or type(i) is Lanes else i for i in indices]
+    lanes = (Span(),) * len(x.axes) if type(x) is Lanes else ()
+    out = indexing.at(x.data if type(x) is Lanes else x, *lanes, *shared)
+    return (Lanes(out, x.axes, x.mask) if type(x) is Lanes else out), [i for i in indices if i is None or type(i) is Lanes]
+
+
+def _outer(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
+    """Every index varies along an axis of its own: slices, or a gather along one dimension."""
+    own = x.axes if type(x) is Lanes else ()
+    data = x.data if type(x) is Lanes else x
+    axes: list[Axis | None] = list(own)
+    for i in indices:
+        position = len(axes)
+        if i is None:
+            axes.append(None)
+            continue
+        data = _along(data, i.data, position)
+        axes.append(i.axes[0])
+    order = [k for k, a in enumerate(axes) if a is not None] + [k for k, a in enumerate(axes) if a is None]
+    order += range(len(axes), len(data.shape))
+    lanes = Lanes(permuted(data, order), tuple(a for a in axes if a is not None), frame.mask)
+    return refined(lanes, Frame(frame.axes))
+
+
+def _along(data: Any, index: np.ndarray, position: int) -> Any:
+    """data[..., index, ...] of one dimension, 1-based."""
+    check_range(index, data.shape[position])
+    chosen = contiguous(index, data.shape[position])
+    if chosen is None:
+        return namespace((data,)).get(data, (slice(None),) * position + (index - 1,))
+    if chosen == slice(0, data.shape[position], 1):
+        return data
+    if chosen.step < 0:
+        xp, lowest = namespace((data,)), slice(int(index.min()) - 1, int(index.max()), -chosen.step)
+        return xp.flip(data[(slice(None),) * position + (lowest,)], position)
+    return data[(slice(None),) * position + (chosen,)]
+
+
+def contiguous(index: np.ndarray, size: int) -> slice | None:
+    """The slice that selects what a vector of 1-based indices does, if there is one."""
+    if index.size == 1:
+        return slice(int(index[0]) - 1, int(index[0]), 1)
+    step = int(index[1] - index[0])
+    if step == 0 or not (np.diff(index) == step).all():
+        return None
+    return slice(int(index[0]) - 1, int(index[-1]) - 1 + (1 if step > 0 else -1), step)
+
+
+def check_range(index: Any, size: int) -> None:
+    """Raise StanIndexError for a known index out of range."""
+    if index.size and (index.min() < 1 or index.max() > size):
+        bad = int(index.min()) if index.min() < 1 else int(index.max())
+        raise StanIndexError(f"index {bad} is out of range: the size is {size}")
+
+
+def _joint(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
+    """Any indices: one gather."""
+    own = x.axes if type(x) is Lanes else ()
+    data = x.data if type(x) is Lanes else x
+    chosen = [k for k, i in enumerate(indices) if i is not None]
+    arrays, axes = _index_arrays(indices, own, data, frame)
+    data = move_front(data, [*range(len(own)), *(len(own) + k for k in chosen)])
+    xp = namespace((data, *arrays))
+    return Lanes(xp.get(data, tuple(arrays)), axes, frame.mask)
+
+
+def _index_arrays(
+    indices: Sequence[Any], own: tuple[Axis, ...], data: Any, frame: Frame
+) -> tuple[list[Any], tuple[Axis, ...]]:
+    """0-based index arrays for the axes of a value and its dimensions, and the axes that they span."""
+    lanes = [Lanes(np.arange(a.size), (a,)) for a in own]
+    given = [i for i in indices if i is not None]
+    arrays, axes = align([*lanes, *given], frame)
+    sizes = [data.shape[len(own) + k] for k, i in enumerate(indices) if i is not None]
+    out = list(arrays[: len(own)])
+    for array, size in zip(arrays[len(own) :], sizes):
+        if isinstance(array, np.ndarray):
+            check_range(array, size)
+        out.append(array - 1)
+    shape = tuple(a.size for a in axes)
+    return _broadcast(out, shape), axes
+
+
+def _broadcast(arrays: list[Any], shape: tuple[int, ...]) -> list[Any]:
+    return [namespace((a,)).broadcast_to(namespace((a,)).asarray(a), shape) for a in arrays]
+
+
+# --- writing ---------------------------------------------------------------------------------------------------------
+
+
+def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_place: bool = False) -> Any:
+    """x after `x[i, j, ...] = value` in every lane; `over` is the index of the outermost loop whose lanes share x.
+
+    With `in_place`, x is a NumPy array that nothing else refers to, and is itself changed.
+    """
+    frame = current()
+    around = frame if over is None else over.axes[0].around
+    if isinstance(x, tuple):
+        return tuple(assign(item, v, *indices, over=over, in_place=in_place) for item, v in zip(x, value))
+    x = operand(x, Frame(around.axes))
+    indices = tuple(_seen(i, frame) for i in indices)
+    value = operand(value, Frame(frame.axes))
+    if frame.mask is not None and frame.mask is not around.mask:
+        value = _masked_value(x, value, indices, frame, around)
+    return Target(x, value, indices, frame, around, in_place).written()
+
+
+def _masked_value(x: Any, value: Any, indices: tuple[Any, ...], frame: Frame, around: Frame) -> Any:
+    """The new value in the lanes that a mask lets through, the old one elsewhere."""
+    from .control import merge
+
+    with entered(Frame(frame.axes)):
+        old = at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
+        return merge(Lanes(frame.mask.data, frame.mask.axes), value, old)
+
+
+class Target:
+    """The part of a container that an assignment in a loop writes."""
+
+    def __init__(
+        self, x: Any, value: Any, indices: tuple[Any, ...], frame: Frame, around: Frame, in_place: bool = False
+    ):
+        self.in_place = in_place
+        self.x, self.value, self.frame, self.around = x, value, frame, around
+        self.indices = [_window(i) if isinstance(i, Span) else i for i in indices]
+        varying = {a for v in (value, *self.indices) if type(v) is Lanes for a in v.axes}
+        reached = varying | {b for a in varying for b in a.maps}
+        own = x.axes if type(x) is Lanes else ()
+        self.axes = tuple(a for a in around.axes if a in reached or a in own)
+
+    def written(self) -> Any:
+        """The whole container, every lane of the loops around it with its own part."""
+        x = full(self.x, Frame(self.axes))
+        data = self._by_slices(x) if self._is_plain() else None
+        if data is None:
+            data = self._by_scatter(x)
+        return Lanes(data, self.axes, self.around.mask) if self.axes else data
+
+    def _is_plain(self) -> bool:
+        """Whether every index varies along one axis of its own that the container is not spread over."""
+        used = [a for i in self.indices if type(i) is Lanes for a in i.axes]
+        return (
+            all(a in self.frame.axes for a in self.axes)
+            and len(set(used)) == len(used)
+            and not set(used) & set(self.axes)
+            and set(used) | set(self.axes) >= {a for a in self._value_axes()}
+            and all(type(i) is not Lanes or known(i) is not None and len(i.axes) == 1 and not i.rank for i in self.indices)
+        )
+
+    def _value_axes(self) -> tuple[Axis, ...]:
+        return self.value.axes if type(self.value) is Lanes else ()
+
+    def _by_slices(self, x: Any) -> Any:
+        """The container with a block replaced, or None if the indices are no slices."""
+        block: list[Any] = [slice(None)] * len(self.axes)
+        order: list[Axis | None] = list(self.axes)
+        for i, size in zip(self.indices, x.shape[len(self.axes) :]):
+            if type(i) is Lanes:
+                check_range(i.data, size)
+                chosen = contiguous(i.data, size)
+                if chosen is None or chosen.step != 1:
+                    return None
+                order.append(i.axes[0])
+            else:
+                chosen = _plain_index(i, size)
+                if isinstance(chosen, slice):
+                    order.append(None)
+                elif not isinstance(chosen, int):
+                    return None
+            block.append(chosen)
+        return self._replaced(x, tuple(block), order)
+
+    def _replaced(self, x: Any, block: tuple[Any, ...], order: list[Axis | None]) -> Any:
+        kept = [a for a in order if a is not None]
+        value = self._arranged(kept, order)
+        xp = namespace((x, value))
+        covered = all(isinstance(s, slice) and s.indices(n) == (0, n, 1) for s, n in zip(block, x.shape))
+        shape = tuple(_length(s, n) for s, n in zip(block, x.shape) if isinstance(s, slice)) + tuple(x.shape[len(block) :])
+        value = xp.broadcast_to(xp.asarray(value), shape)
+        if covered and not self.in_place and xp.is_integer(value) == xp.is_integer(x):
+            return value
+        return self._set(xp, x, block, value)
+
+    def _set(self, xp: Any, x: Any, index: tuple[Any, ...], value: Any) -> Any:
+        if not self.in_place:
+            return xp.at_set(x, index, value)
+        x[index] = value
+        return x
+
+    def _arranged(self, kept: list[Axis], order: list[Axis | None]) -> Any:
+        """The value with its axes where the indices have them."""
+        if type(self.value) is not Lanes:
+            return self.value
+        value = _spread_over(self.value, [a for a in self.frame.axes if a in kept])
+        axes = [a for a in self.frame.axes if a in kept]
+        events = iter(range(len(axes), len(value.shape)))
+        positions = [axes.index(a) if a is not None else next(events) for a in order]
+        return permuted(value, (*positions, *events))
+
+    def _by_scatter(self, x: Any) -> Any:
+        """The container with the parts of all lanes written by index arrays."""
+        frame = self.frame
+        own = [Lanes(np.arange(a.size), (a,)) for a in self.axes]
+        singles = [operand(i, Frame(frame.axes)) for i in own]
+        for i, size in zip(self.indices, x.shape[len(self.axes) :]):
+            if isinstance(i, Span) or len(np.shape(i.data if type(i) is Lanes else i)) > (len(i.axes) if type(i) is Lanes else 0):
+                raise StanIndexError("a range can't be assigned to at indices that differ between iterations")
+            array = i.data if type(i) is Lanes else np.asarray(i) if known(i) is not None else i
+            if isinstance(array, np.ndarray):
+                check_range(array, size)
+            singles.append(i - 1)
+        arrays, axes = align(singles, frame)
+        needed = {a for a in axes} | set(self._value_axes())
+        axes = tuple(a for a in frame.axes if a in needed)
+        shape = tuple(a.size for a in axes)
+        arrays = [_shaped(i, axes, frame) for i in singles]
+        value = full(self.value, Frame(axes)) if type(self.value) is Lanes else self.value
+        xp = namespace((x, value, *arrays))
+        value = xp.broadcast_to(xp.asarray(value), shape + tuple(x.shape[len(singles) :]))
+        return self._set(xp, x, tuple(_broadcast(arrays, shape)), value)
+
+
+def _shaped(index: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
+    if type(index) is not Lanes:
+        return index
+    shape = tuple(a.size if a in index.axes else 1 for a in axes)
+    return index.data.reshape(shape)
+
+
+def _spread_over(value: Lanes, axes: list[Axis]) -> Any:
+    return full(value, Frame(tuple(axes)))
+
+
+def _plain_index(index: Any, size: int) -> Any:
+    """A shared index as NumPy has it."""
+    return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)
+
+
+def _length(s: slice, n: int) -> int:
+    return len(range(*s.indices(n)))
+
+
+def add_at(x: Any, value: Any, *indices: Any, loop: Lanes, over: Lanes | None = None) -> Any:
+    """x after `x[i, j, ...] += value` in every iteration of `loop`, also where several write to one place.
+
+    `over` is the outermost loop whose lanes share x, if that is one around `loop`.
+    """
+    frame, around = current(), loop.axes[0].around
+    seen = [_seen(i, frame) for i in indices]
+    if all(type(i) is not Lanes or set(i.axes) <= set(around.axes) for i in seen):
+        added = summed(value, around.axes)
+        with entered(around):
+            old = at(x, *seen) if involves_lanes(x, seen) else indexing.at(x, *seen)
+            return assign(x, old + added, *seen, over=over) if over is not None else indexing.assign(x, old + added, *seen)
+    home = around if over is None else over.axes[0].around
+    return _scattered(x, value, seen, frame, home)
+
+
+def _scattered(x: Any, value: Any, indices: Sequence[Any], frame: Frame, home: Frame) -> Any:
+    """x after additions at any indices: sums by segments."""
+    data, old = masked(full(value, frame), frame), full(x, Frame(home.axes))
+    own = [Lanes(np.arange(1, a.size + 1), (a,)) for a in home.axes]
+    arrays = [full(operand(i, Frame(frame.axes)), frame) for i in (*own, *indices)]
+    sizes = tuple(old.shape[: len(arrays)])
+    for i, size in zip(arrays, sizes):
+        check_range(np.asarray(i), size)
+    flat = np.ravel_multi_index(tuple((np.asarray(i) - 1).ravel() for i in arrays), sizes)
+    xp, rest = namespace((old, data)), tuple(old.shape[len(arrays) :])
+    sums = xp.segment_sum(xp.reshape(data, (-1, *rest)), flat, int(np.prod(sizes)))
+    out = old + xp.reshape(sums, tuple(old.shape))
+    return Lanes(out, home.axes, home.mask) if home.axes else out
+
+
+__all__ = ["add_at", "assign", "at", "involves_lanes"]
+

@@ -1,0 +1,111 @@
+"""Laws whose parameters differ between lanes, and what observations in lanes add to the target."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..arrays import namespace
+from .calls import each, is_elementwise, log_terms
+from .frames import OUTSIDE, Frame, current
+from .reductions import masked
+from .values import Lanes, align, combine, full, is_lanes, operand
+
+if TYPE_CHECKING:
+    from ..distribution import Distribution
+
+
+class LaneLaw:
+    """`normal(mu, sigma)` inside a loop: the law of every lane."""
+
+    def __init__(self, record: Distribution, arguments: Sequence[Any]):
+        self.record, self.arguments = record, tuple(arguments)
+
+    def log_prob(self, value: Any) -> Any:
+        """The log density in every lane, one entry per observation."""
+        frame = current()
+        values = [operand(v, frame) for v in (value, *self.arguments)]
+        if not is_elementwise(self.record):
+            return each(self.record.log_prob, *values)
+        arrays, axes = align(values, frame)
+        terms = log_terms(self.record, self.record.density, arrays)
+        return Lanes(terms, axes, frame.mask) if axes else terms
+
+    def observed(self, value: Any, make: Callable[[Distribution, Sequence[Any]], Any]) -> tuple[Any, Any] | None:
+        """The backend's distribution of all observations in the lanes of this frame, and their values.
+
+        None where it has none: for laws of containers, and where a mask leaves observations out.
+        """
+        frame = current()
+        if frame.mask is not None or not is_elementwise(self.record):
+            return None
+        values = [operand(v, frame) for v in (value, *self.arguments)]
+        rank = max(v.rank if type(v) is Lanes else len(getattr(v, "shape", ())) for v in values)
+        arrays, axes = align(values, frame)
+        arrays = [_with_rank(a, v, frame, axes, rank) for a, v in zip(arrays, values)]
+        y = full(values[0], frame)
+        y = y.reshape(tuple(y.shape[: len(frame.axes)]) + (1,) * (rank + len(frame.axes) - len(y.shape)) + tuple(y.shape[len(frame.axes) :]))
+        return make(self.record, arrays[1:]), y
+
+
+def lane_law(make: Callable[[Distribution, Sequence[Any]], Any]) -> Callable[[Distribution, Sequence[Any]], Any]:
+    """How a backend makes distributions, in loops whose iterations are lanes too."""
+
+    def make_law(record: Distribution, arguments: Sequence[Any]) -> Any:
+        if current() is OUTSIDE and not is_lanes(arguments):
+            return make(record, arguments)
+        return LaneLaw(record, arguments)
+
+    return make_law
+
+
+def _with_rank(array: Any, value: Any, frame: Frame, axes: tuple[Any, ...], rank: int) -> Any:
+    """The array with a dimension for every axis of the frame."""
+    if type(value) is not Lanes:
+        return array
+    own = tuple(array.shape[len(axes) :])
+    leading = tuple(a.size if a in value.axes else 1 for a in frame.axes)
+    return array.reshape(leading + own)
+
+
+class TruncatedLaneLaw:
+    """A law of every lane between bounds."""
+
+    def __init__(self, base: LaneLaw, log_normalizer: Any, lower: Any, upper: Any):
+        self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
+
+    def log_prob(self, value: Any) -> Any:
+        inside: Any = True
+        if self.lower is not None:
+            inside = combine(lambda y, b: y >= b, value, self.lower) if _any_lanes(value, self.lower) else value >= self.lower
+        if self.upper is not None:
+            below = combine(lambda y, b: y <= b, value, self.upper) if _any_lanes(value, self.upper) else value <= self.upper
+            inside = below if inside is True else inside & below
+        terms = self.base.log_prob(value) - self.log_normalizer
+        if not _any_lanes(terms, inside):
+            return namespace((terms,)).where(inside, terms, -float("inf"))
+        return combine(lambda c, t: namespace((c, t)).where(c, t, -float("inf")), inside, terms)
+
+    def observed(self, value: Any, make: Any) -> None:
+        """No distribution of the backend: the terms are computed here."""
+        del value, make
+
+
+def _any_lanes(*values: Any) -> bool:
+    return any(type(v) is Lanes for v in values)
+
+
+def spread(term: Any) -> Any:
+    """What a statement adds to the target in all lanes of the current frame; 0 where a mask holds.
+
+    It comes as a tuple of one array, which tells that nothing has to be repeated for lanes any more.
+    """
+    frame = current()
+    if term is None or isinstance(term, tuple) or not frame.axes and frame.mask is None and type(term) is not Lanes:
+        return term
+    return (masked(full(term, frame), frame),)
+
+
+def plain(term: Any) -> Any:
+    """The array of what a statement adds to the target."""
+    out = spread(term)
+    return out[0] if isinstance(out, tuple) else out

@@ -1,0 +1,71 @@
+"""Loops whose iterations need the ones before: what is carried is explicit, all else comes and goes as arrays."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import indexing
+from ..arrays import namespace
+from ..errors import StanIndexError
+from .frames import Axis, Frame, current, entered
+from .indexing import at, involves_lanes
+from .values import Lanes, full, move_front, operand
+
+State = tuple[Any, ...]
+
+
+def previous(x: Any, *indices: Any) -> Any:
+    """`x[...]` as it is before a loop: NaN where that lies outside, since no iteration reads it then."""
+    try:
+        return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
+    except StanIndexError:
+        shape = x.event if type(x) is Lanes else np.shape(x)
+        return np.full(tuple(shape)[len(indices) :], np.nan)[()]
+
+
+def split_frame(loop: Lanes) -> tuple[Axis, Frame]:
+    """The axis of a loop, and the frame of one iteration of it."""
+    axis, frame = loop.axes[0], current()
+    return axis, Frame(tuple(a for a in frame.axes if a is not axis), frame.mask)
+
+
+def sliced(value: Any, axis: Axis) -> Any:
+    """The values of all iterations, their axis in front; None if the value is the same in all of them."""
+    if type(value) is not Lanes or axis not in value.axes:
+        return None
+    return move_front(value.data, [value.axes.index(axis)])
+
+
+def others(value: Lanes, axis: Axis) -> tuple[Axis, ...]:
+    return tuple(a for a in value.axes if a is not axis)
+
+
+def of_iteration(data: Any, axes: tuple[Axis, ...]) -> Any:
+    """The value of one iteration from its array."""
+    return Lanes(data, axes) if axes else data
+
+
+def run_in_python(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State) -> Any:
+    """The last carry and the outputs of all iterations, one iteration after the other."""
+    axis, frame = split_frame(loop)
+    arrays = [sliced(i, axis) for i in inputs]
+    collected = []
+    indices = loop.data.reshape(-1)
+    with entered(frame):
+        for k in range(axis.size):
+            now = [i if a is None else of_iteration(a[k], others(i, axis)) for i, a in zip(inputs, arrays)]
+            carry, out = step(int(indices[k]), *carry, *now)
+            collected.append(out)
+        outputs = tuple(_stacked([c[i] for c in collected], axis, frame) for i in range(len(collected[0])))
+    return carry, outputs
+
+
+def _stacked(values: Sequence[Any], axis: Axis, frame: Frame) -> Lanes:
+    """The outputs of all iterations along the axis of the loop."""
+    union = {a for v in values if type(v) is Lanes for a in v.axes}
+    axes = tuple(a for a in frame.axes if a in union)
+    arrays = [full(operand(v), Frame(axes)) if axes else v for v in values]
+    xp = namespace(arrays)
+    return Lanes(xp.stack([xp.asarray(a) for a in xp.convert(arrays)]), (axis, *axes))

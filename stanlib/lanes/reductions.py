@@ -1,0 +1,67 @@
+"""What leaves a loop: sums over its iterations, and the value that a variable has after the last one."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..arrays import namespace
+from .frames import Axis, Frame, current, entered
+from .values import Lanes, full, move_front, refined
+
+
+def add_to(total: Any, value: Any, loop: Lanes) -> Any:
+    """`total += value` in every iteration of a loop that surrounds the current code; masked lanes add nothing."""
+    around = loop.axes[0].around
+    added = summed(value, around.axes)
+    with entered(around):
+        return added if isinstance(total, (int, float)) and total == 0 else total + added
+
+
+def summed(value: Any, base: tuple[Axis, ...]) -> Any:
+    """The sum over the axes of the current frame that are not of `base`, and don't stand for one of it."""
+    frame = current()
+    data = masked(full(value, frame), frame)
+    xp = namespace((data,))
+    lost = tuple(b for b in base if b not in frame.axes)
+    gone = [i for i, a in enumerate(frame.axes) if a not in base and not any(b in a.maps for b in lost)]
+    data = xp.sum(data, axis=tuple(gone)) if gone else data
+    axes = [a for i, a in enumerate(frame.axes) if i not in gone]
+    for axis in [a for a in axes if a not in base]:
+        data, axes = _segments(data, axes, axis, tuple(b for b in lost if b in axis.maps), xp)
+    return refined(Lanes(data, tuple(axes)), Frame(base)) if axes else data
+
+
+def masked(data: Any, frame: Frame) -> Any:
+    """The array of all lanes with 0 where the mask of the frame leaves them out."""
+    if frame.mask is None:
+        return data
+    mask = full(frame.mask, Frame(frame.axes))
+    xp = namespace((data, mask))
+    mask = mask.reshape(tuple(mask.shape) + (1,) * (len(data.shape) - len(mask.shape)))
+    return xp.where(mask, data, 0.0 if not xp.is_integer(data) else 0)
+
+
+def _segments(
+    data: Any, axes: list[Axis], axis: Axis, into: tuple[Axis, ...], xp: Any
+) -> tuple[Any, list[Axis]]:
+    """The sums over the lanes of an axis that belong to one lane of the axes `into`."""
+    position = axes.index(axis)
+    data = move_front(data, [position])
+    shape = tuple(a.size for a in into)
+    segment = np.ravel_multi_index(tuple(axis.maps[a] for a in into), shape)
+    count = int(np.prod(shape))
+    summed = xp.segment_sum(data, segment, count)
+    rest = [a for a in axes if a is not axis]
+    return xp.reshape(summed, shape + tuple(summed.shape[1:])), [*into, *rest]
+
+
+def last(value: Any, loop: Lanes) -> Any:
+    """The value of a variable after a loop: that of the last iteration."""
+    axis = loop.axes[0]
+    if type(value) is not Lanes or axis not in value.axes:
+        return value
+    position = value.axes.index(axis)
+    data = value.data[(slice(None),) * position + (-1,)]
+    axes = tuple(a for a in value.axes if a is not axis)
+    return Lanes(data, axes, value.mask) if axes else data
