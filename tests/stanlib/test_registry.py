@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 import pytest
+import stanc_signatures
 
 from stanlib import registry, signatures
 
@@ -40,3 +41,33 @@ def test_the_name_in_a_signature_is_found_without_parsing(name):
     assert signatures.name_in(name) == signatures.parse(name).name == "f"
     names = {f.name: signatures.name_in(f.texts[0]) for f in registry.SYMBOLS.values() if f.texts}
     assert all(name == found for name, found in names.items())
+
+
+# Functions of stanc's list that have no record; they are refused when a program is translated.
+NOT_YET = {"algebra_solver", "algebra_solver_newton", "generate_laplace_options", "integrate_1d", "map_rect"}
+STANC = stanc_signatures.read()
+
+
+def overloads(name):
+    return [str(o) for f, o in registry.candidates(name) if not f.removed]
+
+
+def test_the_names_are_stancs():
+    """Ours beside those are removed from Stan, or take functions with any further arguments and have no fixed list."""
+    registry.load()
+    ours = {f.name: f for f in registry.SYMBOLS.values()}
+    assert set(STANC) - set(ours) <= NOT_YET
+    extra = {n: f for n, f in ours.items() if n not in STANC}
+    assert {n for n, f in extra.items() if not f.removed and f.texts} == set()
+
+
+@pytest.mark.parametrize("letter", sorted({n[0] for n in STANC}))
+def test_the_overloads_are_stancs(letter):
+    names = [n for n in STANC if n[0] == letter and registry.is_known(n) and registry.candidates(n)]
+    assert {n: stanc_signatures.entry(overloads(n)) for n in names} == {n: STANC[n] for n in names}
+
+
+def test_no_overload_stands_for_two_records():
+    for name in registry.names():
+        types = [o.types for _, o in registry.candidates(name)]
+        assert len(set(types)) == len(types), name
