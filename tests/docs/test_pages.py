@@ -1,0 +1,78 @@
+"""The documentation: its Python runs, page by page, and every page is in the navigation."""
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md"]
+# Fewer iterations, for the tests that run every time.
+SHORT = [
+    (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),
+    (r"4000 // 4", "100"), (r"\(1000, 8\)", "(100, 8)"),
+    (r"jax.random.PRNGKey\(2\), 500", "jax.random.PRNGKey(2), 50"),
+]  # fmt: skip
+
+
+def python_of(page: str) -> str:
+    """The Python blocks of a page, as one program whose lines keep their numbers."""
+    lines, inside = [], False
+    for line in (ROOT / page).read_text().splitlines():
+        if line.startswith("```"):
+            inside = line == "```python"
+            lines.append("")
+        else:
+            lines.append(line if inside else "")
+    return "\n".join(lines)
+
+
+def files_of(page: str) -> dict[str, str]:
+    """The blocks of a page that are files, by name."""
+    blocks = re.findall(r'^```\w+ title="(\S+)"\n(.*?)^```$', (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    return dict(blocks)
+
+
+def run(page: str, code: str, folder: pathlib.Path) -> None:
+    """Run a page's code in a folder where models/ is, without a display."""
+    shutil.copytree(ROOT / "models", folder / "models", ignore=shutil.ignore_patterns("__pycache__"))
+    for name, text in files_of(page).items():
+        (folder / name).write_text(text)
+    program = folder / f"page_{pathlib.Path(page).stem}.py"
+    program.write_text(code)
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(
+        [sys.executable, program.name], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_of_a_page_runs(page, tmp_path):
+    code = python_of(page)
+    assert code.strip(), f"{page} has no Python"
+    for pattern, shorter in SHORT:
+        code = re.sub(pattern, shorter, code)
+    run(page, code, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_of_a_page_runs_as_it_stands(page, tmp_path):
+    run(page, python_of(page), tmp_path)
+
+
+def test_every_page_is_in_the_navigation():
+    listed = set(re.findall(r"^ *- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    assert listed == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+
+
+def test_links_between_files_of_the_checkout_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "models" / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
