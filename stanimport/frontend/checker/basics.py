@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from stanlib.types import REAL, Array, Tuple, Type, array
+from stanlib.types import COMPLEX, REAL, Array, Tuple, Type, array
 
 from ...middle import gprob
 from .. import ast
@@ -39,6 +39,7 @@ def promote(t: Typed, to: Type) -> Typed:
     if isinstance(t.expr, gprob.MakeTuple) and isinstance(to, Tuple):
         items = tuple(promote(Typed(i, t.level), s).expr for i, s in zip(t.expr.items, to.items))
         return Typed(gprob.MakeTuple(to, t.span, items), t.level)
-    if isinstance(t.expr, gprob.Const) and isinstance(t.expr.value, int) and to == REAL:
-        return Typed(gprob.Const(REAL, t.span, float(t.expr.value)), t.level)
+    if isinstance(t.expr, gprob.Const) and isinstance(t.expr.value, int) and to in (REAL, COMPLEX):
+        value = float(t.expr.value) if to == REAL else complex(t.expr.value)
+        return Typed(gprob.Const(to, t.span, value), t.level)
     return Typed(gprob.Promote(to, t.span, t.expr), t.level)

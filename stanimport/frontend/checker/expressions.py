@@ -54,7 +54,8 @@ def expression(c: Context, e: ast.Expression) -> Typed:
 
 
 def _integer(c: Context, e: ast.IntLiteral) -> Typed:
-    value = int(e.text.replace("_", ""))
+    digits = e.text.replace("_", "").lstrip("0") or "0"
+    value = int(digits) if len(digits) <= 10 else 2**31
     if value >= 2**31:
         c.fail("integer literals must be less than 2147483648", e.span, "write a real number: 1e10 or 3000000000.0")
     return Typed(gprob.Const(INT, e.span, value), False)

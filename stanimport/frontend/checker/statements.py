@@ -136,8 +136,6 @@ def verify_target(c: Context, span: Span, what: str) -> None:
 def _tilde(c: Context, s: ast.Tilde) -> Checked:
     value = expression(c, s.value)
     arguments = [value, *(expression(c, a) for a in s.arguments)]
-    if isinstance(s.value, ast.DottedName):
-        arguments = list(map(_flat, arguments))
     bounds = _truncation(c, s)
     name = s.distribution
     verify_identifier(c, name)
@@ -146,7 +144,7 @@ def _tilde(c: Context, s: ast.Tilde) -> Checked:
     verify_target(c, s.span, "~")
     if name.text.endswith(("_cdf", "_ccdf")):
         c.fail(f"{name.text!r} is no density", s.span)
-    distribution = _distribution(c, s, arguments)
+    distribution = _distribution_of_any_shape(c, s, arguments)
     if s.truncation is not None:
         distribution = _truncated(c, s, distribution, arguments[1:], bounds)
     parameters = distribution.arguments
@@ -157,12 +155,25 @@ def _tilde(c: Context, s: ast.Tilde) -> Checked:
     return Checked((typed.Tilde(s.span, parameters[0], rest),))
 
 
+def _distribution_of_any_shape(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Distribution:
+    """The density; in programs with networks univariate laws are also those of matrices and arrays of any shape."""
+    if not any(f.network for fs in c.functions.by_name.values() for f in fs):
+        return _distribution(c, s, arguments)
+    try:
+        return _distribution(c, s, arguments)
+    except CheckError:
+        flat = list(map(_flat, arguments))
+        if flat == arguments:
+            raise
+        return _distribution(c, s, flat)
+
+
 def _flat(value: Typed) -> Typed:
-    """The components of a network's parameter, or of what its law takes, as one vector or array (DeepStan)."""
+    """The components of a matrix, or of an array of more than one dimension, one after the other."""
     element, dims = unwind(value.type)
-    if value.type != MATRIX and (element != REAL or dims < 2):
+    if value.type != MATRIX and (element not in (INT, REAL) or dims < 2):
         return value
-    name, flat = ("to_vector", VECTOR) if value.type == MATRIX else ("to_array_1d", array(REAL, 1))
+    name, flat = ("to_vector", VECTOR) if value.type == MATRIX else ("to_array_1d", array(element, 1))
     function, _ = registry.exact(name)[(value.type,)]
     return Typed(gprob.Apply(flat, value.expr.span, function, (value.expr,)), value.level)
 
