@@ -182,14 +182,25 @@ def _with_body(head: str, body: ast.Statement, indent: str) -> Iterator[str]:
 
 def _if(s: ast.If, indent: str) -> Iterator[str]:
     """A chain of if and else if, in a loop, so that its length costs no recursion."""
-    head, rest = "if", s
+    head, rest, lines = "if", s, [""]
     while True:
-        yield from _with_body(f"{head} ({expression_text(rest.condition)})", rest.then, indent)
+        _join(lines, _with_body(f"{head} ({expression_text(rest.condition)})", rest.then, indent), indent)
         if not isinstance(rest.otherwise, ast.If):
             break
         head, rest = "else if", rest.otherwise
     if rest.otherwise is not None:
-        yield from _with_body("else", rest.otherwise, indent)
+        _join(lines, _with_body("else", rest.otherwise, indent), indent)
+    yield from lines[1:]
+
+
+def _join(lines: list[str], more: Iterator[str], indent: str) -> None:
+    """Add lines; an else stands behind the brace before it."""
+    first = next(more)
+    if lines[-1].endswith(f"\n{indent}}}"):
+        lines[-1] += f" {first[len(indent):]}"
+    else:
+        lines.append(first)
+    lines += more
 
 
 def _for(s: ast.For) -> str:
