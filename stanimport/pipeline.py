@@ -5,7 +5,7 @@ import ast as python_ast
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from . import passes
@@ -14,7 +14,7 @@ from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
-from .middle import comprehensive, generative, gprob, mixed, typed
+from .middle import comprehensive, generative, gprob, guides, mixed, networks, typed
 from .source import Source
 from .targets import module
 from .targets.module import Options
@@ -61,7 +61,9 @@ def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Prog
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
-    return passes.run(SCHEMES[options.scheme](program))
+    program, declared = networks.with_lifted_arguments(program)
+    made = guides.compile(program, SCHEMES[options.scheme](program))
+    return passes.run(replace(made, networks=declared))
 
 
 def translate(

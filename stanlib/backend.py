@@ -9,7 +9,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from . import program
+from . import networks, program
 
 ABI_VERSION = 1  # raised whenever code generated before would no longer run
 
@@ -40,6 +40,15 @@ class Backend:
     ) -> Callable[[Callable[..., Any]], program.Model]:
         """Decorator of the model; `stan_names` tells the arguments that could not have Stan's name in Python."""
         return lambda f: program.Model(f, data, stan_names)
+
+    def guide(
+        self, data: program.TransformedData, **stan_names: str
+    ) -> Callable[[Callable[..., Any]], program.Guide]:
+        return lambda f: program.Guide(f, data, stan_names)
+
+    def network(self, stan: program.Program, *declared: Any, **options: Any) -> networks.Network:
+        """A declared network; arguments as for networks.Network."""
+        return networks.Network(self, stan, *declared, **options)
 
     def generated_quantities(
         self, data: program.TransformedData, **stan_names: str

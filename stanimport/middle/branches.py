@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from stanlib.types import INT
 
 from . import gprob
+from .priors import subject
 
 Stmts = tuple[gprob.Stmt, ...]
 IsLaw = Callable[[gprob.Stmt], bool]
@@ -78,13 +79,9 @@ def _holds_law(body: Stmts, is_law: IsLaw) -> bool:
 def _are_alike(a: gprob.Observe, b: gprob.Observe) -> bool:
     """Whether two laws differ in the values of their arguments alone."""
     laws = (a.distribution, b.distribution)
-    same = laws[0].lpdf == laws[1].lpdf and _name(a.value) == _name(b.value)
+    same = laws[0].lpdf == laws[1].lpdf and subject(a.value, laws[0]) == subject(b.value, laws[1])
     types = [[x.type for x in d.arguments] for d in laws]
     return same and types[0] == types[1] and all(d.lower is None and d.upper is None for d in laws)
-
-
-def _name(value: gprob.Expr) -> object:
-    return value.name if isinstance(value, gprob.Var) else value
 
 
 def _piece(s: gprob.If, then: Stmts, otherwise: Stmts) -> list[gprob.Stmt]:

@@ -16,15 +16,15 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def compile(program: typed.TypedProgram) -> gprob.Program:
     """The GProb program."""
-    data = tuple(_variables(program.block("data")))
-    parameters = tuple(_variables(program.block("parameters")))
+    data = tuple(variables(program.block("data")))
+    parameters = tuple(variables(program.block("parameters")))
     derived = program.block("transformed parameters")
-    sites = SiteNames([v.name for v in parameters] + [v.name for v in _variables(derived)])
-    data_symbols = {v.symbol: v.name for v in (*data, *_variables(program.block("transformed data")))}
+    sites = SiteNames([v.name for v in parameters] + [v.name for v in variables(derived)])
+    data_symbols = {v.symbol: v.name for v in (*data, *variables(program.block("transformed data")))}
     effects = _Effects(sites, data_symbols, {v.symbol: v.name for v in parameters})
     quantities = program.block("generated quantities")
     model = (
-        *map(_sample, program.block("parameters")),
+        *samples(program),
         *effects.statements(derived),
         *_checks(derived),
         *_records(derived),
@@ -34,10 +34,10 @@ def compile(program: typed.TypedProgram) -> gprob.Program:
         functions=tuple(_function(f) for f in program.functions),
         data=data,
         transformed_data=(*program.block("transformed data"), *_checks(program.block("transformed data"))),
-        transformed_data_variables=tuple(_variables(program.block("transformed data"))),
+        transformed_data_variables=tuple(variables(program.block("transformed data"))),
         parameters=parameters,
-        transformed_parameters=tuple(_variables(derived)),
-        quantities=tuple(_variables(quantities)),
+        transformed_parameters=tuple(variables(derived)),
+        quantities=tuple(variables(quantities)),
         model=model,
         recomputed=tuple(_without_effects(derived)),
         generated_quantities=(*quantities, *_checks(quantities)),
@@ -45,16 +45,18 @@ def compile(program: typed.TypedProgram) -> gprob.Program:
     )
 
 
-def _variables(block: Stmts) -> Iterator[gprob.Variable]:
+def variables(block: Stmts) -> Iterator[gprob.Variable]:
     """The program variables that a block declares."""
     for s in block:
         if isinstance(s, gprob.Declare) and s.site is not None:
             yield gprob.Variable(s.site, s.name, s.sized, s.constraint, s.span)
 
 
-def _sample(s: gprob.Stmt) -> gprob.Stmt:
-    assert isinstance(s, gprob.Declare) and s.site is not None
-    return gprob.Sample(s.span, s.name, s.site, s.sized, s.constraint)
+def samples(program: typed.TypedProgram) -> Iterator[gprob.Sample]:
+    """The parameters, each from the uniform or improper law on its domain."""
+    for s in program.block("parameters"):
+        assert isinstance(s, gprob.Declare) and s.site is not None
+        yield gprob.Sample(s.span, s.name, s.site, s.sized, s.constraint)
 
 
 def _checks(block: Stmts) -> Iterator[gprob.Stmt]:
@@ -66,7 +68,7 @@ def _checks(block: Stmts) -> Iterator[gprob.Stmt]:
 
 
 def _records(block: Stmts) -> Iterator[gprob.Stmt]:
-    for v in _variables(block):
+    for v in variables(block):
         yield gprob.Deterministic(v.span, v.symbol, v.name)
 
 

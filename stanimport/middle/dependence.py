@@ -28,7 +28,7 @@ def access(s: gprob.Stmt) -> Access:
             out.writes.add(node.name)
             if node.steps:
                 out.reads.add(node.name)
-        elif isinstance(node, (gprob.Declare, gprob.Sample, gprob.For, gprob.ForEach)):
+        elif isinstance(node, (gprob.Declare, gprob.Sample, gprob.Param, gprob.For, gprob.ForEach)):
             out.writes.add(node.name)
         elif isinstance(node, (gprob.Check, gprob.Deterministic)):
             out.reads.add(node.name)

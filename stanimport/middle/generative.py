@@ -62,7 +62,8 @@ class _Generative:
     errors: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.dynamic = dynamic_names(self.body, self.parameters)
+        learned = [s.name for s in self.body if isinstance(s, gprob.Param)]
+        self.dynamic = dynamic_names(self.body, [*self.parameters, *learned])
         self.effectful = {f.name for f in self.functions if f.suffix in ("lp", "jacobian")}
 
     def static(self, e: gprob.Expr) -> bool:
@@ -94,7 +95,7 @@ class _Generative:
             self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s)
             return s
         try:
-            law = prior(parameter, s.distribution, self.static)
+            law = prior(parameter, s.value, s.distribution, self.static)
         except NoPrior as e:
             self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s)
             return s

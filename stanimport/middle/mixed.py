@@ -38,7 +38,7 @@ def merge(model: tuple[gprob.Stmt, ...]) -> tuple[gprob.Stmt, ...]:
         if sample is None:
             continue
         try:
-            law = prior(sample, s.distribution, static)
+            law = prior(sample, s.value, s.distribution, static)
         except NoPrior:
             continue
         rearranged = with_sample(model, s, replace(sample, span=s.span, distribution=law))

@@ -12,7 +12,7 @@ from typing import Any
 from stanlib import registry
 from stanlib.distribution import Distribution as Record
 from stanlib.registry import Function
-from stanlib.types import MATRIX, REAL, is_scalar, scalar_of, unwind
+from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
 from . import gprob
 
@@ -39,21 +39,38 @@ class NoPrior(Exception):
 
 def subject(value: gprob.Expr, d: gprob.Distribution) -> str | None:
     """The variable that a `~` statement is about as a whole: theta in `theta ~ ...`, z in `to_vector(z) ~ ...`."""
-    if isinstance(value, gprob.Apply) and value.function.name == "to_vector" and all(map(_is_scalar, d.arguments)):
-        inner = value.arguments[0]
-        value = inner if inner.type == MATRIX else value
+    if _is_flattened(value) and all(_is_scalar(a) or _is_flattened(a, value) for a in d.arguments):
+        assert isinstance(value, gprob.Apply)
+        value = value.arguments[0]
     return value.name if isinstance(value, gprob.Var) else None
 
 
-def prior(s: gprob.Sample, d: gprob.Distribution, static: Static) -> gprob.Distribution:
+def _is_flattened(e: gprob.Expr, like: gprob.Expr | None = None) -> bool:
+    """Whether an expression lists the components of a matrix or array, in the order that another one does."""
+    if not isinstance(e, gprob.Apply) or e.function.name not in ("to_vector", "to_array_1d"):
+        return False
+    inner = e.arguments[0].type
+    return scalar_of(inner) == REAL and (not isinstance(like, gprob.Apply) or like.arguments[0].type == inner)
+
+
+def _unflattened(value: gprob.Expr, d: gprob.Distribution) -> gprob.Distribution:
+    """The law of the components where they are, for that of a list of them."""
+    if isinstance(value, gprob.Var):
+        return d
+    inner = (a.arguments[0] if isinstance(a, gprob.Apply) and not _is_scalar(a) else a for a in d.arguments)
+    return replace(d, arguments=tuple(inner))
+
+
+def prior(s: gprob.Sample, value: gprob.Expr, d: gprob.Distribution, static: Static) -> gprob.Distribution:
     """The proper law of a parameter for a `~` statement about it, truncated where its domain asks for that.
 
-    `static` tells whether an expression depends on data alone.
+    `value` is the left side, of which the parameter is the subject; `static` tells whether an expression depends on
+    data alone.
 
     Raises:
         NoPrior: where there is none.
     """
-    record = _record(d)
+    record, d = _record(d), _unflattened(value, d)
     if s.sized.items or scalar_of(s.sized.type) != REAL:
         raise NoPrior("is not that of a container of real numbers")
     _verify_shape(record, s, d)

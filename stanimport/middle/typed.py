@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from stanlib.types import Type
+
 from ..source import Span
 from . import gprob
 
@@ -33,6 +35,7 @@ class Network:
     key: str
     path: str
     parameters: tuple[gprob.Parameter, ...]
+    result: Type
     span: Span
 
 

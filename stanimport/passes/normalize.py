@@ -26,6 +26,7 @@ def map_blocks(program: gprob.Program, change: Callable[[Stmts], Stmts]) -> gpro
         model=change(program.model),
         recomputed=change(program.recomputed),
         generated_quantities=change(program.generated_quantities),
+        guide=change(program.guide),
     )
 
 

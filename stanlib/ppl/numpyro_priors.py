@@ -4,12 +4,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpyro
-from numpyro.distributions import Distribution, constraints
+from numpyro.distributions import Distribution, biject_to, constraints
 
 from .numpyro_distributions import of_shape
 from .numpyro_supports import StanConstraint, support_of
+from .sites_numpyro import latent
 
 
 def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
@@ -23,7 +25,26 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
-    return numpyro.sample(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+    return latent(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+
+
+def param(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
+) -> Any:
+    """A parameter of a guide, which inference optimises on its domain.
+
+    It starts from `init`, or where Stan starts parameters: uniform on (-2, 2) in unconstrained space. Other arguments
+    as for `sample`.
+    """
+    sizes = tuple(int(n) for n in shape)
+    support = support_of(kind, arguments, sizes)
+
+    def start(key: Any) -> Any:
+        transform = biject_to(support)
+        return transform(jax.random.uniform(key, transform.inverse_shape(sizes), minval=-2.0, maxval=2.0))
+
+    value = start if init is None else jnp.broadcast_to(jnp.asarray(init, float), sizes)
+    return numpyro.param(name, value, constraint=support)
 
 
 def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:

@@ -8,10 +8,11 @@ from typing import Any
 import pyro
 import torch
 from pyro.distributions import TorchDistribution
-from torch.distributions import constraints
+from torch.distributions import biject_to, constraints
 
 from .pyro_distributions import of_shape
 from .pyro_supports import StanConstraint, support_of
+from .sites_pyro import latent
 
 
 def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
@@ -25,7 +26,27 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
-    return pyro.sample(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+    return latent(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+
+
+def param(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
+) -> Any:
+    """A parameter of a guide, which inference optimises on its domain.
+
+    It starts from `init`, or where Stan starts parameters: uniform on (-2, 2) in unconstrained space. Other arguments
+    as for `sample`.
+    """
+    sizes = tuple(int(n) for n in shape)
+    support = support_of(kind, arguments, sizes)
+
+    def start() -> torch.Tensor:
+        if init is not None:
+            return torch.as_tensor(init, dtype=torch.get_default_dtype()).expand(sizes).clone()
+        transform = biject_to(support)
+        return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
+
+    return pyro.param(name, start, constraint=support)
 
 
 def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:

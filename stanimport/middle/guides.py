@@ -1,0 +1,87 @@
+"""Guides: the generative scheme on the block `guide`, whose parameters inference optimises.
+
+A guide samples every parameter of the model exactly once on every path, and nothing else: that makes it a law from
+which draws can be taken without inference. Source: section 5 of the paper, "Explicit variational guides".
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ..errors import Diagnostic, StanSemanticError
+from . import gprob, typed
+from .comprehensive import map_statements, samples, variables
+from .generative import generate
+from .sites import SiteNames
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def compile(program: typed.TypedProgram, made: gprob.Program) -> gprob.Program:
+    """The compiled program with its guide.
+
+    Raises:
+        StanSemanticError: naming every statement that a guide can't have.
+    """
+    declared = tuple(variables(program.block("guide parameters")))
+    return replace(made, guide_parameters=declared, guide=_guide(program, tuple(samples(program))))
+
+
+def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample]) -> Stmts:
+    """The statements of the guide: its parameters, then what it samples. Empty where the program has none."""
+    declared, block = program.block("guide parameters"), program.block("guide")
+    errors = list(_misplaced(program, declared, block))
+    if errors:
+        raise StanSemanticError(errors)
+    if not block:
+        return ()
+    parameters = tuple(map(_param, declared))
+    sites = SiteNames([s.site for s in model])
+    body = tuple(map_statements(block, lambda s: _observed(s, sites)))
+    return generate((*parameters, *body), model, program.functions)
+
+
+def _param(s: gprob.Stmt) -> gprob.Stmt:
+    assert isinstance(s, gprob.Declare) and s.site is not None
+    return gprob.Param(s.span, s.name, s.site, s.sized, s.constraint, s.value)
+
+
+def _observed(s: gprob.Stmt, sites: SiteNames) -> gprob.Stmt:
+    if isinstance(s, typed.Tilde):
+        return gprob.Observe(s.span, sites.new("guide__law"), s.distribution, s.value)
+    return s
+
+
+def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> Iterator[Diagnostic]:
+    """What a guide can't hold."""
+    if declared and not block:
+        yield _error("guide parameters need a guide that uses them", declared[0])
+    for s in declared:
+        if not isinstance(s, gprob.Declare):
+            yield _error("the block 'guide parameters' holds declarations only", s)
+    derived = {s.name: s.site for s in program.block("transformed parameters") if isinstance(s, gprob.Declare)}
+    data = {s.name for b in ("data", "transformed data") for s in program.block(b) if isinstance(s, gprob.Declare)}
+    for s in _simple(block):
+        if isinstance(s, typed.Increment):
+            yield _error("a guide can't add to the target: it is a law to draw from", s)
+        if isinstance(s, typed.Tilde) and _names(s.value) <= data:
+            yield _error("a guide can't observe data: it samples the parameters of the model", s)
+        for name in _names(s) & derived.keys():
+            yield _error(f"a guide can't read the transformed parameter {derived[name]}", s)
+
+
+def _simple(body: Stmts) -> Iterator[gprob.Stmt]:
+    for s in body:
+        if gprob.bodies(s):
+            for inner in gprob.bodies(s):
+                yield from _simple(inner)
+        else:
+            yield s
+
+
+def _names(node: object) -> set[str]:
+    return {n.name for n in gprob.walk(node) if isinstance(n, gprob.Var)}
+
+
+def _error(message: str, s: gprob.Stmt) -> Diagnostic:
+    return Diagnostic(message, s.span, code="not-generative")

@@ -1,0 +1,148 @@
+"""Neural networks that a program declares: where Python finds them, and calling them from generated code.
+
+A network is found when it is first called: given to the call of the model under its name, or imported by the path that
+the program declares. A leading dot is relative to the package that holds the Stan file; a bare name is an attribute of
+that package's own module `networks`.
+"""
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import StanError
+
+if TYPE_CHECKING:
+    from .backend import Backend
+    from .program import Program
+
+
+class StanNetworkError(StanError):
+    """A network can't be found or used as the program declares it; the message names its path and Stan line."""
+
+
+@dataclass
+class _Call:
+    """One call of a model or guide: the networks given to it, and those that it has registered."""
+
+    given: Mapping[str, Any]
+    registered: dict[str, Any] = field(default_factory=dict)
+
+
+_current: ContextVar[_Call | None] = ContextVar("networks", default=None)
+
+
+@contextmanager
+def call_with(program: Program, inputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The inputs of a call without the networks among them, which are used inside."""
+    given = {n: inputs[n] for n in program.networks if n in inputs}
+    token = _current.set(_Call(given))
+    try:
+        yield {n: v for n, v in inputs.items() if n not in given}
+    finally:
+        _current.reset(token)
+
+
+class Network:
+    """A declared network: what generated code calls.
+
+    Args:
+        backend: the backend's names.
+        program: the program that declares it.
+        name: its name in the program, and of its parameters' sites.
+        path: where Python finds it.
+        module: the name of the translated module.
+        line: of the declaration.
+        arguments: how many arguments it takes.
+        dims: of the value that it returns.
+        lifted: the names of its parameters that are parameters of the program; calls pass their values last.
+    """
+
+    def __init__(
+        self, backend: Backend, program: Program, name: str, path: str, module: str, line: int, arguments: int,
+        dims: int, lifted: Sequence[str] = (),
+    ):  # fmt: skip
+        self.backend, self.program, self.name, self.path, self.line = backend, program, name, path, line
+        self.package = module.rpartition(".")[0]
+        self.arguments, self.dims, self.lifted = arguments, dims, tuple(lifted)
+        self._found: Any = None
+
+    def __call__(self, *values: Any) -> Any:
+        inputs, lifted = values[: self.arguments], dict(zip(self.lifted, values[self.arguments :]))
+        result = self.backend.call_network(self, self.module(), inputs, lifted)
+        if getattr(result, "ndim", self.dims) != self.dims:
+            raise self.error(f"returns a value of {result.ndim} dimensions, declared are {self.dims}")
+        return result
+
+    def registered(self, make: Any) -> Any:
+        """What `make()` returns, made once in a call of the model."""
+        call = _current.get()
+        if call is None:
+            return make()
+        if self.name not in call.registered:
+            call.registered[self.name] = make()
+        return call.registered[self.name]
+
+    def error(self, problem: str) -> StanNetworkError:
+        """The error for a network that can't be used."""
+        place = f"{self.program.filename}, line {self.line}"
+        return StanNetworkError(f"the network {self.path} ({place}) {problem}")
+
+    # --- finding it
+
+    def module(self) -> Any:
+        """The network itself.
+
+        Raises:
+            StanNetworkError: naming path, module and Stan line, if there is none.
+        """
+        call = _current.get()
+        if call is not None and self.name in call.given:
+            return self._instance(call.given[self.name])
+        if self._found is None:
+            self._found = self._instance(self._imported())
+        return self._found
+
+    def _instance(self, found: Any) -> Any:
+        """The network, made if a class or a function without arguments is given for it."""
+        if inspect.isclass(found) or inspect.isfunction(found):
+            try:
+                return found()
+            except TypeError as e:
+                raise self.error(f"is made by {found.__qualname__}(), which fails: {e}") from e
+        return found
+
+    def _imported(self) -> Any:
+        module_name, _, attribute = self.path.rpartition(".")
+        if not module_name.strip("."):
+            return self._own(attribute) if not module_name else self._attribute(module_name, attribute)
+        return self._attribute(module_name, attribute)
+
+    def _attribute(self, module_name: str, attribute: str) -> Any:
+        if module_name.startswith(".") and not self.package:
+            raise self.error("is relative, but the program is in no package: import it as a module of one")
+        try:
+            module = importlib.import_module(module_name, self.package or None)
+        except ImportError as e:
+            raise self.error(f"can't be imported: module {module_name!r}: {e}") from e
+        if not hasattr(module, attribute):
+            raise self.error(f"can't be found: module {module.__name__!r} has no {attribute!r}")
+        return getattr(module, attribute)
+
+    def _own(self, attribute: str) -> Any:
+        """From the module `networks` of the program's own package, or beside a program that is in none."""
+        name = f"{self.package}.networks" if self.package else "networks"
+        spec = importlib.util.find_spec(name)
+        if spec is None or not self.package and not self._is_beside(spec.origin):
+            where = f"there is no module {name!r}" if self.package else "no networks.py stands beside the program"
+            raise self.error(f"is not given: {where}, so pass it: model(..., {self.name}=...)")
+        return self._attribute(name, attribute)
+
+    def _is_beside(self, origin: str | None) -> bool:
+        return origin is not None and Path(origin).parent == Path(self.program.filename).resolve().parent

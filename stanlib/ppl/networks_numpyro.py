@@ -1,0 +1,88 @@
+"""Networks on NumPyro: modules of flax (nnx) and equinox, through NumPyro's own support for them."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpyro
+from numpyro.contrib.module import eqx_module, nnx_module
+
+from ..errors import StanError
+from ..networks import Network
+
+
+def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> Any:
+    """The output of a flax or equinox module whose lifted parameters have these values.
+
+    Its other parameters are registered with NumPyro, so that inference trains them.
+
+    Raises:
+        StanNetworkError: for what is no such module, and for parameters that it lacks or has in another shape.
+    """
+    library = _library(module)
+    if library not in ("flax", "equinox"):
+        raise _no_module(network, module, library)
+    arguments = [jnp.asarray(x) for x in inputs]
+    if lifted:
+        return _with_lifted(network, module, library, lifted)(*arguments)
+    register = nnx_module if library == "flax" else eqx_module
+    return network.registered(lambda: register(network.name, module))(*arguments)
+
+
+def _library(module: Any) -> str:
+    """The library whose module something is: "flax", "equinox", "torch", or ""."""
+    found = {c.__module__.split(".")[0] for c in type(module).__mro__}
+    return next((name for name in ("flax", "equinox", "torch") if name in found), "")
+
+
+def _no_module(network: Network, module: Any, library: str) -> StanError:
+    kind = f"{type(module).__module__}.{type(module).__qualname__}"
+    advice = "NumPyro's networks are modules of flax.nnx or equinox"
+    if library == "torch":
+        advice += "; load the program with backend='pyro' to use this one"
+    return network.error(f"is a {kind}: {advice}")
+
+
+def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[str, Any]) -> Any:
+    """The module with its lifted parameters replaced, the others registered."""
+    own, rebuild = _nnx_parts(module) if library == "flax" else _equinox_parts(module)
+    for name, value in lifted.items():
+        if name not in own:
+            raise network.error(f"has no parameter {name!r}, but {', '.join(own)}")
+        if jnp.shape(value) != jnp.shape(own[name]):
+            shapes = jnp.shape(own[name]), jnp.shape(value)
+            raise network.error(f"has a parameter {name!r} of shape {shapes[0]}, declared is {shapes[1]}")
+    rest = {n: p for n, p in own.items() if n not in lifted}
+    learned = network.registered(lambda: numpyro.param(f"{network.name}$params", rest)) if rest else {}
+    return rebuild({**learned, **lifted})
+
+
+def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
+    """The parameters of a flax module by their dotted names, and a function that makes the module of such."""
+    from flax import nnx
+
+    definition, parameters, others = nnx.split(module, nnx.Param, ...)
+    paths = {".".join(map(str, path)): path for path, _ in nnx.to_flat_state(parameters)}
+    values = dict(nnx.to_flat_state(parameters))
+
+    def rebuild(new: Mapping[str, Any]) -> Any:
+        flat = [(paths[n], values[paths[n]].replace(v)) for n, v in new.items()]
+        return nnx.merge(definition, nnx.from_flat_state(flat), others, copy=True)
+
+    return {n: values[path].get_value() for n, path in paths.items()}, rebuild
+
+
+def _equinox_parts(module: Any) -> tuple[dict[str, Any], Any]:
+    """The arrays of an equinox module by their dotted names, and a function that makes the module of such."""
+    import equinox
+
+    arrays, static = equinox.partition(module, equinox.is_inexact_array)
+    leaves, structure = jax.tree_util.tree_flatten_with_path(arrays)
+    names = [".".join(str(getattr(k, "name", getattr(k, "idx", getattr(k, "key", k)))) for k in path) for path, _ in leaves]
+
+    def rebuild(new: Mapping[str, Any]) -> Any:
+        return equinox.combine(jax.tree_util.tree_unflatten(structure, [new[n] for n in names]), static)
+
+    return {n: leaf for n, (_, leaf) in zip(names, leaves)}, rebuild

@@ -1,0 +1,72 @@
+"""Networks on Pyro: torch modules, registered with Pyro; lifted parameters through a functional call."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyro
+import torch
+from torch.func import functional_call
+
+from ..errors import StanError
+from ..networks import Network
+from .pyro_distributions import tensors
+
+
+def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> torch.Tensor:
+    """The output of a torch module whose lifted parameters have these values.
+
+    Its other parameters are registered with Pyro, so that inference trains them.
+
+    Raises:
+        StanNetworkError: for what is no torch module, and for parameters that it lacks or has in another shape.
+    """
+    if not isinstance(module, torch.nn.Module):
+        raise _no_module(network, module)
+    arguments = _converted(module, inputs)
+    if not lifted:
+        registered = network.registered(lambda: pyro.module(network.name, module))
+        return _result(registered(*arguments))
+    own = dict(module.named_parameters())
+    _verify(network, own, lifted)
+    learned = network.registered(lambda: _learned(network, own, lifted))
+    values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
+    return _result(functional_call(module, {**learned, **values}, arguments))
+
+
+def _no_module(network: Network, module: Any) -> StanError:
+    kind = f"{type(module).__module__}.{type(module).__qualname__}"
+    advice = "Pyro's networks are torch.nn.Module"
+    if kind.split(".")[0] in ("flax", "equinox") or hasattr(module, "__jax_array__") or _is_jax(module):
+        advice += "; load the program with backend='numpyro' to use this one"
+    return network.error(f"is a {kind}: {advice}")
+
+
+def _is_jax(module: Any) -> bool:
+    return any(c.__module__.split(".")[0] in ("flax", "equinox") for c in type(module).__mro__)
+
+
+def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
+    """The inputs as tensors of the module's own type and device; integers stay integers."""
+    like = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(()))
+    made = (torch.as_tensor(x, device=like.device) for x in inputs)
+    return tuple(x.to(like.dtype) if x.is_floating_point() else x for x in made)
+
+
+def _result(value: torch.Tensor) -> torch.Tensor:
+    return value.to(torch.get_default_dtype()) if value.is_floating_point() else value
+
+
+def _verify(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> None:
+    for name, value in lifted.items():
+        if name not in own:
+            raise network.error(f"has no parameter {name!r}, but {', '.join(own)}")
+        shape, declared = tuple(own[name].shape), tuple(value.shape)
+        if declared[-len(shape) :] != shape and shape:
+            raise network.error(f"has a parameter {name!r} of shape {shape}, declared is {declared}")
+
+
+def _learned(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> dict[str, torch.Tensor]:
+    """The parameters that are not lifted, as parameters that inference trains."""
+    rest = ((n, p) for n, p in own.items() if n not in lifted)
+    return {n: pyro.param(f"{network.name}$$${n}", p) if p.requires_grad else p for n, p in rest}
