@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import networks
+from . import batches, networks
 from .errors import StanDataError, StanError
 from .lanes import frames
 from .rejection import rejecting_draws
@@ -172,11 +172,24 @@ class Model(StanFunction):
     def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
         super().__init__(function, data.backend, data.program, stan_names)
         self.data = data
+        self.totals: dict[str, int] = {}
 
     def __call__(self, **inputs: Any) -> None:
         self.backend.enter(self.program)
-        with rejecting_draws(), networks.call_with(self.program, inputs) as given:
-            self._run(**self._named(self.data.prepare(given)))
+        with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
+            given = self.data.prepare(rest)
+            with batches.call_with(self.program, self.totals, given):
+                self._run(**self._named(given))
+
+    def minibatch(self, **totals: int) -> "Model":
+        """The same, for calls whose data are a batch: `model.minibatch(N=60_000)` where `N` is a declared size.
+
+        Data and parameters whose first axis has that size stand in a subsampled plate, which scales their log density
+        to the whole. Model and guide must both be for the same batches.
+        """
+        made = type(self)(self.function, self.data, self.stan_names)
+        made.totals = totals
+        return made
 
 
 class Guide(Model):

@@ -27,6 +27,7 @@ from .networks_numpyro import call_network  # noqa: F401
 from .numpyro_distributions import Improper, Truncated, make
 from .numpyro_priors import half, param, sample  # noqa: F401
 from .numpyro_supports import support_of
+from .sites_numpyro import latent, observed, weighted
 from .values import (  # noqa: F401
     array,
     copy,
@@ -84,8 +85,8 @@ def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **a
     support = support_of(kind, arguments, shape)
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support):
         uniform = dist.Uniform(arguments["lower"], arguments["upper"])
-        return numpyro.sample(name, uniform.expand(shape) if shape else uniform)
-    return numpyro.sample(name, Improper(support, shape))
+        return latent(name, uniform.expand(shape) if shape else uniform)
+    return latent(name, Improper(support, shape))
 
 
 def _constant_interval(support: Any) -> bool:
@@ -101,18 +102,18 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
-    numpyro.sample(name, distribution, obs=value)
+    observed(name, distribution, value)
 
 
 def factor(name: str, value: Any) -> None:
     """Add to the log density."""
-    numpyro.factor(name, jnp.asarray(plain(value)))
+    weighted(name, jnp.asarray(plain(value)))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
     joined = jnp.concatenate([jnp.ravel(jnp.asarray(plain(t))) for t in parts])
-    numpyro.sample(name, Terms(joined), obs=jnp.zeros(joined.shape))
+    observed(name, Terms(joined), jnp.zeros(joined.shape))
 
 
 def factor_terms(name: str, *parts: Any) -> None:
@@ -120,7 +121,7 @@ def factor_terms(name: str, *parts: Any) -> None:
     total: Any = 0.0
     for t in parts:
         total = total + jnp.sum(jnp.asarray(plain(t)))
-    numpyro.factor(name, total)
+    weighted(name, total)
 
 
 class Terms(dist.Distribution):  # type: ignore[misc]

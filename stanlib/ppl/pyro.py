@@ -25,6 +25,7 @@ from .networks_pyro import call_network  # noqa: F401
 from .pyro_distributions import Improper, Truncated, make, tensors
 from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
+from .sites_pyro import latent, observed, weighted
 from .values import (  # noqa: F401
     UNSET,
     array,
@@ -78,7 +79,7 @@ def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **a
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
-    return pyro.sample(name, Improper(support_of(kind, arguments, sizes), sizes))
+    return latent(name, Improper(support_of(kind, arguments, sizes), sizes))
 
 
 def observe(name: str, distribution: Any, value: Any) -> None:
@@ -89,13 +90,13 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
-    pyro.sample(name, distribution, obs=_tensor(value))
+    observed(name, distribution, _tensor(value))
 
 
 def factor(name: str, value: Any) -> None:
     """Add to the log density; NaN rejects the draw, as -inf does."""
     value = _tensor(plain(value))
-    pyro.factor(name, torch.where(torch.isnan(value), -torch.inf, value))
+    weighted(name, torch.where(torch.isnan(value), -torch.inf, value))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
