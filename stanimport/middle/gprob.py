@@ -347,7 +347,8 @@ class Deterministic(Stmt):
 class For(Stmt):
     """`for (name in lower:upper) body`.
 
-    With `lanes` the body runs once for all iterations, `name` standing for every index at the same time.
+    With `lanes` the body runs once for all iterations, `name` standing for every index at the same time. If it makes
+    values whose shapes differ between iterations, it runs once for each choice of the numbers `alike` that decide them.
     """
 
     name: str
@@ -355,6 +356,7 @@ class For(Stmt):
     upper: Expr
     body: tuple[Stmt, ...]
     lanes: bool = False
+    alike: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,10 +18,14 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     before = st.expr.varying
     st.expr.varying = before | {s.name} | written(s.body)
     st.lanes.append(s.name)
+    frame = st.effects.open_list() if s.alike else None
     body = st.block(s.body)
+    if s.alike:
+        body = [b.for_("_", b.call("ppl.alike", *map(st.expr, s.alike)), body)]
     st.lanes.pop()
     st.expr.varying = before
-    return [b.for_(st.names[s.name], call, body)]
+    loop = b.for_(st.names[s.name], call, body)
+    return [*st.effects.lists_before(frame, b), loop, *st.effects.close_list(frame, st, b)]
 
 
 def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import namespace
 from ..domains import guard
 from .frames import Axis, Frame, current, outside
-from .values import Lanes, align, full, is_lanes, known, operand
+from .values import Lanes, agreed, align, full, is_lanes, known, operand
 
 if TYPE_CHECKING:
     from ..distribution import Distribution
@@ -25,6 +25,8 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
     if function.random:
         return _draw(function, arguments, frame)
     values = [operand(a, frame) for a in arguments]
+    for i in function.shape_arguments:
+        values[i] = agreed(values[i])
     if function.shape_only:
         return function(*map(_one_lane, values))
     if is_densities(function):
@@ -112,17 +114,21 @@ def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
 
 
 def each(function: Callable[..., Any], *arguments: Any) -> Any:
-    """function of every lane's values: by `vmap` in JAX, one lane after the other in NumPy and PyTorch."""
+    """function of every lane's values: by `vmap`, in NumPy one lane after the other."""
     frame = current()
-    values = [operand(a, frame) for a in arguments]
+    values = [agreed(a) if _is_count(a) else operand(a, frame) for a in arguments]
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     if not axes:
         return function(*values)
     with outside():
-        batched = _vmap if _in_jax(values) else _loop
-        out = batched(function, values, axes)
+        out = _BATCHED[_library(values)](function, values, axes)
     return _wrapped(out, axes, frame)
+
+
+def _is_count(value: Any) -> bool:
+    """Whether a value is a known integer, which may decide a shape."""
+    return type(value) is Lanes and not value.rank and isinstance(value.data, np.ndarray) and value.data.dtype.kind in "iu"
 
 
 def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -132,8 +138,8 @@ def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> A
     return each(lambda i, *given: function(source.at(i), *given), number, *arguments)
 
 
-def _in_jax(values: Sequence[Any]) -> bool:
-    return namespace([v.data if type(v) is Lanes else v for v in values]).LIBRARY == "jax"
+def _library(values: Sequence[Any]) -> str:
+    return str(namespace([v.data if type(v) is Lanes else v for v in values]).LIBRARY)
 
 
 def _wrapped(out: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
@@ -158,6 +164,33 @@ def _vmap(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis,
     return of_lanes(*(values[i].data for i in varying))
 
 
+def _vmap_torch(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+    """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
+    import torch
+
+    code = getattr(function, "__code__", function)
+    if code in _HIDDEN:
+        return _loop(function, values, axes)
+    varying = [i for i, v in enumerate(values) if type(v) is Lanes]
+
+    def of_lanes(*arrays: Any) -> Any:
+        filled = list(values)
+        for i, array in zip(varying, arrays):
+            filled[i] = array
+        return function(*filled)
+
+    for axis in reversed(axes):
+        of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
+    try:
+        return of_lanes(*(torch.as_tensor(values[i].data) for i in varying))
+    except (RuntimeError, TypeError, NotImplementedError):
+        _HIDDEN.add(code)
+        return _loop(function, values, axes)
+
+
+_HIDDEN: set[Any] = set()  # functions that need to know the values of every lane
+
+
 def _loop(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
     shape = tuple(a.size for a in axes)
     results = [
@@ -179,6 +212,9 @@ def _stacked(results: list[Any], shape: tuple[int, ...]) -> Any:
     xp = namespace(results)
     stacked = xp.stack([xp.asarray(r) for r in xp.convert(results)])
     return xp.reshape(stacked, shape + tuple(xp.shape(stacked)[1:]))
+
+
+_BATCHED = {"jax": _vmap, "torch": _vmap_torch, "numpy": _loop}
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------

@@ -39,6 +39,25 @@ def _ragged(lower: Any, upper: Any, frame: Frame) -> Iterator[Lanes]:
         yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(index, (axis,)))
 
 
+def alike(*numbers: Any) -> Iterator[None]:
+    """The lanes in groups in which some numbers are the same: the body runs once for each group."""
+    frame = current()
+    arrays, axes = align([operand(n, Frame(frame.axes)) for n in numbers], frame)
+    if not axes:
+        yield from inside(frame, None)
+        return
+    shape = tuple(a.size for a in axes)
+    keys = np.stack([np.broadcast_to(a, shape).ravel() for a in arrays], axis=1)
+    _, group = np.unique(keys, axis=0, return_inverse=True)
+    for g in range(int(group.max()) + 1):
+        chosen = np.nonzero((group.reshape(shape) == g))
+        if chosen[0].size == group.size:
+            yield from inside(frame, None)
+            return
+        axis = Axis(chosen[0].size, frame, dict(zip(axes, chosen)))
+        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), None)
+
+
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 

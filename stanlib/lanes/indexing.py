@@ -12,7 +12,7 @@ from ..errors import StanIndexError
 from ..indexing import Span
 from .frames import Axis, Frame, current, entered
 from .reductions import masked, summed
-from .values import Lanes, align, combine, full, is_lanes, known, move_front, operand, permuted, refined, same_rank
+from .values import Lanes, agreed, align, combine, full, is_lanes, known, move_front, operand, permuted, refined, same_rank
 
 
 def involves_lanes(x: Any, indices: Sequence[Any]) -> bool:
@@ -89,6 +89,7 @@ def _plain_first(x: Any, indices: Sequence[Any], frame: Frame) -> tuple[Any, lis
 
 def _window(span: Span) -> Any:
     """A range whose bounds differ between lanes, as an index array per lane: all of one length."""
+    span = Span(agreed(span.lower), agreed(span.upper))
     if type(span.lower) is not Lanes and type(span.upper) is not Lanes:
         return span
     if span.lower is None or span.upper is None:

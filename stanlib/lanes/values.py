@@ -194,6 +194,15 @@ def same_rank(condition: Any, *values: Any) -> list[Any]:
     return [condition, *values]
 
 
+def agreed(value: Any) -> Any:
+    """A number that is the same in all lanes, as a plain one."""
+    if type(value) is not Lanes or not isinstance(value.data, np.ndarray) or not value.data.size:
+        return value
+    value = refined(value, Frame(current().axes))
+    flat = value.data.reshape(-1)
+    return flat[0].item() if value.rank == 0 and (flat == flat[0]).all() else value
+
+
 def full(value: Any, frame: Frame) -> Any:
     """The value of every lane of a frame as one array, also where it is the same in many."""
     value = operand(value, Frame(frame.axes))

@@ -11,15 +11,15 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 
+from ..arrays import differs_between_lanes
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
-from ..arrays import differs_between_lanes
 from ..lanes.calls import each, each_random  # noqa: F401
-from ..lanes.control import lanes, merge, unless, when  # noqa: F401
-from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.control import alike, lanes, merge, unless, when  # noqa: F401
 from ..lanes.indexing import add_at  # noqa: F401
 from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
+from ..lanes.reductions import add_to, last  # noqa: F401
 from ..program import Program
 from ..random.jax import JaxRandom
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401

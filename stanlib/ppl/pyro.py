@@ -9,16 +9,16 @@ import numpy as np
 import pyro
 import torch
 
+from ..arrays import differs_between_lanes
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
-from ..arrays import differs_between_lanes
 from ..lanes.calls import each, each_random  # noqa: F401
-from ..lanes.control import choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
-from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.control import alike, choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
 from ..lanes.indexing import add_at  # noqa: F401
 from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.recurrences import run_in_python as recur  # noqa: F401
+from ..lanes.reductions import add_to, last  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
 from .networks_pyro import call_network  # noqa: F401

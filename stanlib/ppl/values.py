@@ -10,7 +10,7 @@ from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
 from ..errors import StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
-from ..lanes.values import combine, first
+from ..lanes.values import agreed, combine, first
 from ..rejection import is_error
 
 inf, nan = np.inf, np.nan
@@ -24,7 +24,7 @@ def unset(shape: Sequence[int], kind: str = "real") -> Any:
     Raises:
         StanIndexError: if a size is negative.
     """
-    sizes = tuple(int(n) for n in shape)
+    sizes = tuple(int(agreed(n)) for n in shape)
     if any(n < 0 for n in sizes):
         raise StanIndexError(f"a size is negative: {sizes}")
     if kind == "int":
@@ -57,7 +57,7 @@ def fit(value: Any, shape: Sequence[int]) -> Any:
     Raises:
         StanIndexError: naming both shapes.
     """
-    declared = tuple(int(n) for n in shape)
+    declared = tuple(int(agreed(n)) for n in shape)
     given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
     if given != declared:
         raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")

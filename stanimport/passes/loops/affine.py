@@ -85,3 +85,12 @@ def key(node: Any) -> Hashable:
 def mentions(node: Any, names: set[str] | frozenset[str]) -> bool:
     """Whether an expression or statement reads any of some variables."""
     return any(isinstance(n, gprob.Var) and n.name in names for n in gprob.walk(node))
+
+
+def mentions_values(node: Any, names: set[str] | frozenset[str]) -> bool:
+    """Whether an expression depends on the values of any of some variables, not only on their shapes."""
+    if isinstance(node, gprob.Var):
+        return node.name in names
+    if isinstance(node, gprob.Apply) and node.function.shape_only:
+        return False
+    return any(mentions_values(c, names) for c in gprob.children(node))

@@ -12,10 +12,12 @@ from stanlib.types import INT, Tuple, unwind
 
 from ...middle import gprob
 from ..binding_times import BindingTimes, walk_statements
+from ..normalize import apply
 from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, written
-from .affine import linear, mentions
+from .affine import key, linear, mentions, mentions_values
 from .dependences import build, iterations_between
+from .parts import as_ranges
 from .private import added, is_private, is_sum, substituted
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -112,7 +114,9 @@ class Lanes:
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
         body = substituted(s.body)
-        self._refuse_unfit(s, body)
+        varying = {s.name} | written(body) | loop_indices(body)
+        body = as_ranges(body, varying)
+        alike = self._refuse_unfit(s, body, varying)
         accesses = [of_statement(t) for t in body]
         sums, private, carried = self._classify(s, body, accesses)
         body = tuple(_summed(t, sums, s.name, scope) for t in body)
@@ -124,6 +128,8 @@ class Lanes:
         for group in graph.groups():
             statements = [body[i] for i in group]
             if graph.is_recurrence(group):
+                if alike:
+                    raise Refused("a recurrence over values of different shapes")
                 others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
                 parts = self._recurrence(s, statements, inside, private, carried, sums, others)
                 for t in parts:
@@ -136,7 +142,7 @@ class Lanes:
         done = list(self._each(made, inside))
         lasting = sorted(private - declared(body))
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
-        return replace(s, body=tuple(done), lanes=True)
+        return replace(s, body=tuple(done), lanes=True, alike=alike)
 
     def _each(self, made: Sequence[gprob.Stmt], scope: Scope) -> Iterator[gprob.Stmt]:
         for t in made:
@@ -196,57 +202,73 @@ class Lanes:
 
     # --- what lanes can't do
 
-    def _refuse_unfit(self, s: gprob.For, body: Stmts) -> None:
+    def _refuse_unfit(self, s: gprob.For, body: Stmts, varying: set[str]) -> tuple[gprob.Expr, ...]:
+        """The numbers that decide shapes and differ between iterations."""
         if self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper):
             raise Refused("the bounds depend on parameters")
         for t in walk_statements(body):
             if not isinstance(t, _FIT) and not (isinstance(t, gprob.Message) and t.kind == "reject"):
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
-        varying = {s.name} | written(body) | loop_indices(body)
+        deciding = {}
         for node in gprob.walk(body):
-            self._refuse_node(node, varying)
-
-    def _refuse_node(self, node: object, varying: set[str]) -> None:
-        if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
-            raise Refused("a function as a value, or the target")
-        if isinstance(node, (gprob.Expr, gprob.Sized)) and _holds_tuple(node):
-            raise Refused("tuples")
-        if isinstance(node, gprob.Sized) and any(mentions(e, varying) for e in node.shape):
-            raise Refused("a size differs between iterations")
-        if isinstance(node, gprob.Range) and not _is_fixed_window(node, varying):
-            raise Refused("the length of a range differs between iterations")
-        if isinstance(node, gprob.Apply):
-            if node.function.raw or any(mentions(node.arguments[i], varying) for i in node.function.shape_arguments):
-                raise Refused("a shape differs between iterations")
-            if node.function.name in _POSITIONED and mentions(node.arguments[1:], varying):
-                raise Refused("a part at a place that differs between iterations")
-        if isinstance(node, gprob.CallUser):
-            if any(mentions(node.arguments[i], varying) for i in self.shaped_by(node.function)):
-                raise Refused("a shape inside a function differs between iterations")
+            for e in _deciding(node, varying, self.shaped_by):
+                deciding[key(e)] = e
+        for e in deciding.values():
+            if self.times.is_dynamic(e) or mentions(e, varying - {s.name}):
+                raise Refused("a shape differs within an iteration")
+        return tuple(deciding.values())
 
 
 _FIT = (
     gprob.Declare, gprob.Assign, gprob.Observe, gprob.Factor, gprob.Bind, gprob.For, gprob.If, gprob.Accumulate,
 )  # fmt: skip
-_POSITIONED = ("segment", "sub_col", "sub_row", "block", "head", "tail", "sort_indices_asc", "rank")
+
+
+def _deciding(
+    node: object, varying: set[str], shaped_by: Callable[[str], frozenset[int]]
+) -> Iterator[gprob.Expr]:
+    """The expressions in a node that decide shapes and differ between iterations."""
+    if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
+        raise Refused("a function as a value, or the target")
+    if isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple):
+        raise Refused("tuples")
+    if isinstance(node, gprob.Apply) and node.function.raw:
+        raise Refused("a function that calls functions")
+    wanted: Sequence[gprob.Expr] = ()
+    if isinstance(node, gprob.Sized):
+        wanted = node.shape
+    elif isinstance(node, gprob.Range):
+        wanted = _lengths(node, varying)
+    elif isinstance(node, gprob.Apply):
+        wanted = [node.arguments[i] for i in node.function.shape_arguments]
+    elif isinstance(node, gprob.CallUser):
+        wanted = [node.arguments[i] for i in shaped_by(node.function)]
+        if any(e.type != INT and mentions_values(e, varying) for e in wanted):
+            raise Refused("a shape inside a function depends on more than a number")
+    yield from (e for e in wanted if mentions_values(e, varying))
+
+
+def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
+    """What decides the length of a range."""
+    if r.lower is None or r.upper is None:
+        return [e for e in (r.lower, r.upper) if e is not None]
+    length = linear(r.upper).plus(linear(r.lower), -1)
+    if not any(t in varying or not isinstance(t, str) for t in length.terms):
+        return ()
+    return [_count(r) or apply("subtract", INT, (r.upper, r.lower))]
+
+
+def _count(r: gprob.Range) -> gprob.Expr | None:
+    """n for the range `i:i + n - 1`."""
+    match r.upper:
+        case gprob.Apply(arguments=(gprob.Apply(arguments=(first, count)), gprob.Const(value=1))):
+            plus_minus = r.upper.function.name == "subtract" and r.upper.arguments[0].function.name == "add"
+            return count if plus_minus and key(first) == key(r.lower) else None
+    return None
 
 
 def _declaring(scope: Scope, t: gprob.Stmt) -> Scope:
     return scope.declaring(t.name) if isinstance(t, gprob.Declare) else scope
-
-
-def _holds_tuple(node: gprob.Expr | gprob.Sized) -> bool:
-    return isinstance(unwind(node.type)[0], Tuple)
-
-
-def _is_fixed_window(r: gprob.Range, varying: set[str]) -> bool:
-    """Whether a range has the same length in all iterations."""
-    if not mentions(r, varying):
-        return True
-    if r.lower is None or r.upper is None:
-        return False
-    length = linear(r.upper).plus(linear(r.lower), -1)
-    return not any(t in varying or not isinstance(t, str) for t in length.terms)
 
 
 def _summed(s: gprob.Stmt, sums: set[str], loop: str, scope: Scope) -> gprob.Stmt:

@@ -9,13 +9,21 @@ from ..binding_times import walk_statements
 
 def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> frozenset[int]:
     """The positions of such arguments, also through local variables and other functions."""
-    wanted = {n.name for e in _deciding_expressions(f, shaped_by) for n in gprob.walk(e) if isinstance(n, gprob.Var)}
+    wanted = {name for e in _deciding_expressions(f, shaped_by) for name in _values_in(e)}
     while True:
-        more = {n.name for name, value in _definitions(f) if name in wanted for n in gprob.walk(value)
-                if isinstance(n, gprob.Var)}  # fmt: skip
+        more = {n for name, value in _definitions(f) if name in wanted for n in _values_in(value)}
         if more <= wanted:
             return frozenset(i for i, p in enumerate(f.parameters) if p.name in wanted)
         wanted |= more
+
+
+def _values_in(node: object) -> Iterator[str]:
+    """The variables whose values, and not only whose shapes, an expression depends on."""
+    if isinstance(node, gprob.Var):
+        yield node.name
+    elif not (isinstance(node, gprob.Apply) and node.function.shape_only):
+        for child in gprob.children(node):
+            yield from _values_in(child)
 
 
 def _deciding_expressions(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> Iterator[gprob.Expr]:

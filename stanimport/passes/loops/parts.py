@@ -1,0 +1,51 @@
+"""Parts at places that differ between iterations, as ranges: `segment(v, i, n)` is `v[i:i + n - 1]`."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stanlib.types import INT
+
+from ...middle import gprob
+from ..normalize import apply
+from .affine import mentions
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+def as_ranges(body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
+    """The body with calls that select a part at a varying place written as ranges of indices."""
+
+    def change(node: object) -> object:
+        if isinstance(node, gprob.Apply) and node.function.name in _RANGES and mentions(node.arguments[1:], varying):
+            container, *numbers = node.arguments
+            return gprob.Index(node.type, node.span, container, _RANGES[node.function.name](*numbers))
+        return node
+
+    out: Stmts = gprob.rewrite(tuple(body), change)
+    return out
+
+
+def _span(first: gprob.Expr, count: gprob.Expr) -> gprob.Range:
+    end = apply("subtract", INT, (apply("add", INT, (first, count)), gprob.int_const(1, first.span)))
+    return gprob.Range(first, end)
+
+
+def _segment(first: gprob.Expr, count: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
+    return (_span(first, count),)
+
+
+def _sub_col(row: gprob.Expr, column: gprob.Expr, count: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
+    return (_span(row, count), gprob.Single(column))
+
+
+def _sub_row(row: gprob.Expr, column: gprob.Expr, count: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
+    return (gprob.Single(row), _span(column, count))
+
+
+def _block(
+    row: gprob.Expr, column: gprob.Expr, rows: gprob.Expr, columns: gprob.Expr
+) -> tuple[gprob.IndexExpr, ...]:
+    return (_span(row, rows), _span(column, columns))
+
+
+_RANGES = {"segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block}
