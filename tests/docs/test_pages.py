@@ -76,3 +76,10 @@ def test_links_between_files_of_the_checkout_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "models" / "README.md", *(ROOT / "docs").glob("*.md")]:
         for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_architecture_names_files_that_exist():
+    text = (ROOT / "docs" / "architecture.md").read_text()
+    known = {p.name for package in ("stanimport", "stanlib", "tests") for p in (ROOT / package).rglob("*.py")}
+    named = {pathlib.PurePosixPath(n).name for n in re.findall(r"`([\w/.<>]+\.py)`", text)}
+    assert named - known == set()
