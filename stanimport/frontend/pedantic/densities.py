@@ -1,0 +1,102 @@
+"""Distributions: arguments outside of what they are defined for, constants far from 1, and laws with better ones."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...errors import Diagnostic
+from ...middle import gprob, typed
+from ...source import Span
+from .constants import bounds_of, number
+from .dependence import Facts
+from .domains import DOMAINS, Interval, Requirement
+
+
+@dataclass(frozen=True)
+class Use:
+    """A distribution of the library in use: its name, and the outcome with the arguments behind it."""
+
+    family: str
+    span: Span
+    arguments: tuple[gprob.Expr, ...]
+
+
+def rule(facts: Facts) -> Iterator[Diagnostic]:
+    for use in _uses(facts):
+        for position, requirement in DOMAINS.get(use.family, {}).items():
+            if position < len(use.arguments):
+                yield from _argument(facts, use, position, requirement)
+        yield from _unscaled(use)
+        yield from _advice(facts, use)
+
+
+def _uses(facts: Facts) -> Iterator[Use]:
+    """All of them in transformed parameters, model and functions."""
+    blocks = map(facts.program.block, ("transformed parameters", "model"))
+    for body in (*blocks, *(f.body for f in facts.program.functions)):
+        for node in gprob.walk(body):
+            if isinstance(node, typed.Tilde):
+                yield Use(node.distribution.family, node.span, (node.value, *node.distribution.arguments))
+            elif isinstance(node, gprob.Apply) and node.function.name.endswith(("_lpdf", "_lpmf")):
+                yield Use(node.function.name[:-5], node.span, node.arguments)
+
+
+def _argument(facts: Facts, use: Use, position: int, requirement: Requirement) -> Iterator[Diagnostic]:
+    e = use.arguments[position]
+    value = number(e)
+    place = f"argument {position} of {use.family}" if position else f"the outcome of {use.family}"
+    if value is not None:
+        if isinstance(requirement, Interval) and not requirement.contains(value):
+            yield Diagnostic(f"{place} must be {requirement}, not {value:g}", e.span, "", "warning", "support")
+        return
+    declared = facts.parameters.get(e.name) if isinstance(e, gprob.Var) else None
+    if declared is not None and not _fits(declared.constraint, requirement):
+        message = f"{place} must be {requirement}, but parameter {declared.site!r} is not declared so"
+        yield Diagnostic(message, e.span, "", "warning", "support")
+
+
+def _fits(c: gprob.Constraint | None, requirement: Requirement) -> bool:
+    if not isinstance(requirement, Interval):
+        return c is not None and c.kind in requirement
+    lower, upper = bounds_of(c)
+    if requirement.lower is not None and (lower is None or lower is not True and lower < requirement.lower):
+        return False
+    return requirement.upper is None or not (upper is None or upper is not True and upper > requirement.upper)
+
+
+def _unscaled(use: Use) -> Iterator[Diagnostic]:
+    for e in use.arguments:
+        value = number(e)
+        if value and not 0.1 <= abs(value) <= 10:
+            hint = "samplers do best with parameters of size 1: scale by offset and multiplier"
+            message = f"{value:g} suggests parameters that are far from unit scale"
+            yield Diagnostic(message, e.span, hint, "warning", "scale")
+
+
+def _advice(facts: Facts, use: Use) -> Iterator[Diagnostic]:
+    if use.family == "lkj_corr":
+        hint = "declare the Cholesky factor and write lkj_corr_cholesky: faster and numerically safer"
+        yield Diagnostic("lkj_corr has a variant for Cholesky factors", use.span, hint, "warning", "lkj")
+    if use.family in ("gamma", "inv_gamma") and len(use.arguments) == 3:
+        a, b = map(number, use.arguments[1:])
+        if a is not None and a == b and a < 1:
+            hint = "a normal or Student t prior on a positive parameter is weaker (Gelman, 2006)"
+            message = f"{use.family}({a:g}, {a:g}) is less vague than it looks"
+            yield Diagnostic(message, use.arguments[1].span, hint, "warning", "vague-gamma")
+    if use.family == "uniform" and _hard(facts, use):
+        hint = "unless nature sets these bounds, a prior that makes values outside unlikely samples better"
+        yield Diagnostic("a uniform distribution has hard bounds", use.span, hint, "warning", "uniform")
+
+
+def _hard(facts: Facts, use: Use) -> bool:
+    """Whether a parameter's declared bounds are not those of its uniform distribution."""
+    value = use.arguments[0]
+    declared = facts.parameters.get(value.name) if isinstance(value, gprob.Var) else None
+    if declared is None:
+        return False
+    bounds = bounds_of(declared.constraint)
+    if None in bounds:
+        return True
+    given = [number(e) for e in use.arguments[1:]]
+    known = [(g, b) for g, b in zip(given, bounds) if g is not None and b is not True]
+    return bool(known) and known[0][0] != known[0][1]
