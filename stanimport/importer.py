@@ -6,7 +6,6 @@ folders and zip files. A Python module of the same name wins over it (with a war
 from __future__ import annotations
 
 import importlib
-import importlib.abc
 import importlib.machinery
 import importlib.util
 import os
@@ -15,13 +14,18 @@ import types
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import cache, files, loading, settings
 from .errors import StanWarning
 
+if TYPE_CHECKING:
+    from importlib.abc import InspectLoader as _Loader
+else:
+    _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
 
-class StanLoader(importlib.abc.InspectLoader):
+
+class StanLoader(_Loader):
     """Loads one Stan program as a module."""
 
     def __init__(self, name: str, program_path: str):
@@ -66,7 +70,7 @@ def restore(module: str, attribute: str) -> Any:
     return getattr(importlib.import_module(module), attribute)
 
 
-class StanFinder(importlib.abc.MetaPathFinder):
+class StanFinder:
     """Finds `.stan` files on the path of a module."""
 
     def find_spec(

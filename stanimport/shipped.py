@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import marshal
 import types
-import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
-
-from stanlib.backend import ABI_VERSION
 
 from . import files
 from .cache import Entry
@@ -37,11 +33,16 @@ def load(source: Path, text: str, settings: Settings) -> Entry | None:
     """The translation beside a program; None if there is none, or not of this text, these options, this interface."""
     try:
         content = files.read_bytes(path_of(source, settings))
+    except OSError:
+        return None
+    import zlib
+
+    try:
         header, body = _parts(content)
         if not _fits(header, source, text, settings):
             return None
         return Entry(_code(header, body), zlib.decompress(body[2]).decode(), ())
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zlib.error):
+    except (ValueError, KeyError, TypeError, EOFError, zlib.error):
         return None
 
 
@@ -57,12 +58,15 @@ def encode(
         includes: names of the included files, as found in their include folders, with their contents.
         settings: what it was translated with.
     """
+    import json
+    import zlib
+
     parts = [
         marshal.dumps(entry.code), zlib.compress(json.dumps(nodes, separators=(",", ":")).encode(), 9),
         zlib.compress(entry.text.encode(), 9),
     ]  # fmt: skip
     header = {
-        "interface": ABI_VERSION, "name": entry.code.co_filename, "source": _digest_text(text),
+        "interface": _interface(), "name": entry.code.co_filename, "source": _digest_text(text),
         "backend": settings.backend, "scheme": settings.scheme,
         "includes": [[name, _digest(content)] for name, content in includes],
         "python": importlib.util.MAGIC_NUMBER.hex(), "sizes": [len(p) for p in parts],
@@ -73,6 +77,8 @@ def encode(
 
 def _parts(content: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """The header and the parts of a file. Raises ValueError for a damaged or foreign one."""
+    import json
+
     if not content.startswith(MAGIC):
         raise ValueError("no translation")
     line, _, body = content[len(MAGIC) :].partition(b"\n")
@@ -91,7 +97,7 @@ def _split(body: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
 
 def _fits(header: dict[str, Any], source: Path, text: str, settings: Settings) -> bool:
     made_for = (header["interface"], header["backend"], header["scheme"], header["source"])
-    if made_for != (ABI_VERSION, settings.backend, settings.scheme, _digest_text(text)):
+    if made_for != (_interface(), settings.backend, settings.scheme, _digest_text(text)):
         return False
     folders = [*settings.include_paths, source.parent]
     return all(_include_fits(name, digest, folders) for name, digest in header["includes"])
@@ -111,10 +117,19 @@ def _code(header: dict[str, Any], parts: list[bytes]) -> types.CodeType:
     if header["python"] == importlib.util.MAGIC_NUMBER.hex():
         code: types.CodeType = marshal.loads(parts[0])
         return code
+    import json
+    import zlib
+
     from . import trees
 
     tree = trees.decode(json.loads(zlib.decompress(parts[1])))
     return compile(tree, header["name"], "exec", dont_inherit=True, optimize=0)
+
+
+def _interface() -> int:
+    from stanlib.backend import ABI_VERSION
+
+    return ABI_VERSION
 
 
 def _digest(content: bytes) -> str:

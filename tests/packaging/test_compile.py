@@ -12,6 +12,7 @@ import types
 import pytest
 
 import stanimport
+import stanlib.backend
 from stanimport import files, loading, pipeline, shipped, trees
 from stanimport.__main__ import main
 from stanimport.compile import compile_package
@@ -101,7 +102,7 @@ def test_options_and_text_decide(package):
 def test_another_interface_is_not_used(package, monkeypatch):
     compile_package(package)
     assert is_used(package / "program.stan")
-    monkeypatch.setattr(shipped, "ABI_VERSION", shipped.ABI_VERSION + 1)
+    monkeypatch.setattr(stanlib.backend, "ABI_VERSION", stanlib.backend.ABI_VERSION + 1)
     assert not is_used(package / "program.stan")
 
 
