@@ -1,0 +1,52 @@
+"""What a plain `pip install stanimport` brings is enough to sample; everything else is optional."""
+from __future__ import annotations
+
+import configparser
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).parent.parent.parent
+
+# Everything that only the extras bring. A finder in front of all others refuses it.
+PLAIN = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if path is None and name in {optional!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Refuse())
+"""
+OPTIONAL = [
+    "torch", "pyro", "arviz", "arviz_base", "arviz_plots", "arviz_stats", "pandas", "matplotlib", "xarray", "h5netcdf",
+    "netCDF4", "diffrax", "optimistix", "equinox", "lineax", "quadax", "torchdiffeq", "blackjax", "nutpie", "optax",
+    "IPython", "rich", "stanio", "hypothesis", "pytest", "sklearn", "flax", "haiku", "dask",
+]  # fmt: skip
+SAMPLE = """
+import stanimport
+from stanimport import inference
+model = stanimport.load("models/coin.stan")
+fit = inference.sample(model, "models/coin.json", chains=1, iter_warmup=150, iter_sampling=100, seed=1)
+bias = fit.stan_variable("bias")
+assert bias.shape == (100,) and ((bias > 0) & (bias < 1)).all()
+assert set(fit.stan_variable("next_flip")) <= {0, 1}
+print(fit.column_names)
+"""
+
+
+def requirements(section: str, key: str) -> set[str]:
+    parsed = configparser.ConfigParser(interpolation=None)
+    parsed.read(ROOT / "setup.cfg")
+    return {re.split(r"[<>=\[]", line)[0] for line in parsed[section][key].split()}
+
+
+def test_the_core_needs_no_torch():
+    assert requirements("options", "install_requires") == {"jax", "numpy", "numpyro", "platformdirs", "ply", "scipy"}
+
+
+def test_sampling_with_the_core_alone():
+    code = PLAIN.format(optional=set(OPTIONAL)) + SAMPLE
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "bias" in done.stdout
