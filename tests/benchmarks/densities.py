@@ -1,9 +1,10 @@
 """The time of one jitted gradient of every density on JAX, beside NumPyro's own class for the same law.
 
-    python tests/benchmarks/densities.py [--only name] [--vector] [--sizes 1,1000,100000]
+    python tests/benchmarks/densities.py [--only name] [--vector] [--sizes 1,1000,100000] [--markdown]
 
 The outcomes are data, the gradient is in every real parameter: numbers, or with --vector one of each per observation.
-A line shows, for each number of observations, microseconds here, microseconds of NumPyro's, and the ratio.
+A line shows, for each number of observations, microseconds here, microseconds of NumPyro's, and the ratio. Laws of a
+single matrix are measured with it as a parameter. hmm_marginal stands among them.
 """
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import multivariate
 import numpy as np
 import numpyro.distributions as dist
 
@@ -36,7 +38,7 @@ SIMILAR: dict[str, Callable[..., Any]] = {
     "categorical": lambda theta: dist.CategoricalProbs(theta),
     "categorical_logit": lambda beta: dist.CategoricalLogits(beta),
     "ordered_logistic": lambda lam, c: dist.OrderedLogistic(lam, c),
-    "beta_neg_binomial": lambda r, alpha, beta: dist.BetaNegativeBinomial(alpha, beta, r),
+    "beta_neg_binomial": lambda r, alpha, beta: dist.BetaNegativeBinomial(beta, alpha, r),
 }
 FROM_ZERO = {"categorical", "categorical_logit", "ordered_logistic"}
 
@@ -44,6 +46,8 @@ FROM_ZERO = {"categorical", "categorical_logit", "ordered_logistic"}
 def problem(d: distribution.Distribution, n: int, vector: bool) -> tuple[Any, list[Any]]:
     """Outcomes and parameters for n observations, made from the record's first example."""
     rng = np.random.default_rng(1)
+    if d.name in multivariate.PROBLEMS:
+        return multivariate.PROBLEMS[d.name](rng, n)
     y, *parameters = d.examples[0]
     if "x" in d.argument_dims:
         return _glm_problem(d, n, rng)
@@ -73,8 +77,11 @@ def _glm_problem(d: distribution.Distribution, n: int, rng: np.random.Generator)
 
 def rival(d: distribution.Distribution) -> Callable[..., Any] | None:
     """NumPyro's distribution as a function of Stan's parameters, if it has one."""
-    if d.name in GLMS or d.name in SIMILAR:
-        return GLMS.get(d.name) or SIMILAR[d.name]
+    for rivals in (GLMS, SIMILAR, multivariate.RIVALS):
+        if d.name in rivals:
+            return rivals[d.name]
+    if d.event_dims:
+        return None
     name = d.native.on("numpyro") if d.native else None
     if name is None:
         return None
@@ -87,9 +94,12 @@ def rival(d: distribution.Distribution) -> Callable[..., Any] | None:
     return make
 
 
-def gradient(log_prob: Callable[..., Any], parameters: list[Any]) -> tuple[Callable[..., Any], list[Any]]:
+Program = tuple[Callable[..., Any], list[Any]]
+
+
+def gradient(log_prob: Callable[..., Any], parameters: list[Any], data: set[int]) -> Program:
     """The jitted value and gradient of the summed terms in the real parameters, and these."""
-    real = [i for i, p in enumerate(parameters) if np.asarray(p).dtype.kind == "f" and np.ndim(p) < 2]
+    real = [i for i, p in enumerate(parameters) if np.asarray(p).dtype.kind == "f" and i not in data]
 
     def total(free: list[Any]) -> Any:
         full = list(parameters)
@@ -100,7 +110,7 @@ def gradient(log_prob: Callable[..., Any], parameters: list[Any]) -> tuple[Calla
     return jax.jit(jax.value_and_grad(total)), [jnp.asarray(parameters[i]) for i in real]
 
 
-def measure(programs: list[tuple[Callable[..., Any], list[Any]]], budget: float = 0.5) -> list[float]:
+def measure(programs: list[Program], budget: float = 0.5) -> list[float]:
     """The least time of each program in microseconds, taken in turns."""
     best = []
     for f, x in programs:
@@ -123,11 +133,34 @@ def measure(programs: list[tuple[Callable[..., Any], list[Any]]], budget: float 
 def compare(d: distribution.Distribution, n: int, vector: bool) -> tuple[list[float], float]:
     """The times of both densities, and the relative difference of their values."""
     y, parameters = problem(d, n, vector)
-    programs = [gradient(lambda *p: d.log_prob(y, *p), parameters)]
+    data = {i for i, name in enumerate(d.argument_names) if name == "x"}
+    if d.event_dims == 2 and d.name in multivariate.SINGLE:
+        return _compare_matrix(d, y, parameters)
+    programs = [gradient(lambda *p: d.log_prob(y, *p), parameters, data)]
     other = rival(d)
     if other is not None:
         shifted = y - 1 if d.name in FROM_ZERO else y
-        programs.append(gradient(lambda *p: other(*p).log_prob(jnp.asarray(shifted)), parameters))
+        programs.append(gradient(lambda *p: other(*p).log_prob(jnp.asarray(shifted)), parameters, data))
+    return timed(programs)
+
+
+def _compare_matrix(d: distribution.Distribution, y: Any, parameters: list[Any]) -> tuple[list[float], float]:
+    """The same for a law of one matrix, with the gradient in it too."""
+    programs = [gradient(d.log_prob, [y, *parameters], set())]
+    other = rival(d)
+    if other is not None:
+        programs.append(gradient(lambda y, *p: other(*p).log_prob(y), [y, *parameters], set()))
+    return timed(programs)
+
+
+def hidden_markov(n: int) -> tuple[list[float], float]:
+    """hmm_marginal of n observations."""
+    marginal = registry.by_symbol("hmm_marginal")
+    return timed([gradient(marginal, multivariate.hidden_markov(np.random.default_rng(1), n), set())])
+
+
+def timed(programs: list[Program]) -> tuple[list[float], float]:
+    """The times of one or two programs, and the relative difference of their values."""
     values = [float(f(x)[0]) for f, x in programs]
     return measure(programs), abs(values[0] - values[-1]) / max(1.0, abs(values[0]))
 
@@ -137,17 +170,39 @@ def main() -> None:
     parser.add_argument("--only", default="", help="distributions whose name contains this")
     parser.add_argument("--vector", action="store_true", help="one parameter of each kind per observation")
     parser.add_argument("--sizes", default="1,1000,100000")
+    parser.add_argument("--markdown", action="store_true", help="print the table as docs/performance.md has it")
     options = parser.parse_args()
     jax.config.update("jax_enable_x64", True)
     registry.load()
     sizes = [int(s) for s in options.sizes.split(",")]
-    print(f"{'':24}" + "".join(f"{n:>16} obs  ratio" for n in sizes))
+    show = markdown if options.markdown else line
+    print(heading(sizes, options.markdown))
     for name, d in sorted(distribution.DISTRIBUTIONS.items()):
-        if options.only in name and d.event_dims == 0 and d.examples:
-            print(line(name, [compare(d, n, options.vector) for n in sizes]), flush=True)
+        if options.only in name:
+            used = sizes[:1] if name in multivariate.SINGLE else sizes
+            print(show(name, [compare(d, n, options.vector) for n in used], len(sizes)), flush=True)
+    if options.only in "hmm_marginal":
+        print(show("hmm_marginal", [hidden_markov(n) for n in sizes], len(sizes)), flush=True)
 
 
-def line(name: str, results: list[tuple[list[float], float]]) -> str:
+def heading(sizes: list[int], as_markdown: bool) -> str:
+    if not as_markdown:
+        return f"{'':24}" + "".join(f"{n:>16} obs  ratio" for n in sizes)
+    cells = [f"{n:,} | NumPyro | ratio" for n in sizes]
+    return f"| density | {' | '.join(cells)} |\n" + "| --- " * (1 + 3 * len(sizes)) + "|"
+
+
+def markdown(name: str, results: list[tuple[list[float], float]], columns: int) -> str:
+    """A line of the table in the documentation: microseconds to two digits."""
+    cells = []
+    for times, _ in results:
+        shown = [f"{t:.2g}" if t < 100 else f"{float(f'{t:.2g}'):,.0f}" for t in times]
+        cells += [*shown, f"{times[0] / times[1]:.2f}"] if len(times) == 2 else [shown[0], "", ""]
+    cells += [""] * (3 * columns - len(cells))
+    return f"| `{name}` | " + " | ".join(cells) + " |"
+
+
+def line(name: str, results: list[tuple[list[float], float]], columns: int) -> str:
     cells = []
     for times, difference in results:
         if len(times) == 1:
