@@ -119,6 +119,26 @@ def translate(
     return pipeline.translate(text, Path(text.name).stem, options, chosen.include_paths, strict).text
 
 
+def dump(
+    path: PathLike, stage: str, *, source: str | None = None, backend: str | None = None, scheme: str | None = None,
+    include_paths: Sequence[PathLike] = (), without: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """What one stage of the translation makes of a program, as text: see `stanimport.pipeline.STAGES`.
+
+    Args:
+        without: names of passes to leave out, for debugging.
+
+    Raises:
+        StanError: for what is wrong with the program.
+    """
+    from . import pipeline
+
+    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
+    options = pipeline.Options(chosen.backend, chosen.scheme, frozenset(without))
+    text = _source(path, source)
+    return pipeline.dump(stage, text, Path(text.name).stem, options, chosen.include_paths)
+
+
 def _source(path: PathLike, source: str | None) -> Source:
     if source is not None:
         return Source(os.fspath(path), source)

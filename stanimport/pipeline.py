@@ -14,7 +14,7 @@ from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
-from .middle import comprehensive, generative, gprob, guides, mixed, networks, typed
+from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, typed
 from .source import Source
 from .targets import module
 from .targets.module import Options
@@ -63,7 +63,7 @@ def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Prog
     """
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program))
-    return passes.run(replace(made, networks=declared))
+    return passes.run(replace(made, networks=declared), options.without)
 
 
 def translate(
@@ -91,8 +91,14 @@ def _deep() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
+STAGES = ("ast", "typed", "gprob", "loops", "python")
+
+
 def dump(stage: str, source: Source, name: str, options: Options, include_paths: Sequence[Path] = ()) -> str:
-    """What a stage makes of a program, as text: "ast", "typed", "gprob" or "python"."""
+    """What a stage makes of a program, as text; `stage` is one of STAGES.
+
+    "gprob" shows the program after the passes over the whole of it, "loops" the bodies after those over loops.
+    """
     diagnostics, includes = Diagnostics(), Includes(source, include_paths)
     program: ast.Program = parse(source, includes.resolve, diagnostics)
     if stage == "ast":
@@ -100,6 +106,10 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
     checked = check_types(program, diagnostics)
     if stage == "typed":
         return repr(checked)
-    if stage == "gprob":
-        return repr(compile_program(checked, options))
+    with _deep():
+        if stage == "gprob":
+            return printer.program(compile_program(checked, options))
+        if stage == "loops":
+            bodies = module.bodies(compile_program(checked, options), source, name, options)
+            return "\n\n".join(printer.block(b) for b in bodies if b) + "\n"
     return translate(source, name, options, include_paths).text

@@ -349,6 +349,7 @@ class For(Stmt):
 
     With `lanes` the body runs once for all iterations, `name` standing for every index at the same time. If it makes
     values whose shapes differ between iterations, it runs once for each choice of the numbers `alike` that decide them.
+    A `dense` loop does nothing but add up, so that iterations that there are not may count as 0.
     """
 
     name: str
@@ -357,6 +358,7 @@ class For(Stmt):
     body: tuple[Stmt, ...]
     lanes: bool = False
     alike: tuple[Expr, ...] = ()
+    dense: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,6 +126,11 @@ class _Walk:
     def _for(self, s: gprob.For) -> None:
         kind = self._kind(s)
         self.times.loops[id(s)] = kind
+        if s.lanes and self.times.traces and any(map(self.times.is_dynamic, (s.lower, s.upper))):
+            if self.times.is_dynamic(s.lower):
+                self.times.dynamic.add(s.name)
+            self._traced_if(True, s.body)  # a mask tells which lanes there are
+            return
         if kind == Loop.TRACED:
             self.times.dynamic.add(s.name)
         self._traced_if(kind == Loop.TRACED, s.body)

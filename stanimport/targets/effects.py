@@ -58,6 +58,7 @@ class Effects(ABC):
     """The policy of one Python function. Frames are the loops and lifted bodies around the current statement."""
 
     check_function = "ppl.verify"
+    running: tuple[str, ...] = ()  # the variable that holds the sum of the increments so far
 
     def __init__(self) -> None:
         self.frames: list[_Frame] = []
@@ -171,6 +172,8 @@ class ModelEffects(Effects):
 
 class FunctionEffects(Effects):
     """A function that adds to the target: it returns its value together with the sum of its increments."""
+
+    running = ("lp",)
 
     def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
         term = b.call("ppl.total", term_of(effect, statements, b))

@@ -34,6 +34,7 @@ class UserFunctions:
     pending: list[Key] = field(default_factory=list)
     taken: Names = field(default_factory=Names)
     without: frozenset[str] = frozenset()  # passes over loops to leave out
+    prepared: list[tuple[gprob.Stmt, ...]] = field(default_factory=list)  # bodies as they are turned into code
     _shaped: dict[str, frozenset[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -136,5 +137,6 @@ class UserFunctions:
             if structured is not body:
                 body = structured
         body = self._array_code(body, dynamic)
+        self.prepared.append(body)
         times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         return Statements(Expressions(names, times, self, self.traces), effects), body

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     """`for n in ppl.lanes(lower, upper)`: the body runs once."""
-    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper))
+    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **_kind(st, s, b))
     before = st.expr.varying
     st.expr.varying = before | {s.name} | written(s.body)
     st.lanes.append(s.name)
@@ -26,6 +26,13 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     st.expr.varying = before
     loop = b.for_(st.names[s.name], call, body)
     return [*st.effects.lists_before(frame, b), loop, *st.effects.close_list(frame, st, b)]
+
+
+def _kind(st: Statements, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
+    """How a loop whose bounds differ between lanes or iterations around gets lanes enough for all of them."""
+    if st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper):
+        return {"most": e for e in st.limit(s, b)}
+    return {"dense": b.const(True)} if s.dense and (st.expr.varies(s.lower) or st.expr.varies(s.upper)) else {}
 
 
 def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:

@@ -34,6 +34,7 @@ class Options:
 
     backend: str = "numpyro"
     scheme: str = "comprehensive"
+    without: frozenset[str] = frozenset()  # passes that are left out, for debugging
 
 
 def build(program: gprob.Program, source: Source, name: str, options: Options) -> ast.Module:
@@ -41,11 +42,18 @@ def build(program: gprob.Program, source: Source, name: str, options: Options) -
     return _Module(program, source, name, options).build()
 
 
+def bodies(program: gprob.Program, source: Source, name: str, options: Options) -> list[tuple[gprob.Stmt, ...]]:
+    """The bodies of a program's functions as they are turned into code, loops as array code."""
+    made = _Module(program, source, name, options)
+    made.build()
+    return made.functions.prepared
+
+
 class _Module:
     def __init__(self, program: gprob.Program, source: Source, name: str, options: Options):
         self.program, self.source, self.name, self.options = program, source, name, options
         self.target = TARGETS[options.backend]
-        self.functions = UserFunctions(program, self.target.traces)
+        self.functions = UserFunctions(program, self.target.traces, without=options.without)
         self.b = Builder(program.span)
 
     def build(self) -> ast.Module:

@@ -247,7 +247,7 @@ class Statements:
 
     def _traced_for(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
         outer = self.nest
-        limit = self._limit(s, b)
+        limit = self.limit(s, b)
         if outer is None:
             static = Nest(lambda e: not self.times.is_dynamic(e), assigned_names(s.body))
             self.nest = static.inside(s)
@@ -274,7 +274,7 @@ class Statements:
         call = b.call("ppl.for_loop", *arguments, *limit)
         return [*split, function, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
 
-    def _limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
+    def limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
         """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
         if self.nest is None or not (self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper)):
             return []
@@ -393,13 +393,16 @@ class Statements:
         return [*functions, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
 
     def _tail_if(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
-        """Both sides return: so does the choice between them."""
+        """Both sides return: so does the choice between them. What a side assigns is a parameter of its function."""
         functions, references = [], []
+        given = [*(self.names[n] for n in self.state(s.then, s.otherwise)), *self.effects.running]
         for label, body in (("then", s.then), ("otherwise", s.otherwise)):
             name = self.names.new(label)
             split, made = self.with_random(body, b.const(0), partial(self.block, body), b)
-            functions += [*split, b.function(name, (), made)]
-            references.append(b.name(name))
+            if not isinstance(made[-1], ast.Return):  # it rejects
+                made.append(b.return_(self.effects.returned(b.call("fn.not_a_number"), b)))
+            functions += [*split, b.function(name, given, made)]
+            references.append(b.lambda_((), b.call(name, *map(b.name, given))) if given else b.name(name))
         call = b.call("ppl.choose", self.expr.condition(s.condition), *references)
         return [*functions, b.return_(call)]
 

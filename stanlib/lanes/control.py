@@ -7,23 +7,51 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from .frames import Axis, Frame, current, inside
+from .frames import Axis, Frame, current, entered, inside
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
+WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
 
-def lanes(lower: Any, upper: Any) -> Iterator[Lanes]:
-    """`for (n in lower:upper)`, its body run once for all iterations; not at all if there are none."""
+
+def lanes(lower: Any, upper: Any, most: int | None = None, dense: bool = False) -> Iterator[Lanes]:
+    """`for (n in lower:upper)`, its body run once for all iterations; not at all if there are none.
+
+    Args:
+        lower, upper: the bounds; they may differ between the lanes around, or (with `most`) be traced.
+        most: a limit on the number of iterations. Those beyond the upper bound are masked.
+        dense: whether masked iterations may stand in for those that one lane has and another lacks.
+    """
     frame = current()
     if type(lower) is Lanes or type(upper) is Lanes:
-        yield from _ragged(operand(lower, frame), operand(upper, frame), frame)
-        return
-    indices = np.arange(int(lower), int(upper) + 1)
-    if indices.size:
-        axis = Axis(indices.size, frame)
-        yield from inside(Frame((*frame.axes, axis), frame.mask), Lanes(indices, (axis,)))
+        yield from _ragged(operand(lower, frame), operand(upper, frame), frame, dense)
+    elif most is not None and (known(lower) is None or known(upper) is None):
+        yield from _limited(lower, upper, most, frame)
+    else:
+        indices = np.arange(int(lower), int(upper) + 1)
+        if indices.size:
+            axis = Axis(indices.size, frame)
+            yield from inside(Frame((*frame.axes, axis), frame.mask), Lanes(indices, (axis,)))
 
 
-def _ragged(lower: Any, upper: Any, frame: Frame) -> Iterator[Lanes]:
+def _limited(lower: Any, upper: Any, most: int, frame: Frame) -> Iterator[Lanes]:
+    """As many lanes as there can be, those beyond a traced bound masked."""
+    if most > 0:
+        axis = Axis(most, frame)
+        start = int(lower) if known(lower) is not None else lower
+        index = Lanes(np.arange(most) + start, (axis,))
+        yield from inside(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
+
+
+def _with_mask(frame: Frame, index: Lanes, lower: Any, upper: Any) -> Frame:
+    """The frame without the lanes whose index is out of the bounds."""
+    with entered(Frame(frame.axes)):
+        mask = combine(lambda n, a, b: (n >= a) & (n <= b), index, lower, upper)
+        if frame.mask is not None:
+            mask = combine(lambda a, b: a & b, Lanes(frame.mask.data, frame.mask.axes), mask)
+    return Frame(frame.axes, mask)
+
+
+def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> Iterator[Lanes]:
     """A loop whose bounds differ between the lanes around: one axis for all its iterations in all of them."""
     (low, high), axes = align((lower, upper), frame)
     low, high = np.broadcast_arrays(low, high)
@@ -31,12 +59,18 @@ def _ragged(lower: Any, upper: Any, frame: Frame) -> Iterator[Lanes]:
     if (counts == counts.flat[0]).all() and (low == low.flat[0]).all():
         yield from lanes(int(low.flat[0]), int(high.flat[0]))
         return
+    first, last = int(low.min()), int(high.max())
+    if dense and counts.sum() * WASTE >= counts.size * (last - first + 1):
+        axis = Axis(last - first + 1, frame)
+        index = Lanes(np.arange(first, last + 1), (axis,))
+        yield from inside(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
+        return
     repeated = np.repeat(np.arange(counts.size), counts.ravel())
     if repeated.size:
         starts = np.cumsum(counts.ravel()) - counts.ravel()
-        index = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
+        index_ = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
         axis = Axis(repeated.size, frame, dict(zip(axes, np.unravel_index(repeated, counts.shape))))
-        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(index, (axis,)))
+        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(index_, (axis,)))
 
 
 def alike(*numbers: Any) -> Iterator[None]:

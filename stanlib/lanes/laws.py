@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arrays import namespace
-from .calls import each, is_elementwise, log_terms
+from .calls import each, is_elementwise, log_terms, rank_of
 from .frames import OUTSIDE, Frame, current
 from .reductions import masked
 from .values import Lanes, align, combine, full, is_lanes, operand
@@ -36,15 +36,32 @@ class LaneLaw:
         None where it has none: for laws of containers, and where a mask leaves observations out.
         """
         frame = current()
+        values = [operand(v, frame) for v in (value, *self.arguments)]
+        if frame.mask is None and _takes_rows(self.record, values):
+            y, *arguments = (_rows(v, frame) for v in values)
+            return make(self.record, arguments), y
         if frame.mask is not None or not is_elementwise(self.record):
             return None
-        values = [operand(v, frame) for v in (value, *self.arguments)]
         rank = max(v.rank if type(v) is Lanes else len(getattr(v, "shape", ())) for v in values)
         arrays, axes = align(values, frame)
         arrays = [_with_rank(a, v, frame, axes, rank) for a, v in zip(arrays, values)]
         y = full(values[0], frame)
         y = y.reshape(tuple(y.shape[: len(frame.axes)]) + (1,) * (rank + len(frame.axes) - len(y.shape)) + tuple(y.shape[len(frame.axes) :]))
         return make(self.record, arrays[1:]), y
+
+
+def _takes_rows(law: Distribution, values: Sequence[Any]) -> bool:
+    """Whether a law of numbers takes a vector for every lane (categorical): its density is that of the rows at once."""
+    if law.event_dims or not law.argument_dims or law.name.endswith("_glm"):
+        return False
+    dims = [0, *(law.argument_dims.get(n, 0) for n in law.argument_names)]
+    return all(rank_of(v) == d for v, d in zip(values, dims))
+
+
+def _rows(value: Any, frame: Frame) -> Any:
+    """The values of all lanes along one axis."""
+    array = full(value, frame)
+    return array.reshape((-1,) + tuple(array.shape[len(frame.axes) :]))
 
 
 def lane_law(make: Callable[[Distribution, Sequence[Any]], Any]) -> Callable[[Distribution, Sequence[Any]], Any]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...middle import gprob
 from ..binding_times import BindingTimes, walk_statements
-from . import lanes, sinking
+from . import lanes, sinking, unfolding
 from .recurrences import Names
 
-PASSES = ("sinking", "lanes")
+PASSES = ("unfolding", "sinking", "lanes")
 
 
 def run(
@@ -25,6 +25,8 @@ def run(
     """
     out = tuple(body)
     known = {**sizes, **{s.name: s.sized for s in walk_statements(out) if isinstance(s, (gprob.Declare, gprob.Sample))}}
+    if "unfolding" not in without:
+        out = unfolding.run(out)
     if "sinking" not in without:
         out = sinking.run(out, known)
     if "lanes" not in without:

@@ -6,18 +6,17 @@ dependence run as lanes, the others as recurrences between them. What stands in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from stanlib.types import INT, Tuple, unwind
 
 from ...middle import gprob
 from ..binding_times import BindingTimes, walk_statements
-from ..normalize import apply
 from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, written
 from .affine import key, linear, mentions, mentions_values
 from .dependences import build, iterations_between
-from .parts import as_ranges
+from .parts import as_ranges, count_of
 from .private import added, is_private, is_sum, substituted
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -32,10 +31,12 @@ class Scope:
     """The loops of lanes around a statement, and for every variable inside of how many of them it lives."""
 
     loops: tuple[str, ...] = ()
-    home: Mapping[str, int] = None  # type: ignore[assignment]
+    home: Mapping[str, int] = field(default_factory=dict)
+    sequential: frozenset[str] = frozenset()  # the indices of the other loops around
+    changing: frozenset[str] = frozenset()  # what those loops write
 
     def lives(self, name: str) -> int:
-        return (self.home or {}).get(name, 0)
+        return self.home.get(name, 0)
 
     def over(self, name: str) -> str | None:
         """The outermost loop whose lanes share a variable."""
@@ -44,19 +45,23 @@ class Scope:
 
     def inside(self, loop: str, private: set[str]) -> "Scope":
         depth = len(self.loops) + 1
-        return Scope((*self.loops, loop), {**(self.home or {}), **dict.fromkeys(private, depth)})
+        return replace(self, loops=(*self.loops, loop), home={**self.home, **dict.fromkeys(private, depth)})
 
     def declaring(self, name: str) -> "Scope":
-        return Scope(self.loops, {**(self.home or {}), name: len(self.loops)})
+        return replace(self, home={**self.home, name: len(self.loops)})
+
+    def repeating(self, s: gprob.For) -> "Scope":
+        """The scope inside of a loop whose iterations run one after the other."""
+        return replace(self, sequential=self.sequential | {s.name}, changing=self.changing | written(s.body))
 
     def without_last(self) -> "Scope":
         """The scope of one iteration of the innermost loop."""
         most = len(self.loops) - 1
-        return Scope(self.loops[:-1], {n: min(d, most) for n, d in (self.home or {}).items()})
+        return replace(self, loops=self.loops[:-1], home={n: min(d, most) for n, d in self.home.items()})
 
     def varying(self) -> set[str]:
         """The variables that may differ between lanes."""
-        return set(self.loops) | {n for n, d in (self.home or {}).items() if d}
+        return set(self.loops) | {n for n, d in self.home.items() if d}
 
 
 class Lanes:
@@ -80,7 +85,7 @@ class Lanes:
         if isinstance(s, gprob.For):
             yield self._for(s, scope)
         elif isinstance(s, gprob.While):
-            yield replace(s, body=self.block(s.body, scope))
+            yield replace(s, body=self.block(s.body, replace(scope, changing=scope.changing | written(s.body))))
         elif isinstance(s, gprob.If):
             yield self._if(s, scope)
         elif isinstance(s, gprob.Assign) and scope.loops:
@@ -109,10 +114,10 @@ class Lanes:
             pass
         if scope.loops and (mentions(s.lower, scope.varying()) or mentions(s.upper, scope.varying())):
             raise Refused("the bounds of a loop inside differ between iterations")
-        inner = scope.declaring(s.name) if not scope.loops else scope
-        return replace(s, body=self.block(s.body, inner))
+        return replace(s, body=self.block(s.body, scope.repeating(s)))
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        self._refuse_bounds((s.lower, s.upper), scope)
         body = substituted(s.body)
         varying = {s.name} | written(body) | loop_indices(body)
         body = as_ranges(body, varying)
@@ -142,7 +147,7 @@ class Lanes:
         done = list(self._each(made, inside))
         lasting = sorted(private - declared(body))
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
-        return replace(s, body=tuple(done), lanes=True, alike=alike)
+        return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(done))
 
     def _each(self, made: Sequence[gprob.Stmt], scope: Scope) -> Iterator[gprob.Stmt]:
         for t in made:
@@ -169,7 +174,7 @@ class Lanes:
         for n in state:
             if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
                 raise Refused("an array that is carried as a whole")
-        before, recur, after = recurrences.make(group, s, arrays, state, self.names, private, read_elsewhere)
+        before, recur, after = recurrences.make(group, s, arrays, state, self.names, private, read_elsewhere, self.sizes)
         return [*before, recur, *after]
 
     def _is_indexed(self, group: Sequence[gprob.Stmt], name: str) -> bool:
@@ -202,10 +207,17 @@ class Lanes:
 
     # --- what lanes can't do
 
+    def _refuse_bounds(self, bounds: tuple[gprob.Expr, gprob.Expr], scope: Scope) -> None:
+        """Bounds may differ between lanes or depend on the index of a sequential loop, as far as a limit is known."""
+        if any(map(self.times.is_dynamic, bounds)):
+            raise Refused("the bounds depend on parameters")
+        if mentions(bounds, scope.changing - scope.sequential):
+            raise Refused("the bounds change from iteration to iteration of a loop around")
+        if mentions(bounds, scope.sequential) and mentions(bounds, scope.varying()):
+            raise Refused("the bounds depend on two kinds of loops")
+
     def _refuse_unfit(self, s: gprob.For, body: Stmts, varying: set[str]) -> tuple[gprob.Expr, ...]:
         """The numbers that decide shapes and differ between iterations."""
-        if self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper):
-            raise Refused("the bounds depend on parameters")
         for t in walk_statements(body):
             if not isinstance(t, _FIT) and not (isinstance(t, gprob.Message) and t.kind == "reject"):
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
@@ -255,16 +267,18 @@ def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
     length = linear(r.upper).plus(linear(r.lower), -1)
     if not any(t in varying or not isinstance(t, str) for t in length.terms):
         return ()
-    return [_count(r) or apply("subtract", INT, (r.upper, r.lower))]
+    return [count_of(r)]
 
 
-def _count(r: gprob.Range) -> gprob.Expr | None:
-    """n for the range `i:i + n - 1`."""
-    match r.upper:
-        case gprob.Apply(arguments=(gprob.Apply(arguments=(first, count)), gprob.Const(value=1))):
-            plus_minus = r.upper.function.name == "subtract" and r.upper.arguments[0].function.name == "add"
-            return count if plus_minus and key(first) == key(r.lower) else None
-    return None
+def _only_adds(body: Sequence[gprob.Stmt]) -> bool:
+    """Whether nothing leaves a loop but sums."""
+    own = declared(body)
+    for t in walk_statements(body):
+        if isinstance(t, gprob.Assign) and t.place.name not in own:
+            return False
+        if not isinstance(t, (gprob.Assign, gprob.Declare, gprob.Accumulate, gprob.For)):
+            return False
+    return any(isinstance(t, gprob.Accumulate) for t in walk_statements(body))
 
 
 def _declaring(scope: Scope, t: gprob.Stmt) -> Scope:

@@ -7,7 +7,7 @@ from stanlib.types import INT
 
 from ...middle import gprob
 from ..normalize import apply
-from .affine import mentions
+from .affine import key, linear, mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -49,3 +49,20 @@ def _block(
 
 
 _RANGES = {"segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block}
+
+
+def count_of(r: gprob.Range) -> gprob.Expr:
+    """How many indices a range with both bounds has: n for `i:i + n - 1`."""
+    assert r.lower is not None and r.upper is not None
+    match r.upper:
+        case gprob.Apply(arguments=(gprob.Apply(arguments=(first, count)), gprob.Const(value=1))):
+            if r.upper.function.name == "subtract" and r.upper.arguments[0].function.name == "add":
+                if key(first) == key(r.lower):
+                    return count
+    if isinstance(r.lower, gprob.Const) and r.lower.value == 1:
+        return r.upper
+    span = r.upper.span
+    length = linear(r.upper).plus(linear(r.lower), -1)
+    if length.is_constant:
+        return gprob.int_const(length.constant + 1, span)
+    return apply("add", INT, (apply("subtract", INT, (r.upper, r.lower)), gprob.int_const(1, span)))

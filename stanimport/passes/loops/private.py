@@ -25,6 +25,11 @@ def is_private(body: Stmts, name: str, sizes: Sizes, lasting: bool = True) -> bo
     return not exposed and (killed or not lasting)
 
 
+def is_exposed(s: gprob.Stmt, name: str, sizes: Sizes) -> bool:
+    """Whether a statement reads what a variable held before it."""
+    return _statement(s, name, sizes)[0]
+
+
 def _block(body: Stmts, name: str, sizes: Sizes) -> tuple[bool, bool]:
     """Whether a value from before is read, and whether the variable is wholly written afterwards."""
     exposed = killed = False

@@ -6,7 +6,8 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..binding_times import walk_statements
 from ..normalize import apply
 from .accesses import declared, flattened, loop_indices, of_statement, step_indices, written
 from .affine import Linear, difference, key, linear, mentions
-from .private import as_sum, summands
+from .private import as_sum, fills, is_exposed, summands
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -34,7 +35,7 @@ class Names:
 
     def new(self, name: str) -> str:
         self.count += 1
-        return f"_{name.lstrip('_')}_{self.count}"
+        return f"_{re.sub('__[0-9]+$', '', name.lstrip('_'))}_{self.count}"
 
 
 @dataclass
@@ -52,7 +53,7 @@ class Carried:
 
 def make(
     group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Names,
-    private: set[str], read_elsewhere: set[str],
+    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized],
 ) -> tuple[list[gprob.Stmt], gprob.Recur, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
@@ -73,7 +74,7 @@ def make(
     before += hoisted.statements
     starts: list[gprob.Stmt] = []
     for c in carried:
-        start, inside = _start(c, body, names)
+        start, inside = _start(c, body, names, sizes)
         before += start
         starts += inside
     body = (*starts, *body)
@@ -231,10 +232,16 @@ def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
     return replace(node, **new) if new else node
 
 
-def _start(c: Carried, body: Sequence[gprob.Stmt], names: Names) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
+def _start(
+    c: Carried, body: Sequence[gprob.Stmt], names: Names, sizes: Mapping[str, gprob.Sized]
+) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
     """The row as it is when an iteration begins, unless the iteration writes all of it first."""
     span, kind = body[0].span, _row_type(c)
+    row = gprob.Sized(kind, sizes[c.name].shape[len(c.prefix) + 1 :]) if c.name in sizes else None
     for s in body:
+        if row is not None and isinstance(s, gprob.For) and fills(s, c.row, {c.row: row}):
+            if not is_exposed(s, c.row, {c.row: row}):
+                return [], [gprob.Declare(span, c.row, row)]
         if isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps and not mentions(s.value, {c.row}):
             return [], []
         if any(a.name == c.row for a in of_statement(s)):
@@ -380,7 +387,7 @@ class _Hoist:
 def _is_work(e: gprob.Expr) -> bool:
     """Whether an expression is more than a constant or a variable."""
     return not isinstance(e, (gprob.Const, gprob.Var)) and any(
-        isinstance(n, (gprob.Index, gprob.Apply)) and not (isinstance(n, gprob.Apply) and n.function.shape_only)
+        isinstance(n, gprob.Index) or isinstance(n, gprob.Apply) and n.arguments and not n.function.shape_only
         for n in gprob.walk(e)
     )
 

@@ -1,0 +1,246 @@
+"""Vector operations whose length differs between the iterations of a loop, as loops over their components.
+
+`dot_product(a[1:n], b[1:n])` and `y[s[n]:e[n]] ~ normal(mu[n], sigma)` inside a loop over n have a shape of their own
+in every iteration; as sums and observations in a loop inside they are array code again.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from stanlib.registry import Function
+from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
+
+from ...middle import gprob
+from ..normalize import apply
+from .accesses import declared, loop_indices, written
+from .affine import mentions_values
+from .parts import count_of
+from .recurrences import Names
+
+Stmts = tuple[gprob.Stmt, ...]
+_SUMS = ("sum", "dot_product", "dot_self")
+_ELEMENTWISE = {
+    "add": "add", "subtract": "subtract", "elt_multiply": "multiply", "elt_divide": "divide", "minus": "minus",
+}  # fmt: skip
+
+
+def run(body: Sequence[gprob.Stmt]) -> Stmts:
+    """The body with operations of varying length unfolded."""
+    return _Unfold(Names()).block(body, set())
+
+
+class _Unfold:
+    def __init__(self, names: Names):
+        self.names = names
+        self.before: list[gprob.Stmt] = []
+
+    def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
+        return tuple(t for s in body for t in self.statement(s, varying))
+
+    def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
+        if isinstance(s, gprob.For):
+            inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            yield replace(s, body=self.block(s.body, inside))
+        elif isinstance(s, gprob.While):
+            yield s
+        elif isinstance(s, gprob.If):
+            yield replace(s, then=self.block(s.then, varying), otherwise=self.block(s.otherwise, varying))
+        elif not varying:
+            yield s
+        elif isinstance(s, gprob.Observe):
+            yield self._observe(s, varying) or s
+        elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
+            made = self._sums_in(s.value, varying)
+            yield from self.before
+            self.before = []
+            yield replace(s, value=made)
+        else:
+            yield s
+
+    # --- observations
+
+    def _observe(self, s: gprob.Observe, varying: set[str]) -> gprob.Stmt | None:
+        d = s.distribution
+        parts = (s.value, *d.arguments)
+        if not isinstance(d.lpdf, Function) or not is_law_of_numbers(d.lpdf) or d.lower is not None or d.upper is not None:
+            return None
+        count = _varying_count(parts, varying)
+        if count is None:
+            return None
+        index = gprob.Var(INT, s.span, self.names.new("i"))
+        elements = [component(e, index) for e in parts]
+        if any(e is None for e in elements):
+            return None
+        value, *arguments = (e for e in elements if e is not None)
+        one = replace(s, value=value, distribution=replace(d, arguments=tuple(arguments)))
+        return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
+
+    # --- sums
+
+    def _sums_in(self, e: gprob.Expr, varying: set[str]) -> gprob.Expr:
+        """The expression with variables for the sums of varying length in it."""
+        if isinstance(e, gprob.Apply):
+            summed = self._summed(e, varying)
+            if summed is not None:
+                return summed
+            return replace(e, arguments=tuple(self._sums_in(a, varying) for a in e.arguments))
+        if isinstance(e, gprob.Promote):
+            return replace(e, value=self._sums_in(e.value, varying))
+        return e
+
+    def _summed(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
+        if e.type != REAL or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
+            return None
+        count = _varying_count(e.arguments, varying)
+        if count is None:
+            return None
+        index = gprob.Var(INT, e.span, self.names.new("i"))
+        term = _term(e, index)
+        if term is None:
+            return None
+        total = gprob.Var(REAL, e.span, self.names.new("sum"))
+        zero = gprob.Const(REAL, e.span, 0.0)
+        self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(REAL), None, zero))
+        add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", REAL, (total, term)))
+        self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
+        return total
+
+
+def is_law_of_numbers(f: Function) -> bool:
+    """Whether a function is the density or a log distribution function of a law whose arguments are all numbers."""
+    d, method = f.distribution, f.name.rpartition("_")[2]
+    if d is None or method not in ("lpdf", "lpmf", "lcdf", "lccdf", "lupdf", "lupmf"):
+        return False
+    return d.event_dims == 0 and not d.argument_dims and all(d.vectorized)
+
+
+def _varying_count(parts: Sequence[gprob.Expr], varying: set[str]) -> gprob.Expr | None:
+    """The number of components of the operands, where it differs between iterations."""
+    for e in parts:
+        count = _count(e)
+        if count is not None and mentions_values(count, varying):
+            return count
+    return None
+
+
+def _count(e: gprob.Expr) -> gprob.Expr | None:
+    """How many components a selected part has, as far as it can be told."""
+    if isinstance(e, gprob.Index):
+        ranges = [i for i in e.indices if isinstance(i, gprob.Range)]
+        if len(ranges) == 1 and ranges[0].lower is not None and ranges[0].upper is not None and dimensions(e.type) == 1:
+            return count_of(ranges[0])
+        return None
+    if isinstance(e, gprob.Promote):
+        return _count(e.value)
+    if isinstance(e, gprob.Apply):
+        if e.function.name in _PARTS:
+            return e.arguments[-1]
+        if _is_elementwise(e):
+            return next((c for c in map(_count, e.arguments) if c is not None), None)
+    return None
+
+
+def _term(e: gprob.Apply, index: gprob.Expr) -> gprob.Expr | None:
+    """The summand of a sum for one component."""
+    elements = [component(a, index) for a in e.arguments]
+    known = [x for x in elements if x is not None]
+    if len(known) < len(elements):
+        return None
+    if e.function.name == "dot_product":
+        return apply("multiply", REAL, (known[0], known[1]))
+    if e.function.name == "dot_self":
+        return apply("multiply", REAL, (known[0], known[0]))
+    if e.function.name == "sum":
+        return known[0]
+    return replace(e, arguments=tuple(known))
+
+
+# --- one component of a vector ---------------------------------------------------------------------------------------
+
+
+def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
+    """The i-th component of a vector or array of numbers; a number is itself. None if it can't be told."""
+    if is_scalar(e.type):
+        return e
+    if dimensions(e.type) != 1:
+        return None
+    if isinstance(e, gprob.Promote):
+        inner = component(e.value, i)
+        return None if inner is None else replace(e, type=REAL, value=inner)
+    if isinstance(e, gprob.Index):
+        return _of_selection(e, i)
+    if isinstance(e, gprob.Var):
+        return gprob.Index(scalar_of(e.type), e.span, e, (gprob.Single(i),))
+    if isinstance(e, gprob.Apply):
+        if e.function.name in _PARTS:
+            container, place = _PARTS[e.function.name](e.arguments, i)
+            return gprob.Index(scalar_of(e.type), e.span, container, place)
+        if _is_elementwise(e):
+            return _of_elementwise(e, i)
+    return None
+
+
+def _of_selection(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
+    indices: list[gprob.IndexExpr] = []
+    found = False
+    for index in e.indices:
+        if isinstance(index, gprob.Range):
+            first = gprob.int_const(1, e.span) if index.lower is None else index.lower
+            indices.append(gprob.Single(_shifted(first, i)))
+            found = True
+        elif isinstance(index, gprob.Multi):
+            indices.append(gprob.Single(gprob.Index(INT, e.span, index.value, (gprob.Single(i),))))
+            found = True
+        else:
+            indices.append(index)
+    if not found:
+        indices.append(gprob.Single(i))
+    return gprob.Index(scalar_of(e.type), e.span, e.base, tuple(indices))
+
+
+def _shifted(first: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
+    """first + i - 1."""
+    if isinstance(first, gprob.Const) and first.value == 1:
+        return i
+    return apply("subtract", INT, (apply("add", INT, (first, i)), gprob.int_const(1, i.span)))
+
+
+def _is_elementwise(e: gprob.Apply) -> bool:
+    """Whether a function of containers takes their components one by one."""
+    if e.function.name in _ELEMENTWISE:
+        return True
+    scaled = e.function.name in ("multiply", "divide")
+    return scaled and sum(not is_scalar(a.type) for a in e.arguments) == 1
+
+
+def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
+    elements = [component(a, i) for a in e.arguments]
+    if any(x is None for x in elements):
+        return None
+    known = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in elements if x is not None]
+    return apply(_ELEMENTWISE.get(e.function.name, e.function.name), REAL, tuple(known))
+
+
+def _segment(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    return a[0], (gprob.Single(_shifted(a[1], i)),)
+
+
+def _head(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    return a[0], (gprob.Single(i),)
+
+
+def _tail(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    size = apply("num_elements", INT, (a[0],))
+    return a[0], (gprob.Single(apply("add", INT, (apply("subtract", INT, (size, a[1])), i))),)
+
+
+def _sub_col(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    return a[0], (gprob.Single(_shifted(a[1], i)), gprob.Single(a[2]))
+
+
+def _sub_row(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
+    return a[0], (gprob.Single(a[1]), gprob.Single(_shifted(a[2], i)))
+
+
+_PARTS = {"segment": _segment, "head": _head, "tail": _tail, "sub_col": _sub_col, "sub_row": _sub_row}
