@@ -50,7 +50,7 @@ def _states(
     if not records(xp, y0, arguments):
         return march(xp, _stepper(lift, slope, method, control, t0, y0, ()), control, t0, ts, y0, method == "rk45")
     tight = control.tightened()
-    states = march(xp, _stepper(lift, slope, method, tight, t0, y0, arguments), tight, t0, ts, y0, False)
+    states = march(xp, _stepper(lift, slope, method, tight, t0, y0, arguments), tight, t0, ts, y0, method == "rk45")
     if not (method in STANS_OWN and control.is_loose(np)):
         return states
     with without_gradient(xp):

@@ -96,7 +96,7 @@ def _states(
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
 
     def plain(t0: Any, ts: Any, y0: Any, *leaves: Any) -> Any:
-        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, (), as_stan=True)[:, 0]
+        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, ())[:, 0]
 
     if adjoint:
         from .adjoint_jax import with_adjoint
@@ -121,7 +121,7 @@ def _states(
 
 def _rows(
     equations: Equations, method: str, control: Control, times: Any, y0: Any, dy0: Any, leaves: Any,
-    varied: tuple[int, ...], as_stan: bool = False,
+    varied: tuple[int, ...],
 ) -> Any:  # fmt: skip
     """The states, and their derivatives in what varies (0 for y0, 1 + i for leaf i): times x (1 + count) x states."""
     t0, ts = times
@@ -144,7 +144,7 @@ def _rows(
     )
     rows = jnp.concatenate([y0[None], jnp.asarray(in_y0, y0.dtype)])
     coupled = Coupled(of_p, p, jnp.asarray(in_p, y0.dtype))
-    return march(stepper(coupled, method, control, dy0, as_stan), control, t0, ts, rows)
+    return march(stepper(coupled, method, control, dy0), control, t0, ts, rows)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def _stack(value: Any, along: Any) -> Any:
     return jnp.concatenate([value[None], along]) if len(along) else value[None]
 
 
-def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, as_stan: bool = False) -> Stepper:
-    """The method; `as_stan` asks for the outputs between steps where Stan takes them there."""
+def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None) -> Stepper:
+    """The method; outputs of rk45 are taken inside its steps, as in Stan."""
     if method == "bdf":
         from .implicit_jax import radau
 
@@ -195,4 +195,4 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, as
         return new, jnp.max(jnp.abs(error) / allowed(h, rows, k)), slopes[-1]
 
     growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
-    return Stepper(start, step, growth, inside_step(coupled.slope) if as_stan and method == "rk45" else None)
+    return Stepper(start, step, growth, inside_step(coupled.slope) if method == "rk45" else None)

@@ -49,7 +49,7 @@ def _piece(lower: float, upper: float) -> Interval:
 # --- double exponential substitutions --------------------------------------------------------------------------------
 
 FIRST_NODES = 48  # at the first level; every level after it halves the distance of the nodes
-LEVELS = 9
+LEVELS = 11
 # Where the substitutions end, for floating types of 8 and of 4 bytes: the weights are negligible from there on.
 REACH = {8: 6.0, 4: 3.9}
 FAR = 1e20  # at the end of an infinite range, an integrand of which nothing is left can overflow
