@@ -177,6 +177,15 @@ def is_traced(value: Any) -> bool:
     return not all(named("jax").is_concrete(x) for x in (value if isinstance(value, tuple) else (value,)))
 
 
+def as_converted(value: Any) -> Any:
+    """A value of transformed data in the form that data have: Python's floats, from literals, become NumPy's."""
+    if isinstance(value, tuple):
+        return tuple(map(as_converted, value))
+    if isinstance(value, float) and not isinstance(value, np.generic):
+        return np.float64(value)
+    return np.complex128(value) if type(value) is complex else value
+
+
 def is_converted(value: Any) -> bool:
     """Whether a value has the form that `transformed_data` returns: arrays, NumPy's reals, ints."""
     if isinstance(value, tuple):

@@ -18,6 +18,7 @@ from ..lanes.frames import Frame, current, entered
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, full
 from ..rejection import rejecting_draws
+from . import jax_while
 
 State = tuple[Any, ...]
 UNSET = None
@@ -107,9 +108,7 @@ def for_loop(
     if is_traced(lower) or is_traced(upper):
         if most is not None:
             return _limited_loop(lower, upper, most, body, state, outputs)
-        if outputs:
-            raise TypeError("a loop whose bounds depend on parameters can't have one term per iteration")
-        return _dynamic_loop(lower, upper, body, state)
+        return _dynamic_loop(lower, upper, body, state, outputs)
     indices = range(int(lower), int(upper) + 1)
     if len(indices) <= UNROLL or _is_concrete(state, body):
         return _python_loop(indices, body, state, outputs)
@@ -173,12 +172,22 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
     return (*final, *((t,) for t in stacked))
 
 
-def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State) -> State:
+def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State, outputs: int) -> State:
+    """A loop of any number of iterations; each output comes back as the sum of its terms."""
+    count, first = len(state), jnp.asarray(lower)
     state = _arrays(state)
-    first = jnp.asarray(lower)
-    target = _fixpoint(lambda *s: body(first, *s), state)
-    out: State = jax.lax.fori_loop(lower, upper + 1, lambda i, s: _fit(body(i, *s), target), _fit(state, target))
-    return out
+    target = _fixpoint(lambda *s: body(first, *s)[:count], state)
+
+    def once(s: tuple[Any, State, State]) -> tuple[Any, State, State]:
+        i, inside, totals = s
+        result = body(i, *inside)
+        added = tuple(t if x is UNSET else t + jnp.sum(plain(x)) for t, x in zip(totals, result[count:]))
+        return i + 1, _fit(result[:count], target), added
+
+    zeros = (jnp.zeros(()),) * outputs
+    start = (first, _fit(state, target), zeros)
+    _, out, totals = jax_while.while_loop(lambda s: s[0] <= upper, once, start)
+    return (*out, *((t,) for t in totals))
 
 
 def while_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
@@ -189,8 +198,8 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
         return state
     state = _arrays(state)
     target = _fixpoint(body, state)
-    out: State = jax.lax.while_loop(
-        lambda s: jnp.asarray(condition(*s)) != 0, lambda s: _fit(body(*s), target), _fit(state, target)
+    out: State = jax_while.while_loop(
+        lambda s: condition(*s), lambda s: _fit(body(*s), target), _fit(state, target)
     )
     return out
 

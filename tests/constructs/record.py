@@ -1,7 +1,7 @@
 """Recording what Stan makes of the programs beside this file: python tests/constructs/record.py [NAME ...]
 
-Needs httpstan, a C++ compiler and a minute per program. For every point it writes the log density (without the constants
-of `~` and the Jacobian of constraints) and all parameters, transformed parameters and generated quantities.
+Needs httpstan, a C++ compiler and a minute per program. For every point it writes the log density (without the
+constants of `~` and the Jacobian of constraints) and all parameters, transformed parameters and quantities.
 """
 from __future__ import annotations
 
