@@ -60,9 +60,9 @@ class Statements:
 
     def _unset(self, sized: gprob.Sized, b: Builder) -> ast.expr:
         element, dims = unwind(sized.type)
-        if isinstance(element, Tuple):
+        if isinstance(element, Tuple) and sized.items:
             return b.tuple_([self._unset(_in_array(sized, i, dims), b) for i in sized.items])
-        if dims and not sized.shape or _is_container(sized.type) and not sized.shape:
+        if not sized.shape and (dims or isinstance(element, Tuple) or _is_container(sized.type)):
             return b.dotted("ppl.UNSET")
         kind = scalar_of(sized.type)
         arguments = [self.shape(sized, b)]
