@@ -71,7 +71,8 @@ def loads(
 
 
 def check(
-    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (), strict: bool = False
+    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (), strict: bool = False,
+    pedantic: bool = False,
 ) -> list[Diagnostic]:
     """Check a program without translating it.
 
@@ -80,6 +81,8 @@ def check(
         source: the program's text.
         include_paths: folders in which `#include` looks.
         strict: accept the language of Stan 2.39 and nothing else.
+        pedantic: warn of what is allowed but seldom meant, too: parameters without a prior, arguments outside of
+            what a distribution is defined for, ...
 
     Returns:
         The warnings.
@@ -96,8 +99,12 @@ def check(
     """
     from . import pipeline
 
-    _, diagnostics, _ = pipeline.analyse(_source(path, source), [Path(p) for p in include_paths], strict)
-    return diagnostics.warnings
+    program, diagnostics, _ = pipeline.analyse(_source(path, source), [Path(p) for p in include_paths], strict)
+    if not pedantic:
+        return diagnostics.warnings
+    from .frontend.pedantic import warnings
+
+    return sorted([*diagnostics.warnings, *warnings(program)], key=lambda d: d.span.in_main().start)
 
 
 def translate(

@@ -20,7 +20,7 @@ from .source import Span, include_chain
 __all__ = [
     "Diagnostic", "Diagnostics", "InternalError", "MissingLibraryError", "StanDataError", "StanDeprecationWarning",
     "StanDomainError", "StanError", "StanFatalError", "StanIndexError", "StanReject", "StanSemanticError",
-    "StanSyntaxError", "StanWarning", "nearest", "render",
+    "StanSyntaxError", "StanWarning", "nearest", "record", "render",
 ]  # fmt: skip
 
 
@@ -75,6 +75,17 @@ def render(d: Diagnostic) -> str:
     for at in include_chain(d.span):
         lines.append(f"  included from {at.source.name}:{at.line}")
     return "\n".join(lines)
+
+
+def record(d: Diagnostic) -> dict[str, object]:
+    """A diagnostic for editors: lines and columns from 1, the end exclusive, the chain of includes innermost first."""
+    line, column = d.span.source.position(d.span.start)
+    end_line, end_column = d.span.source.position(max(d.span.end, d.span.start + 1))
+    return {
+        "file": d.filename, "line": line, "column": column, "end_line": end_line, "end_column": end_column,
+        "severity": d.severity, "code": d.code, "message": d.message, "hint": d.hint,
+        "included_from": [{"file": at.source.name, "line": at.line} for at in include_chain(d.span)],
+    }  # fmt: skip
 
 
 class _ProgramError(StanError, SyntaxError):

@@ -52,7 +52,7 @@ def _argument(facts: Facts, use: Use, position: int, requirement: Requirement) -
     declared = facts.parameters.get(e.name) if isinstance(e, gprob.Var) else None
     if declared is not None and not _fits(declared.constraint, requirement):
         message = f"{place} must be {requirement}, but parameter {declared.site!r} is not declared so"
-        yield Diagnostic(message, e.span, "", "warning", "support")
+        yield Diagnostic(message, e.span, f"declare it {requirement.declaration}", "warning", "support")
 
 
 def _fits(c: gprob.Constraint | None, requirement: Requirement) -> bool:

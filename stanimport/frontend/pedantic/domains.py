@@ -21,6 +21,11 @@ class Interval:
             return (self.lower is None or x >= self.lower) and (self.upper is None or x <= self.upper)
         return (self.lower is None or x > self.lower) and (self.upper is None or x < self.upper)
 
+    @property
+    def declaration(self) -> str:
+        bounds = (f"{word}={x:g}" for word, x in (("lower", self.lower), ("upper", self.upper)) if x is not None)
+        return f"with <{', '.join(bounds)}>"
+
     def __str__(self) -> str:
         return self.name
 
@@ -34,6 +39,10 @@ class Kinds(frozenset[str]):
         return out
 
     first: str
+
+    @property
+    def declaration(self) -> str:
+        return f"as {self.first}"
 
     def __str__(self) -> str:
         return f"of type {self.first}"
