@@ -100,12 +100,18 @@ class StanFinder:
         return False
 
 
-def _locate(entry: str, filename: str) -> str | None:
-    """The Stan file in a folder or zip file of the path."""
-    candidate = os.path.join(entry or os.getcwd(), filename)
+def _locate(entry: object, filename: str) -> str | None:
+    """The Stan file in a folder or zip file of the path; entries that Python itself skips are skipped."""
+    if not isinstance(entry, str):
+        return None
+    try:
+        folder = entry or os.getcwd()
+    except FileNotFoundError:
+        return None
+    candidate = os.path.join(folder, filename)
     if os.path.isfile(candidate):
         return candidate
-    if not os.path.isdir(entry or os.getcwd()) and files.is_file(Path(candidate)):
+    if not os.path.isdir(folder) and files.is_file(Path(candidate)):
         return candidate
     return None
 

@@ -19,7 +19,7 @@ PathLike = str | os.PathLike[str]
 _TAKEN = {"int": "SupportsIndex", "real": "SupportsFloat", "complex": "SupportsComplex | Sequence[float]"}
 _GIVEN = {"int": "int", "real": "float", "complex": "complex"}
 _HEAD = '''\
-"""Types of {file}. `stanimport stubs` wrote this file, and writes it anew when the program has changed."""
+{title}
 from collections.abc import Sequence
 from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex, TypedDict
 
@@ -62,7 +62,7 @@ def stub_of(module: types.ModuleType) -> str:
     given = _arguments(stan.data) + _arguments(stan.transformed_data, " = ...")
     drawn = _arguments(stan.data) + _arguments(stan.parameters) + _arguments(stan.transformed_data, " = ...")
     blocks = [
-        _HEAD.format(file=Path(stan.filename).name),
+        _HEAD.format(title=_title(Path(stan.filename).name)),
         _typed_dict("_Inputs", [(v.name, _type_given(v)) for v in (*stan.data, *stan.transformed_data)]),
         _typed_dict("_Quantities", [(v.name, "Any") for v in made]),
         _function("transformed_data", _arguments(stan.data), "_Inputs", "The data:", stan.data),
@@ -72,6 +72,12 @@ def stub_of(module: types.ModuleType) -> str:
     if hasattr(module, "guide"):
         blocks.append(_function("guide", given, "None", "A guide of the parameters:", stan.parameters))
     return "\n".join(blocks)
+
+
+def _title(file: str) -> str:
+    """The stub's docstring; a file may have any name."""
+    name = file.encode("unicode_escape").decode().replace('"', r"\"")
+    return f'"""Types of {name}. Written by `stanimport stubs`: run it again when the program has changed."""'
 
 
 def _typed_dict(name: str, items: Sequence[tuple[str, str]]) -> str:

@@ -141,6 +141,20 @@ def test_reload_after_an_edit(folder):
     assert importlib.reload(module).generated_quantities(**DATA, theta=0.25)["log_odds"] == 0.5
 
 
+def test_paths_that_python_skips_are_skipped(folder, monkeypatch):
+    """Entries that are no strings, folders that are gone, archives that are none."""
+    (folder / "no_archive.zip").write_text("text")
+    monkeypatch.setattr(sys, "path", [7, b"bytes", str(folder / "gone"), str(folder / "no_archive.zip"), *sys.path])
+    (folder / "after_all.stan").write_text(COIN)
+    assert hasattr(importlib.import_module("after_all"), "model")
+
+
+def test_a_working_folder_that_is_gone(folder):
+    (folder / "gone").mkdir()
+    code = "import os, stanimport; os.rmdir(os.getcwd()); import colorsys; print(colorsys.__name__)"
+    assert run(code, folder / "gone").stdout.strip() == "colorsys"
+
+
 def test_a_name_that_is_no_program_is_still_missing(folder):
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("no_such_program")

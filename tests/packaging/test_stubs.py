@@ -78,6 +78,15 @@ def test_the_module_has_what_the_stub_has(tmp_path):
     assert set(functions(written.read_text())) == {n for n, v in vars(module).items() if isinstance(v, StanFunction)}
 
 
+def test_a_file_name_is_never_code(tmp_path):
+    path = tmp_path / 'a"""\nimport os\n"""\\.stan'
+    path.write_text("parameters { real x; }\nmodel { }\n")
+    (written,) = write_stubs(path)
+    tree = ast.parse(written.read_text())
+    assert not [n for n in tree.body if isinstance(n, ast.Import)]
+    assert path.name in ast.get_docstring(tree, clean=False)
+
+
 def test_in_a_shell(tmp_path, capsys):
     (tmp_path / "coin.stan").write_text("parameters { real x; }\nmodel { }\n")
     assert main(["stubs", str(tmp_path)]) == 0
