@@ -421,6 +421,7 @@ def _scattered(x: Any, value: Any, indices: Sequence[Any], frame: Frame, home: F
     flat = np.ravel_multi_index(tuple((np.asarray(i) - 1).ravel() for i in arrays), sizes)
     xp, rest = namespace((old, data)), tuple(old.shape[len(arrays) :])
     sums = xp.segment_sum(xp.reshape(data, (-1, *rest)), flat, int(np.prod(sizes)))
+    old, sums = xp.convert((old, sums))
     out = old + xp.reshape(sums, tuple(old.shape))
     return Lanes(out, home.axes, home.mask) if home.axes else out
 

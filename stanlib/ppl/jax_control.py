@@ -154,6 +154,8 @@ def _stack(terms: list[Any]) -> Any:
     terms = [0.0 if t is UNSET else plain(t) for t in terms]
     if not terms:
         return np.zeros(0)
+    if len({jnp.shape(t) for t in terms} - {()}) > 1:
+        return (jnp.concatenate([jnp.ravel(t) for t in terms]),)
     shape = jnp.broadcast_shapes(*map(jnp.shape, terms))
     return (jnp.stack([jnp.broadcast_to(t, shape) for t in terms]),)
 

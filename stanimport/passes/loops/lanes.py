@@ -174,7 +174,11 @@ class Lanes:
         for n in state:
             if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
                 raise Refused("an array that is carried as a whole")
-        before, recur, after = recurrences.make(group, s, arrays, state, self.names, private, read_elsewhere, self.sizes)
+        around = scope.varying() - private - {s.name}
+        shared = {n: around for n in arrays if scope.over(n) != s.name}
+        before, recur, after = recurrences.make(
+            group, s, arrays, state, self.names, private, read_elsewhere, self.sizes, shared
+        )
         return [*before, recur, *after]
 
     def _is_indexed(self, group: Sequence[gprob.Stmt], name: str) -> bool:

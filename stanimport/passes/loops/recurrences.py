@@ -40,31 +40,44 @@ class Names:
 
 @dataclass
 class Carried:
-    """One array of a recurrence: where it is written and how far back it is read."""
+    """One array of a recurrence: where it is written and how far back it is read.
+
+    `prefix` and `suffix` are the indices around the one that moves with the loop; they are the same everywhere.
+    """
 
     name: str
     type: Type
     prefix: tuple[gprob.IndexExpr, ...]
     current: gprob.Expr  # the index that an iteration writes
+    suffix: tuple[gprob.IndexExpr, ...]
     row: str
     distance: int = 0
     before: list[str] = field(default_factory=list)
 
+    @property
+    def depth(self) -> int:
+        """How many indices select what an iteration writes."""
+        return len(self.prefix) + 1 + len(self.suffix)
+
+    def indices(self, moving: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
+        return (*self.prefix, gprob.Single(moving), *self.suffix)
+
 
 def make(
     group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Names,
-    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized],
+    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], shared: Mapping[str, set[str]],
 ) -> tuple[list[gprob.Stmt], gprob.Recur, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
     `arrays` are the containers that the statements write, `state` the variables that they carry otherwise, `private`
-    those of which every iteration has its own, `read_elsewhere` what other statements of the loop read.
+    those of which every iteration has its own, `read_elsewhere` what other statements of the loop read, `shared` for
+    each array what differs between the lanes around that share it.
 
     Raises:
         NotCarried: if an array is read at other places than a few iterations before.
     """
     changing = loop_indices(group) | written(group)
-    carried = [_carried(group, x, loop, changing, names) for x in arrays]
+    carried = [_carried(group, x, loop, changing, names, shared.get(x, set())) for x in arrays]
     body: tuple[gprob.Stmt, ...] = tuple(group)
     before: list[gprob.Stmt] = []
     for c in carried:
@@ -93,18 +106,21 @@ def make(
 
 
 def _carried(
-    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Names
+    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Names, lanes: set[str]
 ) -> Carried:
     """How the statements use an array: written at one index that moves with the loop, read there and behind it."""
     uses = list(_uses(group, name))
     if any(indices is None for _, indices, _ in uses):
         raise NotCarried(name)
-    position = _position([i for _, i, _ in uses if i is not None], loop, changing)
+    everywhere = [i for _, i, _ in uses if i is not None]
+    position = _position(everywhere, loop, changing)
     writes = [indices for is_write, indices, _ in uses if is_write and indices is not None]
     current = writes[0][position]
     assert isinstance(current, gprob.Single)
-    base = _base_type(group, name)
-    c = Carried(name, base, writes[0][:position], current.value, names.new(name))
+    suffix = _suffix(everywhere, position + 1, changing | {loop.name})
+    if any(mentions(i[position + 1 + len(suffix) :], lanes) for i in everywhere):
+        raise NotCarried("the lanes of a loop around share the rows")
+    c = Carried(name, _base_type(group, name), writes[0][:position], current.value, suffix, names.new(name))
     form = linear(current.value)
     for is_write, indices, _ in uses:
         assert indices is not None
@@ -154,6 +170,20 @@ def _position(all_indices: Sequence[tuple[gprob.IndexExpr, ...]], loop: gprob.Fo
     raise NotCarried("no index moves with the loop")
 
 
+def _suffix(
+    all_indices: Sequence[tuple[gprob.IndexExpr, ...]], start: int, changing: set[str]
+) -> tuple[gprob.IndexExpr, ...]:
+    """The indices from a position on that are the same everywhere."""
+    end = start
+    while all(len(i) > end for i in all_indices):
+        here = [i[end] for i in all_indices]
+        same = len({key(i) for i in here}) == 1 and isinstance(here[0], gprob.Single)
+        if not same or mentions(here[0], changing):
+            break
+        end += 1
+    return all_indices[0][start:end]
+
+
 def _distance(current: Linear, index: gprob.IndexExpr, loop: gprob.For) -> int:
     """How many iterations before the current one the element at an index was written."""
     assert isinstance(index, gprob.Single)
@@ -175,7 +205,7 @@ def _base_type(group: Sequence[gprob.Stmt], name: str) -> Type:
 def _row_type(c: Carried) -> Type:
     """The type of what one iteration writes."""
     element, dims = unwind(c.type)
-    count = len(c.prefix) + 1
+    count = c.depth
     if isinstance(element, Tuple):
         raise NotCarried(c.name)
     if count <= dims:
@@ -191,11 +221,11 @@ def _with_rows(
     body: tuple[gprob.Stmt, ...], c: Carried, loop: gprob.For
 ) -> tuple[gprob.Stmt, ...]:
     """The statements with variables for the rows of an array in place of the array."""
-    kind, skip = _row_type(c), len(c.prefix) + 1
+    kind, skip, moving = _row_type(c), c.depth, len(c.prefix)
     current = linear(c.current)
 
     def row(indices: tuple[gprob.IndexExpr, ...]) -> str:
-        distance = _distance(current, indices[skip - 1], loop)
+        distance = _distance(current, indices[moving], loop)
         return c.row if distance == 0 else c.before[distance - 1]
 
     def change(node: object) -> object:
@@ -237,7 +267,7 @@ def _start(
 ) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
     """The row as it is when an iteration begins, unless the iteration writes all of it first."""
     span, kind = body[0].span, _row_type(c)
-    row = gprob.Sized(kind, sizes[c.name].shape[len(c.prefix) + 1 :]) if c.name in sizes else None
+    row = gprob.Sized(kind, sizes[c.name].shape[c.depth :]) if c.name in sizes else None
     for s in body:
         if row is not None and isinstance(s, gprob.For) and fills(s, c.row, {c.row: row}):
             if not is_exposed(s, c.row, {c.row: row}):
@@ -254,7 +284,7 @@ def _start(
 
 def _element(c: Carried, index: gprob.Expr) -> gprob.Expr:
     base = gprob.Var(c.type, index.span, c.name)
-    return gprob.Index(_row_type(c), index.span, base, (*c.prefix, gprob.Single(index)))
+    return gprob.Index(_row_type(c), index.span, base, c.indices(index))
 
 
 def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
@@ -270,7 +300,7 @@ def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
 
 def _written(c: Carried) -> gprob.Stmt:
     span, kind = c.current.span, _row_type(c)
-    step = gprob.Step(kind, (*c.prefix, gprob.Single(c.current)))
+    step = gprob.Step(kind, c.indices(c.current))
     return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), gprob.Var(kind, span, c.row))
 
 

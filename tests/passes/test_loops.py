@@ -1,0 +1,53 @@
+"""What the passes make of loops, and that the log density and its gradient stay those of the plain translation.
+
+`python tests/passes/approve_loops.py` writes the expected texts anew; read the difference before you commit it.
+"""
+from __future__ import annotations
+
+import jax
+import loop_programs as programs
+import numpy as np
+import pytest
+from numpyro.infer.util import log_density
+
+from stanimport.passes import loops
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_bodies_after_each_pass(name):
+    assert programs.shown(name) == (programs.FOLDER / f"{name}.txt").read_text()
+
+
+def value_and_gradient(module, program):
+    inputs = module.transformed_data(**programs.wanted(program))
+    params = {k: np.asarray(v) for k, v in programs.drawn(program).items()}
+    return jax.jit(jax.value_and_grad(lambda p: log_density(module.model, (), inputs, p)[0]))(params)
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_log_density_and_gradient_without_passes(name, x64):
+    program = programs.text(name)
+    plain, expected = value_and_gradient(programs.translated(program, without=loops.PASSES), program)
+    assert np.isfinite(plain)
+    for without in [(), *((p,) for p in loops.PASSES)]:
+        value, gradient = value_and_gradient(programs.translated(program, without=without), program)
+        np.testing.assert_allclose(value, plain, rtol=1e-12)
+        for parameter in expected:
+            np.testing.assert_allclose(gradient[parameter], expected[parameter], rtol=1e-9, atol=1e-11, err_msg=parameter)
+
+
+@pytest.mark.parametrize("name", programs.NAMES)
+def test_log_density_on_torch(name, x64, torch_double):
+    import pyro.poutine as poutine
+
+    program = programs.text(name)
+    expected, gradient = value_and_gradient(programs.translated(program, without=loops.PASSES), program)
+    module = programs.translated(program, "pyro")
+    params = {k: torch_double.tensor(v, requires_grad=True) for k, v in programs.drawn(program).items()}
+    inputs = module.transformed_data(**programs.wanted(program))
+    value = poutine.trace(poutine.condition(module.model, data=params)).get_trace(**inputs).log_prob_sum()
+    np.testing.assert_allclose(float(value), float(expected), rtol=1e-10)
+    found = torch_double.autograd.grad(value, list(params.values()), allow_unused=True)
+    for name_, g in zip(params, found):
+        if g is not None:
+            np.testing.assert_allclose(g.numpy(), gradient[name_], rtol=1e-8, atol=1e-10, err_msg=name_)
