@@ -71,7 +71,7 @@ def stub_of(module: types.ModuleType) -> str:
     ]  # fmt: skip
     if hasattr(module, "guide"):
         blocks.append(_function("guide", given, "None", "A guide of the parameters:", stan.parameters))
-    return "\n".join(blocks)
+    return "\n".join([blocks[0], *(f"{n}: Any\n" for n in stan.networks), *blocks[1:]])
 
 
 def _title(file: str) -> str:
@@ -88,7 +88,12 @@ def _typed_dict(name: str, items: Sequence[tuple[str, str]]) -> str:
 
 def _arguments(variables: Sequence[Variable], default: str = "") -> list[str]:
     """The arguments that Python can name; the others are taken by `**others`."""
-    return [f"{v.name}: {_type_taken(v)}{default}" for v in variables if not keyword.iskeyword(v.name)]
+    return [f"{v.name}: {_type_taken(v)}{default}" for v in variables if _can_name(v.name)]
+
+
+def _can_name(name: str) -> bool:
+    """Python's keywords can't be arguments, nor can a network's parameters ("mlp.l1.weight")."""
+    return name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _function(name: str, arguments: list[str], result: str, title: str, described: Sequence[Variable]) -> str:

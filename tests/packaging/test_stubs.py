@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import pathlib
 
 import pytest
 
@@ -11,6 +12,7 @@ from stanimport.__main__ import main
 from stanimport.stubs import stub_of, write_stubs
 from stanlib.program import StanFunction
 
+MODELS = pathlib.Path(__file__).parent.parent.parent / "models"
 PROGRAM = r"""
 functions { real lambda_of(real x) { return x; } }
 data {
@@ -76,6 +78,14 @@ def test_the_module_has_what_the_stub_has(tmp_path):
     assert written == tmp_path / "coin.pyi"
     module = stanimport.load(tmp_path / "coin.stan")
     assert set(functions(written.read_text())) == {n for n, v in vars(module).items() if isinstance(v, StanFunction)}
+
+
+def test_guides_and_networks():
+    text = stub_of(stanimport.load(MODELS / "mlp.stan"))
+    assert set(functions(text)) == {"transformed_data", "model", "generated_quantities", "guide"}
+    assert arguments(functions(text)["guide"]) == arguments(functions(text)["model"])
+    assert "mlp: Any" in text.splitlines()
+    assert "array[classes] real mlp.l2.bias" in ast.get_docstring(functions(text)["guide"])
 
 
 def test_a_file_name_is_never_code(tmp_path):
