@@ -124,9 +124,15 @@ for _text, _name in OPERATORS.items():
     globals()[f"t_{_name}"] = re.escape(_text)
 
 
+_CHARACTERS = {
+    '"': "a string must end on its line", "&": "write && for a logical and", "@": "write * for a matrix product",
+    "_": "a name must begin with a letter", "$": "a name is made of letters, digits and underscores",
+}  # fmt: skip
+
+
 def t_error(t: Any) -> None:
     shown = t.value[0]
-    hint = "a string must end on its line" if shown == '"' else "Stan programs are written in ASCII characters"
+    hint = _CHARACTERS.get(shown, "Stan programs are written in ASCII characters")
     raise _LexicalError(f"unexpected character {shown!r}", t.lexpos, 1, hint)
 
 
@@ -184,7 +190,10 @@ class TokenStream:
         self.stack: list[tuple[Source, Any]] = [(source, _new_lexer(source.text))]
         self.ahead: deque[Any] = deque()
         self.previous = ""
-        self.depth = 0
+        self.last: Token | None = None  # the token before the latest
+        self.latest: Token | None = None
+        self.open: list[Token] = []  # the brackets around the latest token
+        self.enclosing: Token | None = None  # the innermost of them when it was read
         self.end = Span(source, len(source.text), len(source.text))
 
     def token(self) -> Any:
@@ -196,6 +205,7 @@ class TokenStream:
         self._classify(t)
         self._count(t)
         self.previous = t.type
+        self.last, self.latest = self.latest, t.value
         return t
 
     def _peek(self, n: int) -> Any:
@@ -254,7 +264,7 @@ class TokenStream:
     def _classify(self, t: Any) -> None:
         """Settle what a word is where its place decides."""
         if t.type == "IDENTIFIER":
-            if not self.strict and self.depth == 0 and t.value.text in ("networks", "guide"):
+            if not self.strict and not self.open and t.value.text in ("networks", "guide"):
                 self._deepstan_block(t)
             elif not self.strict and t.value.text == "increment_log_prob":
                 t.type = "INCREMENT_LOG_PROB"
@@ -277,12 +287,13 @@ class TokenStream:
                 t.value = Token("guide parameters", t.value.span.to(behind.value.span))
 
     def _count(self, t: Any) -> None:
+        self.enclosing = self.open[-1] if self.open else None
         if t.type in ("LBRACE", "LPAREN", "LBRACKET"):
-            self.depth += 1
-            if self.depth > MAX_NESTING:
+            self.open.append(t.value)
+            if len(self.open) > MAX_NESTING:
                 raise syntax_error(f"nested more than {MAX_NESTING} levels deep", t.value.span)
-        elif t.type in ("RBRACE", "RPAREN", "RBRACKET"):
-            self.depth -= 1
+        elif t.type in ("RBRACE", "RPAREN", "RBRACKET") and self.open:
+            self.open.pop()
 
 
 class _Pushed:

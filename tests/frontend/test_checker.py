@@ -54,7 +54,7 @@ REFUSED = {
     "model { real x = normal_rng(0, 1); }": (1, "only be called in transformed data"),
     "model { real x = normal_lpdf(1, 0, 1); }": (1, "followed by a bar"),
     "data { vector[2] v; } model { real x = dot_product(v | v); }": (1, "take a bar"),
-    "parameters { real x; } model { x ~ normal(0); }": (1, "'normal' takes 3 arguments, not 2"),
+    "parameters { real x; } model { x ~ normal(0); }": (1, "'normal' takes 2 arguments, not 1"),
     "parameters { real x; } model { x ~ norml(0, 1); }": (1, "there is no distribution 'norml'"),
     "data { array[2] int y; } model { y ~ binomial_coefficient(1); }": (1, "there is no distribution"),
     "model { vector[2] v; real x = v[1, 2]; }": (1, "2 indices"),

@@ -63,7 +63,9 @@ def test_any_text(text):
 
 # --- tokens in any order ---------------------------------------------------------------------------------------------
 
-WORDS = [*KEYWORDS, *OPERATORS, "x", "y", "f", "1", "2.5", "3i", '"s"', "normal", "transformed data", "<-", "1e400", "."]
+WORDS = [
+    *KEYWORDS, *OPERATORS, "x", "y", "f", "1", "2.5", "3i", '"s"', "normal", "transformed data", "<-", "1e400", ".",
+]  # fmt: skip
 
 
 @quick

@@ -15,9 +15,18 @@ _RESERVED = {
 }  # fmt: skip
 
 
+# What other languages call things of Stan's.
+FOREIGN = {
+    "len": "size", "length": "size", "ln": "log", "power": "pow", "ceiling": "ceil", "gaussian": "normal",
+    "arcsin": "asin", "arccos": "acos", "arctan": "atan", "sigmoid": "inv_logit", "expit": "inv_logit",
+    "logistic": "inv_logit", "concat": "append_row", "zeros": "rep_vector", "ones": "ones_vector",
+    "eye": "identity_matrix", "solve": "mdivide_left", "dot": "dot_product", "pi_": "pi", "logsumexp": "log_sum_exp",
+}  # fmt: skip
+
+
 def unknown(c: Context, name: ast.Name) -> NoReturn:
     """Report a name that is not in scope, with what it may have been meant for."""
-    similar = c.functions.nearest(name.text, c.scope.names())
+    similar = FOREIGN.get(name.text) or c.functions.nearest(name.text, c.scope.names())
     c.fail(f"{name.text!r} is not in scope", name.span, f"did you mean {similar!r}?" if similar else "", "scope")
 
 

@@ -4,6 +4,7 @@ Source: Stan Reference Manual, "Function calls" and "User-Defined Functions".
 """
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NoReturn
@@ -20,6 +21,8 @@ from .context import Context, Typed
 from .scopes import UserFunction, Variable, is_unnormalized, normalized
 
 CONDITIONAL = ("_lpdf", "_lupdf", "_lpmf", "_lupmf", "_cdf", "_lcdf", "_lccdf")
+
+_FAMILY = re.compile(r"\b[A-Z]{1,2} \w")  # types named by a letter in a signature's text say little to users
 
 # A callable that a call may mean: a library record with one of its overloads, or a user's function.
 Callee = tuple[registry.Function, registry.signatures.Overload] | UserFunction
@@ -88,7 +91,7 @@ def _printed(candidate: registry.Candidate) -> str:
     """The signature among a record's texts that an overload comes from."""
     function, overload = candidate
     for s in function.signatures:
-        if overload in s.overloads:
+        if overload in s.overloads and not _FAMILY.search(s.text):
             return s.text
     return explain.signature(function.name, Function(overload.parameters, overload.result))
 
@@ -163,6 +166,9 @@ def _unknown_function(c: Context, name: ast.Name) -> NoReturn:
     other = {"lpdf": "lpmf", "lupdf": "lupmf", "lpmf": "lpdf", "lupmf": "lupdf"}.get(suffix)
     if other and candidates(c, normalized(f"{prefix}_{other}")):
         c.fail(f"{prefix!r} has no {name.text!r}", name.span, f"did you mean {prefix}_{other}?", "scope")
+    if _has_density(name.text):
+        written = f"{name.text}_lpdf" if registry.is_known(f"{name.text}_lpdf") else f"{name.text}_lpmf"
+        c.fail(f"{name.text!r} is a distribution, not a function", name.span, f"write {written}(...)", "scope")
     if suffix in ("cdf", "lcdf", "lccdf", "rng") and (_has_density(prefix)):
         c.fail(f"distribution {prefix!r} has no {name.text!r}", name.span, code="scope")
     unknown(c, name)

@@ -8,6 +8,7 @@ from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_comple
 from ...middle import gprob
 from ...source import Span
 from .. import ast
+from . import explain
 from .basics import promote, verify_identifier
 from .context import CheckError, Context
 from .expressions import expression, fits, of_int
@@ -55,7 +56,7 @@ def verify_fresh(c: Context, name: ast.Name) -> None:
         c.fail("names that end in _lupdf or _lupmf are reserved for densities", name.span)
     previous = c.scope.find(name.text)
     if previous is not None:
-        c.fail(f"{name.text!r} is already declared", name.span, f"in line {previous.span.line}", "redeclared")
+        c.fail(f"{name.text!r} is already declared", name.span, f"first in line {previous.span.line}", "redeclared")
 
 
 def _bare_type(t: ast.SizedType) -> Type:
@@ -107,7 +108,8 @@ def _initial_value(c: Context, d: ast.Declarator, t: Type, span: Span) -> gprob.
         c.diagnostics.warn(f"{d.name.text!r} is used in its own initial value", span, code="self-assignment")
     value = expression(c, d.value)
     if not fits(t, value):
-        c.fail(f"{d.name.text!r} is {t}, its value {value.type}", span, code="assignment")
+        hint = explain.conversion(t, value.type)
+        c.fail(f"{d.name.text!r} is {t}, its value {value.type}", span, hint, code="assignment")
     return promote(value, t).expr
 
 

@@ -32,7 +32,7 @@ from stanlib.types import (
 from ...middle import gprob
 from ...source import Span
 from .. import ast
-from . import calls
+from . import calls, explain
 from .basics import promote, unknown, verify_identifier
 from .context import Context, Typed
 from .scopes import level_of, normalized
@@ -123,7 +123,8 @@ def _combine(c: Context, e: ast.Binary, left: Typed, right: Typed) -> Typed:
         return Typed(gprob.Logical(INT, e.span, e.operator, left.expr, right.expr), level)
     result = binary_operator(e.operator, left, right, e.span)
     if result is None:
-        c.fail(f"operator {e.operator} is not defined for {left.type} and {right.type}", e.span, code="operator")
+        hint = explain.no_operator(e.operator, left.type, right.type)
+        c.fail(f"operator {e.operator} is not defined for {left.type} and {right.type}", e.span, hint, "operator")
     _warn_binary(c, e, left, right)
     return Typed(result, level)
 

@@ -25,7 +25,7 @@ from ...errors import nearest
 from ...middle import gprob, typed
 from ...source import Span
 from .. import ast
-from . import calls, declarations, explain, higher_order, legacy
+from . import basics, calls, declarations, explain, higher_order, legacy
 from .assignments import assignment
 from .basics import promote, verify_identifier
 from .context import CheckError, Context, Typed
@@ -208,7 +208,7 @@ def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Dis
         failures += calls.described(name + suffix, resolution)
     if not failures:
         return _unknown_distribution(c, s, arguments)
-    c.fail(*explain.mismatch(s.distribution, s.span, arguments, failures))
+    c.fail(*explain.mismatch(s.distribution, s.span, arguments, failures, tilde=True))
 
 
 def _density(family: str, callee: calls.Callee, arguments: list[Typed]) -> gprob.Distribution:
@@ -226,7 +226,7 @@ def _unknown_distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> g
     suffix = "lpmf" if arguments[0].type in (INT, array(INT, 1)) else "lpdf"
     families = {n.rpartition("_")[0] for n in registry.names(False) if n.endswith(("_lpdf", "_lpmf"))}
     families |= {n.rpartition("_")[0] for n in c.functions.by_name if n.endswith(("_lpdf", "_lpmf"))}
-    similar = nearest(name.text, families)
+    similar = basics.FOREIGN.get(name.text) or nearest(name.text, families)
     hint = f"did you mean {similar!r}?" if similar else f"a function {name.text}_{suffix} would define it"
     c.fail(f"there is no distribution {name.text!r}", name.span, hint, "scope")
 
@@ -271,7 +271,8 @@ def _return(c: Context, s: ast.Return) -> Checked:
         c.fail("return with a value can only stand in a function that returns one", s.span)
     value = expression(c, s.value)
     if not fits(result, value):
-        c.fail(f"the function returns {result}, not {value.type}", s.span, code="return")
+        hint = explain.conversion(result, value.type)
+        c.fail(f"the function returns {result}, not {value.type}", s.span, hint, code="return")
     return Checked((gprob.Return(s.span, promote(value, result).expr),), Flow.COMPLETE)
 
 

@@ -1,0 +1,14 @@
+data {
+  int N;
+  vector[N] y;
+  array[N] int k;
+  matrix[N, N] A;
+}
+parameters {
+  real mu;
+  real<lower=0> sigma;
+}
+model {
+  real a;
+  (a, a) = (1, 2);
+}

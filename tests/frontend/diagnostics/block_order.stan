@@ -1,0 +1,5 @@
+model {
+}
+parameters {
+  real mu;
+}

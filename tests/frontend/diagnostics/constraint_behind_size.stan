@@ -1,0 +1,4 @@
+data {
+  int N;
+  vector[N]<lower=0> y;
+}

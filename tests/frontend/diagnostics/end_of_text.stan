@@ -1,0 +1,5 @@
+parameters {
+  real mu;
+}
+model {
+  mu ~ normal(0, 1);

@@ -1,0 +1,3 @@
+functions {
+  #include "wrong_function.inc"
+}

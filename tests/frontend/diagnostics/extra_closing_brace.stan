@@ -1,0 +1,15 @@
+data {
+  int N;
+  vector[N] y;
+  array[N] int k;
+  matrix[N, N] A;
+}
+parameters {
+  real mu;
+  real<lower=0> sigma;
+}
+model {
+  mu ~ normal(0, 1);
+  }
+  y ~ normal(mu, sigma);
+}

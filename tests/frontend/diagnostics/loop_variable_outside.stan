@@ -1,0 +1,14 @@
+data {
+  int N;
+  vector[N] y;
+  array[N] int k;
+  matrix[N, N] A;
+}
+parameters {
+  real mu;
+  real<lower=0> sigma;
+}
+model {
+  for (n in 1:N) target += mu;
+  target += n;
+}

@@ -1,0 +1,3 @@
+functions {
+  #include "nowhere.stan"
+}

@@ -1,0 +1,6 @@
+functions {
+  real f(real x) {
+    if (x > 0)
+      return 1;
+  }
+}

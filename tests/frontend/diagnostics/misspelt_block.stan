@@ -1,0 +1,3 @@
+paramters {
+  real mu;
+}

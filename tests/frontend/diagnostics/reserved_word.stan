@@ -1,0 +1,4 @@
+parameters {
+  real x__;
+  real true;
+}

@@ -1,0 +1,4 @@
+parameters {
+  real n;
+  vector[n] x;
+}

@@ -1,0 +1,4 @@
+parameters {
+  real mu;
+  mu ~ normal(0, 1);
+}

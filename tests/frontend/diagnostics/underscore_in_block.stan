@@ -1,0 +1,3 @@
+transformed_parameters {
+  real mu;
+}
