@@ -27,14 +27,14 @@ model {
   for (n in 1 : N) labels[n] ~ categorical_logit(log_odds[n]);
 }
 guide parameters {
-  array[hidden, side * side] real w1_mu;
-  array[hidden, side * side] real w1_sigma;
-  array[hidden] real b1_mu;
-  array[hidden] real b1_sigma;
-  array[classes, hidden] real w2_mu;
-  array[classes, hidden] real w2_sigma;
-  array[classes] real b2_mu;
-  array[classes] real b2_sigma;
+  array[hidden, side * side] real<multiplier=0.1> w1_mu;
+  array[hidden] real<multiplier=0.1> b1_mu;
+  array[classes, hidden] real<multiplier=0.1> w2_mu;
+  array[classes] real<multiplier=0.1> b2_mu;
+  array[hidden, side * side] real w1_sigma = rep_array(-3.0, hidden, side * side);
+  array[hidden] real b1_sigma = rep_array(-3.0, hidden);
+  array[classes, hidden] real w2_sigma = rep_array(-3.0, classes, hidden);
+  array[classes] real b2_sigma = rep_array(-3.0, classes);
 }
 guide {
   mlp.l1.weight ~ normal(w1_mu, exp(w1_sigma));

@@ -74,13 +74,18 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
 
 
+def _part(key: Any) -> str:
+    """A step on the way to a part of a module: the name of a field, a place in a sequence, or a key."""
+    return str(next(getattr(key, a) for a in ("name", "idx", "key") if hasattr(key, a)))
+
+
 def _equinox_parts(module: Any) -> tuple[dict[str, Any], Any]:
     """The arrays of an equinox module by their dotted names, and a function that makes the module of such."""
     import equinox
 
     arrays, static = equinox.partition(module, equinox.is_inexact_array)
     leaves, structure = jax.tree_util.tree_flatten_with_path(arrays)
-    names = [".".join(str(getattr(k, "name", getattr(k, "idx", getattr(k, "key", k)))) for k in path) for path, _ in leaves]
+    names = [".".join(map(_part, path)) for path, _ in leaves]
 
     def rebuild(new: Mapping[str, Any]) -> Any:
         return equinox.combine(jax.tree_util.tree_unflatten(structure, [new[n] for n in names]), static)

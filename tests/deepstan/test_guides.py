@@ -1,0 +1,134 @@
+"""Guides: what they compile to, what is refused, and the multimodal example on both backends."""
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import stanimport
+
+MULTIMODAL = Path(__file__).parents[2] / "models" / "multimodal.stan"
+PARAMETERS = "data { int N; vector[N] y; } parameters { real a; real<lower=0> b; }"
+MODEL = "model { a ~ normal(0, 1); b ~ gamma(2, 1); y ~ normal(a, b); }"
+
+
+def guided(guide, parameters="real m; real<lower=0> s = 2;", more=""):
+    return f"{PARAMETERS} {more} {MODEL} guide parameters {{ {parameters} }} guide {{ {guide} }}"
+
+
+GUIDE = "a ~ normal(m, s); b ~ lognormal(a, 1);"
+
+
+# --- what is refused -------------------------------------------------------------------------------------------------
+
+REFUSED = {
+    "a ~ normal(m, s);": "b has no law",
+    GUIDE + " a ~ normal(0, 1);": "a is sampled a second time",
+    GUIDE + " target += -s;": "a guide can't add to the target",
+    GUIDE + " y ~ normal(m, s);": "a guide can't observe data",
+    "a ~ normal(m, s); if (a > 0) b ~ gamma(1, 1);": "b is sampled on one side",
+    "a ~ normal(m, s); for (i in 1:2) b ~ gamma(1, 1);": "a loop may not sample",
+    "a ~ normal(m, s); b ~ normal(m, s);": "depends on parameters",
+    "a ~ normal(b, s); b ~ lognormal(a, 1);": "depend on one another",
+    "a ~ normal(m, s); log(b) ~ normal(a, 1);": "the left side of ~ must be",
+    "a ~ normal(c, s); b ~ lognormal(a, 1);": "can't read the transformed parameter c",
+}
+
+
+@pytest.mark.parametrize("guide", REFUSED)
+@pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
+def test_guides_that_are_no_law_of_all_parameters_are_refused(guide, scheme):
+    source = guided(guide, more="transformed parameters { real c = a; }")
+    with pytest.raises(stanimport.StanSemanticError, match=REFUSED[guide]):
+        stanimport.translate("guided.stan", source=source, scheme=scheme)
+
+
+def test_guide_parameters_without_a_guide_are_refused():
+    source = f"{PARAMETERS} {MODEL} guide parameters {{ real m; }}"
+    with pytest.raises(stanimport.StanSemanticError, match="need a guide"):
+        stanimport.translate("guided.stan", source=source)
+
+
+def test_programs_without_a_guide_have_none():
+    assert not hasattr(stanimport.loads(f"{PARAMETERS} {MODEL}"), "guide")
+
+
+def test_strict_stan_has_no_guides():
+    with pytest.raises(stanimport.StanError):
+        stanimport.check("guided.stan", source=guided(GUIDE), strict=True)
+
+
+def test_the_words_stay_usable_as_names():
+    source = "data { real guide; } parameters { real networks; } model { networks ~ normal(guide, 1); }"
+    assert stanimport.check("names.stan", source=source) == []
+
+
+# --- parameters of guides --------------------------------------------------------------------------------------------
+
+
+def parameters_of(backend, seed):
+    module = stanimport.loads(guided(GUIDE), backend=backend, name="guided")
+    inputs = module.transformed_data(N=2, y=[0.5, 1.0])
+    if backend == "numpyro":
+        from numpyro import handlers
+
+        trace = handlers.trace(handlers.seed(module.guide, seed)).get_trace(**inputs)
+        return {n: float(s["value"]) for n, s in trace.items() if s["type"] == "param"}, set(trace)
+    import pyro
+
+    pyro.clear_param_store()
+    pyro.set_rng_seed(seed)
+    trace = pyro.poutine.trace(module.guide).get_trace(**inputs)
+    return {n: float(s["value"].detach()) for n, s in trace.nodes.items() if s["type"] == "param"}, set(trace.nodes)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_parameters_start_from_their_value_or_as_stan_starts_them(backend, x64, torch_double):
+    starts = [parameters_of(backend, seed) for seed in range(8)]
+    assert all(sites >= {"a", "b", "m", "s"} for _, sites in starts)
+    assert all(np.isclose(p["s"], 2.0) for p, _ in starts)
+    found = [p["m"] for p, _ in starts]
+    assert len(set(found)) == 8 and all(-2 < m < 2 for m in found)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_the_module_tells_of_its_guide(backend):
+    stan = stanimport.loads(guided(GUIDE), backend=backend).stan
+    assert [(v.name, v.constraint) for v in stan.guide_parameters] == [("m", ""), ("s", "lower=0")]
+
+
+# --- the multimodal example ------------------------------------------------------------------------------------------
+
+
+def verify_modes(theta):
+    """Both modes, with their weights and means."""
+    above = theta > 10
+    assert abs(above.mean() - 0.5) < 0.05
+    assert abs(theta[above].mean() - 20) < 0.5 and abs(theta[~above].mean()) < 0.5
+
+
+def test_the_guide_finds_both_modes_on_numpyro(x64):
+    import jax
+    import numpyro
+    from numpyro.infer import SVI, Predictive, Trace_ELBO
+
+    module = stanimport.load(MULTIMODAL)
+    svi = SVI(module.model, module.guide, numpyro.optim.Adam(0.05), Trace_ELBO(num_particles=5))
+    result = svi.run(jax.random.PRNGKey(1), 2500, progress_bar=False)
+    draws = Predictive(module.guide, params=result.params, num_samples=4000)(jax.random.PRNGKey(2))
+    verify_modes(np.asarray(draws["theta"]))
+
+
+@pytest.mark.slow
+def test_the_guide_finds_both_modes_on_pyro(torch_double):
+    import pyro
+    from pyro.infer import SVI, Predictive, Trace_ELBO
+
+    pyro.set_rng_seed(1)
+    pyro.clear_param_store()
+    module = stanimport.load(MULTIMODAL, backend="pyro")
+    svi = SVI(module.model, module.guide, pyro.optim.ClippedAdam({"lr": 0.05, "lrd": 0.999}), Trace_ELBO())
+    for _ in range(3000):
+        svi.step()
+    verify_modes(Predictive(module.guide, num_samples=3000)()["theta"].numpy().ravel())
