@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpyro
 import numpyro.distributions as numpyro_distributions
 from numpyro.distributions import Distribution as NumPyroDistribution
 from numpyro.distributions import constraints
@@ -62,10 +63,14 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
 
 
 def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
-    """The law of a variable of that shape: some laws don't tell the size of what they are about (lkj_corr)."""
+    """The law of a variable of that shape: one for every entry, as the `~` of a container means.
+
+    Some laws don't tell the size of what they are about otherwise (lkj_corr).
+    """
     batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
     if isinstance(distribution, StanDistribution) and distribution.event_shape != event:
         distribution = StanDistribution(distribution.record, distribution.arguments, event)
+    batch = jnp.broadcast_shapes(distribution.batch_shape, batch)
     return distribution if distribution.batch_shape == batch else distribution.expand(batch)
 
 
@@ -86,7 +91,8 @@ def _native_class(record: records.Distribution) -> Any:
         named = dict(zip(record.argument_names, arguments))
         given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
         keywords = {k: named[a] for k, a in native.keywords.items()}
-        base.__init__(self, *given, **keywords, validate_args=False)
+        with numpyro.validation_enabled(False):  # else NumPyro raises for what Stan rejects draws for
+            base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any, intermediates: Any = None) -> Any:
