@@ -150,12 +150,18 @@ _TWIST = (
 )  # fmt: skip
 
 
-def inside(where: Any, h: Any, before: Any, after: Any, slopes: Sequence[Any]) -> Any:
-    """The state at `where` in [0, 1] of a step of Dormand and Prince's method."""
+def shape(slopes: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """What the inside of a step is made of, besides its ends and its last slope."""
+    return slopes[0], _weighted(_BEND, slopes), _weighted(_TWIST, slopes)
+
+
+def inside(where: Any, h: Any, before: Any, after: Any, form: tuple[Any, Any, Any, Any]) -> Any:
+    """The state at `where` in [0, 1] of a step of Dormand and Prince's method; `form` begins with its last slope."""
+    last, first, bend, twist = form
     rest = 1 - where
     cubic = before + where**2 * (3 - 2 * where) * (after - before)
-    cubic = cubic + h * (where * rest**2 * slopes[0] - where**2 * rest * slopes[-1])
-    return cubic + h * where**2 * rest**2 * (_weighted(_BEND, slopes) + where * _weighted(_TWIST, slopes))
+    cubic = cubic + h * (where * rest**2 * first - where**2 * rest * last)
+    return cubic + h * where**2 * rest**2 * (bend + where * twist)
 
 
 def _weighted(weights: Sequence[float], slopes: Sequence[Any]) -> Any:

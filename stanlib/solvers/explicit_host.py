@@ -33,4 +33,5 @@ class Explicit:
         return float(explicit_growth(np, worst, self.tableau.power))
 
     def inside(self, where: float, step: Step) -> Any:
-        return explicit.inside(where, step.size, step.before, step.after, step.memory)
+        form = (step.memory[-1], *explicit.shape(step.memory))
+        return explicit.inside(where, step.size, step.before, step.after, form)

@@ -58,7 +58,8 @@ def _by_jax(model: Model, search: Search, what: str) -> Any:
         known = np.asarray(values)
         return jax.numpy.asarray(known) if known.dtype.kind == "f" else values
 
-    with jax.enable_x64(True), jax.ensure_compile_time_eval():
+    # without jit, since every call would be compiled anew
+    with jax.enable_x64(True), jax.ensure_compile_time_eval(), jax.disable_jit():
         moved = replace(model, arguments=lifted(model.arguments), covariance=lifted(model.covariance))
         out = jax.tree.map(np.asarray, getattr(laplace_jax, what)(moved, search))
     if any(np.isnan(x).any() for x in jax.tree.leaves(out)):

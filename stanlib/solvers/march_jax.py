@@ -12,7 +12,6 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from . import explicit
 from .control import Control
 
 State = tuple[Any, Any, Any, Any]  # t, the size to try next, rows, memory
@@ -29,7 +28,7 @@ class Stepper:
     start: Callable[[Any, Any], tuple[Any, Any]]
     step: Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
     growth: Callable[[Any], Any]
-    inside: Callable[[Any, Any, Any, Any, Any], Any] | None = None  # the rows at a time in a step made before
+    inside: Callable[[Any, Any, Any], Any] | None = None  # the rows at a time in the step that ended at (rows, memory)
 
 
 def first_step(allowed: Any, rows: Any, slopes: Any) -> Any:
@@ -65,7 +64,7 @@ def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any
     """The rows at every time of output; NaN from where it would take too many steps, or too small ones."""
     h, memory = method.start(t0, rows)
     if method.inside is not None:
-        return _march_past(method, method.inside, control, t0, ts, (t0, h, rows, memory))
+        return _march_past(method, method.inside, control, ts, (t0, h, rows, memory))
 
     def reach(state: State, end: Any) -> tuple[State, Any]:
         def unfinished(loop: Any) -> Any:
@@ -81,34 +80,18 @@ def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any
     return jax.lax.scan(reach, (t0, h, rows, memory), ts)[1]
 
 
-def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, t0: Any, ts: Any, start: State) -> Any:
+def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, ts: Any, start: State) -> Any:
     """The same with steps that only the last time cuts short: the rows at the others are taken inside the steps."""
 
-    def reach(carry: Any, due: Any) -> Any:
+    def reach(state: State, due: Any) -> tuple[State, Any]:
         def unfinished(loop: Any) -> Any:
-            (t, h, *_), _, count = loop
+            (t, h, *_), count = loop
             return (t < due) & (count < control.most_steps) & (h > least_step(ts[-1]))
 
-        def step(loop: Any) -> Any:
-            state, last, count = loop
-            after, accepted, size = attempt(method, ts[-1], state)
-            made = (state[0], size, state[2], state[3])
-            return after, jax.tree.map(lambda a, b: jnp.where(accepted, a, b), made, last), count + 1
-
-        (t, h, rows, memory), last, _ = jax.lax.while_loop(unfinished, step, (*carry, 0))
+        step = lambda loop: (attempt(method, ts[-1], loop[0])[0], loop[1] + 1)
+        (t, h, rows, memory), _ = jax.lax.while_loop(unfinished, step, (state, 0))
         arrived = t >= due
-        out = jnp.where(arrived, inside(due, *last), jnp.nan)
-        return ((t, jnp.where(arrived, h, 0), rows, memory), last), out
+        out = jnp.where(arrived, inside(due, rows, memory), jnp.nan)
+        return (t, jnp.where(arrived, h, 0), rows, memory), out
 
-    t, h, rows, memory = start
-    return jax.lax.scan(reach, (start, (t, jnp.ones_like(t), rows, memory)), ts)[1]
-
-
-def inside_step(slope: Callable[[Any, Any], Any]) -> Callable[..., Any]:
-    """The rows at a time inside a step of Dormand and Prince's method, which is made once more for its slopes."""
-
-    def rows_at(time: Any, t: Any, size: Any, rows: Any, k: Any) -> Any:
-        after, _, slopes = explicit.step(explicit.DORMAND_PRINCE, slope, t, size, rows, k)
-        return explicit.inside((time - t) / size, size, rows, after, slopes)
-
-    return rows_at
+    return jax.lax.scan(reach, start, ts)[1]

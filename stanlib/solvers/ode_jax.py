@@ -17,7 +17,7 @@ import numpy as np
 from . import explicit
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
 from .control import FIRST_STEP, STANS_OWN, Control, explicit_growth
-from .march_jax import Stepper, first_step, inside_step, march
+from .march_jax import Stepper, first_step, march
 
 MOST_COLUMNS = 100  # derivatives that the state carries; with more, going back is faster
 STRETCH = 32  # steps that are repeated together on the way back
@@ -180,7 +180,7 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None) ->
         from .implicit_jax import radau
 
         return radau(coupled, control, dy0)
-    tableau = explicit.TABLEAUS[method]
+    tableau, dense = explicit.TABLEAUS[method], method == "rk45"
 
     def allowed(h: Any, rows: Any, k: Any) -> Any:
         return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
@@ -188,11 +188,18 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None) ->
     def start(t: Any, rows: Any) -> tuple[Any, Any]:
         k = coupled.slope(t, rows)
         h = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
-        return jnp.asarray(h, rows.dtype), k
+        h = jnp.asarray(h, rows.dtype)
+        return h, (k, t, h, rows, k, k, k) if dense else (k,)
 
-    def step(t: Any, h: Any, rows: Any, k: Any) -> tuple[Any, Any, Any]:
+    def step(t: Any, h: Any, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
+        k = memory[0]
         new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
-        return new, jnp.max(jnp.abs(error) / allowed(h, rows, k)), slopes[-1]
+        memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)
+        return new, jnp.max(jnp.abs(error) / allowed(h, rows, k)), memory
+
+    def inside(time: Any, after: Any, memory: Any) -> Any:
+        last, t, h, before, *form = memory
+        return explicit.inside((time - t) / h, h, before, after, (last, *form))
 
     growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
-    return Stepper(start, step, growth, inside_step(coupled.slope) if method == "rk45" else None)
+    return Stepper(start, step, growth, inside if dense else None)
