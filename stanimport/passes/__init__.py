@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..middle import gprob
-from . import effects, normalize, target_reads
+from . import effects, fusion, normalize, target_reads
 
 Pass = Callable[[gprob.Program], gprob.Program]
 
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("normalize", normalize.run),  # first: fewer forms for all that follow
+    ("fusion", fusion.run),  # while densities stand as the program has them
     ("effects", effects.run),  # before anything moves expressions: calls that add to the target become statements
     ("target_reads", target_reads.run),  # after effects: all that adds to the target is a statement by then
 )

@@ -26,8 +26,10 @@ def run(program: gprob.Program) -> gprob.Program:
     if not readers and not _reads((*program.model, *program.recomputed), frozenset()):
         return program
     tracker = _Tracker(readers)
+    rest = tuple(f for f in program.functions if f.name not in readers)
+    program = replace(program, functions=tuple(f for f in program.functions if f.name in readers))
     program = map_blocks(program, lambda block: tuple(tracker.block(block)))
-    functions = tuple(_with_argument(f) if f.name in readers else f for f in program.functions)
+    functions = (*rest, *map(_with_argument, program.functions))
     start = _start(program.span)
     return replace(
         program, functions=functions, model=(start, *program.model), recomputed=(start, *program.recomputed)

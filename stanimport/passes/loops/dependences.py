@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from .accesses import Access
-from .affine import difference
+from .affine import Linear, difference
 
 UNKNOWN = "unknown"
 
@@ -150,8 +150,8 @@ def iterations_between(a: Access, b: Access, index: str, inner: set[str]) -> int
     return found
 
 
-def _varies(form: object, inner: Iterable[str]) -> bool:
-    return any(t in inner or isinstance(t, tuple) and _mentioned(t, inner) for t in form.terms)  # type: ignore[attr-defined]
+def _varies(form: Linear, inner: Iterable[str]) -> bool:
+    return any(_mentioned(t, inner) for t in form.terms)
 
 
 def _mentioned(term: object, names: Iterable[str]) -> bool:

@@ -95,14 +95,15 @@ class Lanes:
 
     def _if(self, s: gprob.If, scope: Scope) -> gprob.Stmt:
         if scope.loops and isinstance(s.condition, gprob.Logical) and s.condition.operator == "&&" and not s.otherwise:
-            inner = replace(s, condition=s.condition.right)
-            return self._if(replace(s, condition=s.condition.left, then=(inner,)), scope)
+            nested = replace(s, condition=s.condition.right)
+            return self._if(replace(s, condition=s.condition.left, then=(nested,)), scope)
         then, otherwise = self.block(s.then, scope), self.block(s.otherwise, scope)
         if not scope.loops or not mentions(s.condition, scope.varying()):
             return replace(s, then=then, otherwise=otherwise)
         inner = declared((*s.then, *s.otherwise))
-        own = {n for n in written((*then, *otherwise)) - inner if scope.lives(n) == len(scope.loops)}
-        summed = {t.place.name for t in walk_statements((*then, *otherwise)) if isinstance(t, gprob.Accumulate)}
+        sides = (*then, *otherwise)
+        own = {n for n in written(sides) - inner if scope.lives(n) == len(scope.loops)}
+        summed = {t.place.name for t in walk_statements(sides) if isinstance(t, gprob.Accumulate)}
         return replace(s, then=then, otherwise=otherwise, lanes=True, merged=tuple(sorted(own - summed)))
 
     # --- loops

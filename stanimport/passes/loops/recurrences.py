@@ -368,7 +368,8 @@ class _Hoist:
         """A sum of numbers with the summands that can be hoisted put together: a + (b + c) for a + b + c."""
         if e.type != REAL:
             return None
-        fixed, others = [], []
+        fixed: list[tuple[int, gprob.Expr]] = []
+        others: list[tuple[int, gprob.Expr]] = []
         for sign, term in summands(e):
             hoistable = not mentions(term, self.changing) and self._is_pure(term)
             (fixed if hoistable else others).append((sign, term))

@@ -1,0 +1,115 @@
+"""Normal vectors by a Cholesky factor that is used for nothing else: by its covariance matrix instead.
+
+`L = cholesky_decompose(S); y ~ multi_normal_cholesky(m, L)` is `y ~ multi_normal(m, S)`, whose derivative needs the inverse
+of S alone and not the derivative of the factorisation.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from stanlib import registry
+from stanlib.registry import Function
+from stanlib.types import MATRIX
+
+from ..middle import gprob
+from .binding_times import walk_statements
+from .normalize import map_blocks, unsized
+
+Stmts = tuple[gprob.Stmt, ...]
+_DENSITY = {"multi_normal_cholesky_lpdf": "multi_normal_lpdf"}
+
+
+def run(program: gprob.Program) -> gprob.Program:
+    """The program with such factors left out of densities."""
+    return map_blocks(program, fused)
+
+
+def fused(body: Stmts) -> Stmts:
+    """A body with the densities by its factors rewritten."""
+    for s in body:
+        factor, matrix = _factor(s)
+        if factor is not None and matrix is not None and _only_in_densities(factor, s, body):
+            body = _without(factor, matrix, s, body)
+    return body
+
+
+def _factor(s: gprob.Stmt) -> tuple[str | None, gprob.Expr | None]:
+    """The variable that a statement makes the Cholesky factor of a matrix, and the matrix."""
+    name, value = None, None
+    if isinstance(s, gprob.Declare):
+        name, value = s.name, s.value
+    elif isinstance(s, gprob.Assign) and not s.place.steps:
+        name, value = s.place.name, s.value
+    if isinstance(value, gprob.Apply) and value.function.name == "cholesky_decompose":
+        return name, value.arguments[0]
+    return None, None
+
+
+def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool:
+    """Whether a factor is set once and used by densities alone, apart from being recorded."""
+    uses = 0
+    for s in walk_statements(body):
+        if isinstance(s, gprob.Assign) and s.place.name == factor and s is not definition:
+            return False
+    for node in gprob.walk(body):
+        if isinstance(node, gprob.Var) and node.name == factor:
+            uses += 1
+    return 0 < uses == sum(_uses_in_densities(node, factor) for node in gprob.walk(body))
+
+
+def _uses_in_densities(node: object, factor: str) -> int:
+    """1 for a density by the factor, as an expression or as the law of an observation."""
+    if isinstance(node, gprob.Apply) and node.function.name in _DENSITY:
+        return int(_is_factor(node.arguments[2], factor))
+    if isinstance(node, gprob.Distribution) and isinstance(node.lpdf, Function) and node.lpdf.name in _DENSITY:
+        return int(_is_factor(node.arguments[1], factor))
+    return 0
+
+
+def _is_factor(e: gprob.Expr, factor: str) -> bool:
+    return isinstance(e, gprob.Var) and e.name == factor
+
+
+def _without(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> Stmts:
+    """The body with the matrix in the densities; the factor goes where nothing records it."""
+    covariance = _covariance(factor, matrix, definition, body)
+
+    def change(node: object) -> object:
+        if isinstance(node, gprob.Apply) and _uses_in_densities(node, factor):
+            return _density(node, (*node.arguments[:2], covariance))
+        if isinstance(node, gprob.Distribution) and _uses_in_densities(node, factor):
+            made = registry.by_symbol(_DENSITY[node.lpdf.name])  # type: ignore[union-attr]
+            return replace(node, family="multi_normal", lpdf=made, arguments=(node.arguments[0], covariance))
+        return node
+
+    out: list[gprob.Stmt] = []
+    recorded = any(_records(s, factor) for s in body)
+    for s in body:
+        if s is definition and covariance.name.startswith("_"):
+            out.append(gprob.Declare(s.span, covariance.name, unsized(MATRIX), None, matrix))
+        if recorded or not _sets(s, factor):
+            out.append(gprob.rewrite(s, change))
+    return tuple(out)
+
+
+def _covariance(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> gprob.Var:
+    """A variable that holds the matrix for all that follows: its own, or a new one."""
+    if isinstance(matrix, gprob.Var):
+        after = body[list(body).index(definition) + 1 :]
+        if not any(isinstance(s, gprob.Assign) and s.place.name == matrix.name for s in walk_statements(after)):
+            return matrix
+    return gprob.Var(MATRIX, definition.span, f"_covariance_of_{factor}")
+
+
+def _records(s: gprob.Stmt, name: str) -> bool:
+    return isinstance(s, (gprob.Deterministic, gprob.Check)) and s.name == name
+
+
+def _sets(s: gprob.Stmt, name: str) -> bool:
+    declared = isinstance(s, gprob.Declare) and s.name == name
+    return declared or isinstance(s, gprob.Assign) and s.place.name == name
+
+
+def _density(e: gprob.Apply, arguments: tuple[gprob.Expr, ...]) -> gprob.Expr:
+    return replace(e, function=registry.by_symbol(_DENSITY[e.function.name]), arguments=arguments)
