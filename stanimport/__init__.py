@@ -23,6 +23,24 @@ __all__ = [
     "check", "configure", "install", "load", "loads", "translate", "uninstall",
 ]  # fmt: skip
 
+_INFERENCE = (
+    "Fit", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder", "sample", "sample_many",
+    "variational",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> object:
+    """The inference functions, which load an array library, when they are first used."""
+    if name in _INFERENCE:
+        from . import inference
+
+        return getattr(inference, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_INFERENCE])
+
 
 def load_ipython_extension(shell: object) -> None:
     """`%load_ext stanimport`: cells that begin with `%%stan NAME` hold Stan programs."""

@@ -79,3 +79,26 @@ def _paths(value: Any) -> tuple[Path, ...]:
 def _suggest(name: str, known: Sequence[str]) -> str:
     similar = nearest(name, known, 0.5)
     return f"; did you mean {similar!r}?" if similar else ""
+
+
+def jit_cache() -> Path | None:
+    """Where the command line keeps the programs that XLA compiled; None if STANIMPORT_JIT_CACHE is 0 or off.
+
+    STANIMPORT_JIT_CACHE may name a folder; else it is one in the user's cache, or in STANIMPORT_CACHE_DIR.
+    """
+    chosen = os.environ.get("STANIMPORT_JIT_CACHE", "")
+    if chosen.lower() in ("0", "off", "no", "false"):
+        return None
+    if chosen and chosen.lower() not in ("1", "on", "yes", "true"):
+        return Path(chosen)
+    return user_cache() / "jit"
+
+
+def user_cache() -> Path:
+    """The folder for what can be made again: STANIMPORT_CACHE_DIR, or the user's cache of this system."""
+    override = os.environ.get("STANIMPORT_CACHE_DIR")
+    if override:
+        return Path(override)
+    from platformdirs import user_cache_dir
+
+    return Path(user_cache_dir("stanimport"))

@@ -1,0 +1,94 @@
+"""What the commands that fit a model share: the compiled programs' cache, the module, and showing the fit."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import importlib.util
+import os
+import sys
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from .. import api, settings
+from ..errors import MissingLibraryError
+
+if TYPE_CHECKING:
+    from ..inference import Fit
+
+ROWS = 60  # of a table on the terminal
+
+
+def module_of(options: argparse.Namespace, backend: str | None = None) -> ModuleType:
+    """The translated module of the program named on the command line."""
+    return api.load(
+        options.file, backend=backend or options.backend, scheme=options.scheme, include_paths=options.include_path
+    )
+
+
+@contextlib.contextmanager
+def session() -> Iterator[None]:
+    """The process keeps what XLA compiles for the next one, and prints warnings as single lines."""
+    folder = settings.jit_cache()
+    if folder is not None:
+        _use_cache(folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
+        yield
+
+
+def _use_cache(folder: Path) -> None:
+    """Point JAX to the folder, before it is imported, so that nothing else of its configuration is touched."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return  # without a cache it only takes longer
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
+    if "jax" in sys.modules:
+        import jax
+
+        jax.config.update("jax_compilation_cache_dir", os.environ["JAX_COMPILATION_CACHE_DIR"])
+        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+        jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+
+
+def report(fit: Fit, options: argparse.Namespace) -> int:
+    """Print the table and what is wrong, save what was asked for."""
+    from ..inference.summary import table
+
+    print(f"{fit.program.name}: {fit.method}, seed {fit.seed}")
+    print(table(fit).text(ROWS))
+    if fit.method == "sample":
+        diagnosis = fit.diagnose()
+        print(f"\n{diagnosis}")
+    if options.output:
+        print(f"saved {fit.save(options.output)}")
+    if getattr(options, "plot", None):
+        print(f"saved {picture(fit, Path(options.plot))}")
+    return 130 if fit.interrupted else 0
+
+
+def picture(fit: Fit, path: Path) -> Path:
+    """Save a plot of traces for Markov chains, of marginal posteriors for other draws."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingLibraryError("pictures need ArviZ and Matplotlib: pip install 'stanimport[inference]'")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from ..inference.arviz_packages import save_figure
+
+    names = list(fit.program.names("parameters"))
+    shown = [n for n in fit.variables if n.partition(".")[0] in names] or None
+    drawn = fit.plot_trace(shown) if fit.method == "sample" else fit.plot_posterior(shown)
+    save_figure(drawn, path)
+    return path
+
+
+def progress(options: argparse.Namespace) -> bool:
+    """Whether to draw a progress bar: not where the standard error is no terminal."""
+    return not options.no_progress and sys.stderr.isatty()

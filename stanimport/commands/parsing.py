@@ -1,0 +1,73 @@
+"""Arguments that commands share, and a parser that suggests the option that was meant."""
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..errors import nearest
+from ..settings import BACKENDS, SCHEMES
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser that takes no abbreviations, and names the nearest option for an unknown one."""
+
+    def __init__(self, **options: Any):
+        super().__init__(allow_abbrev=False, **options)
+
+    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(self._unrecognized(unknown))
+        return options
+
+    def _unrecognized(self, unknown: Sequence[str]) -> str:
+        given = next((u.partition("=")[0] for u in unknown if u.startswith("-")), unknown[0])
+        similar = nearest(given, self._option_string_actions, 0.5)
+        hint = f"; did you mean {similar}?" if similar else ""
+        return f"unrecognized arguments: {' '.join(unknown)}{hint}"
+
+
+def exit_with(message: str, code: int = 2) -> NoReturn:
+    """Print a message to the standard error and end with an exit code."""
+    print(f"stanimport: {message}", file=sys.stderr)
+    raise SystemExit(code)
+
+
+@contextlib.contextmanager
+def usage_errors() -> Iterator[None]:
+    """Inside, options with wrong values end with exit code 2."""
+    from ..inference.options import OptionError
+
+    try:
+        yield
+    except OptionError as e:
+        exit_with(str(e))
+
+
+def add_includes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--include-path", action="append", default=[], type=Path, metavar="DIR",
+                        help="a folder in which #include looks")  # fmt: skip
+
+
+def add_program(parser: argparse.ArgumentParser) -> None:
+    """The Stan file, and how it is translated."""
+    parser.add_argument("file", type=Path, metavar="FILE.stan")
+    parser.add_argument("--backend", choices=BACKENDS, help="the language of the translation (default: numpyro)")
+    parser.add_argument("--scheme", choices=SCHEMES, help="the compilation scheme (default: comprehensive)")
+    add_includes(parser)
+
+
+def add_data(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--data", metavar="FILE", help="the program's data: JSON, R dump, CSV or NetCDF")
+    parser.add_argument("--seed", type=int, help="of all random numbers (default: a new one, which is printed)")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Where results go."""
+    parser.add_argument("--output", metavar="FILE.nc", help="save the fit as NetCDF, for ArviZ and `generate`")
+    parser.add_argument("--plot", metavar="FILE.png", help="save a picture of the posterior")
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar")

@@ -1,0 +1,40 @@
+"""Inference with translated modules, under the names that CmdStanPy's users know; loaded when first used."""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .data import read_data as read_data
+    from .failures import InitialValueError as InitialValueError
+    from .fit import Fit as Fit
+    from .laplace import laplace_sample as laplace_sample
+    from .many import sample_many as sample_many
+    from .optimization import optimize as optimize
+    from .points import LogProb as LogProb
+    from .points import log_prob as log_prob
+    from .quasi_newton_paths import pathfinder as pathfinder
+    from .regeneration import generate_quantities as generate_quantities
+    from .sampling import DivergenceWarning as DivergenceWarning
+    from .sampling import sample as sample
+    from .variational_inference import variational as variational
+
+_HOMES = {
+    "sample": "sampling", "optimize": "optimization", "variational": "variational_inference",
+    "pathfinder": "quasi_newton_paths", "laplace_sample": "laplace", "generate_quantities": "regeneration",
+    "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit", "read_data": "data",
+    "InitialValueError": "failures", "DivergenceWarning": "sampling",
+}  # fmt: skip
+
+__all__ = [
+    "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "generate_quantities", "laplace_sample", "log_prob",
+    "optimize", "pathfinder", "read_data", "sample", "sample_many", "variational",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

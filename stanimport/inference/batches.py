@@ -1,0 +1,158 @@
+"""Fits of one model to data sets of the same shapes in one compiled program, a lane for every chain of every fit."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+
+from . import initial, nuts
+from .data import read_data
+from .fit import Fit
+from .nuts import Draws
+from .posterior import Posterior, transformed_data
+from .precision import Program, random_keys
+from .quantities import MEMORY
+
+TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
+            "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Group:
+    """Data sets that differ in the values of the same arrays only.
+
+    Attributes:
+        indices: of the data sets.
+        inputs: of each, as `transformed_data` returned them.
+        names: of the arrays that differ.
+    """
+
+    indices: list[int]
+    inputs: list[dict[str, Any]]
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Any:
+        return iter(self.indices)
+
+
+def groups_of(module: ModuleType, data_sets: Mapping[int, Any], chosen: Mapping[str, Any]) -> tuple[list[Group], list[int]]:
+    """Groups of data sets that can be sampled together, and the data sets that can't."""
+    inputs, alone = {}, []
+    for index, data in data_sets.items():
+        try:
+            inputs[index] = transformed_data(module, read_data(data))
+        except Exception:  # it fails again, alone, and is reported then
+            alone.append(index)
+    sets: dict[Any, list[int]] = {}
+    for index, one in inputs.items():
+        sets.setdefault(_signature(one), []).append(index)
+    groups = []
+    for signature, indices in sets.items():
+        names = tuple(n for n, kind in signature if kind[0] == "array")
+        if len(indices) > 1 and names and _can_join(module, chosen):
+            groups.append(Group(indices, [inputs[i] for i in indices], names))
+        else:
+            alone += indices
+    return groups, sorted(alone)
+
+
+def _can_join(module: ModuleType, chosen: Mapping[str, Any]) -> bool:
+    """Whether the options are those that one program knows: NumPyro's sampler with the default metric."""
+    known = set(chosen) <= {*TOGETHER, "method"}
+    return module.stan.backend == "numpyro" and chosen.get("method", "numpyro") == "numpyro" and known
+
+
+def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What must be the same: the sizes of arrays of reals and of integers, and all other values."""
+    out = []
+    for name, value in sorted(inputs.items()):
+        is_array = isinstance(value, np.ndarray) and value.dtype.kind in "fi" or isinstance(value, np.floating)
+        kind = ("array", np.shape(value), value.dtype.kind) if is_array else ("value", repr(value))
+        out.append((name, kind))
+    return tuple(out)
+
+
+def sample_group(module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> dict[int, Fit]:
+    """The fits of a group, by data set.
+
+    Raises:
+        Exception: whatever keeps the group from running in one program.
+    """
+    options = {"chains": 4, "inits": None, "show_progress": False} | {k: v for k, v in chosen.items() if k != "method"}
+    names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
+    settings = nuts.Settings(**{k: v for k, v in options.items() if k in names}, step_size=options.get("step_size") or 1.0)
+    posteriors = _posteriors(module, group)
+    chains, first = options["chains"], posteriors[0]
+    points = np.concatenate([
+        initial.starting_points(p, options["inits"], chains, seeds[i]) for i, p in zip(group.indices, posteriors)
+    ])  # fmt: skip
+    varying = {n: np.repeat(np.stack([one[n] for one in group.inputs]), chains, axis=0) for n in group.names}
+    sampler = _Lanes(first, settings, len(points), varying=varying)
+    sampler.posteriors = [p for p in posteriors for _ in range(chains)]
+    draws = nuts.run(sampler, points, seeds[group.indices[0]], 1, options["show_progress"])
+    return _fits(module, group, posteriors, draws, seeds, {**settings.__dict__, "chains": chains, "method": "numpyro"})
+
+
+class _Lanes(nuts.Sampler):
+    """A sampler whose lanes have data of their own."""
+
+    posteriors: Sequence[Posterior] = ()
+
+    def evaluate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        known = [p.value_and_grad(point) for p, point in zip(self.posteriors, points)]
+        return np.stack([-np.asarray(v) for v, _ in known]), np.stack([-np.asarray(g) for _, g in known])
+
+
+def _posteriors(module: ModuleType, group: Group) -> list[Posterior]:
+    """The posterior of every data set, all with one compiled density.
+
+    Each model is traced with its own data, known: so indices and sizes are checked as they are for a single fit.
+    """
+    made = [Posterior(module, one) for one in group.inputs]
+    first = made[0]
+
+    def density(point: Any, varying: Any) -> Any:
+        return first.given(varying).log_density(point)
+
+    varying = [{n: one[n] for n in group.names} for one in group.inputs]
+    program = Program(jax.value_and_grad(density), first.blank, varying[0])
+    for posterior, own in zip(made, varying):
+        posterior.__dict__["value_and_grad"] = lambda point, own=own: program(point, own)
+    return made
+
+
+def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], draws: Draws, seeds: Mapping[int, int],
+          settings: Mapping[str, Any]) -> dict[int, Fit]:  # fmt: skip
+    """The fits, from the draws of all lanes."""
+    chains, count = settings["chains"], draws.points.shape[1]
+    process = _processor(posteriors[0], group, chains * count)
+    out = {}
+    for k, (index, posterior) in enumerate(zip(group.indices, posteriors)):
+        lanes = slice(k * chains, (k + 1) * chains)
+        keys = random_keys(seeds[index], 1, count=chains * count)
+        own = {n: posterior.inputs[n] for n in group.names}
+        flat = process(own, keys, draws.points[lanes].reshape(chains * count, -1))
+        variables = {n: np.asarray(v).reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
+        info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
+        stats = {n: v[lanes] for n, v in draws.stats.items()}
+        out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
+                         {**settings, "seed": seeds[index], "metric": "diag_e"}, info, module)  # fmt: skip
+    return out
+
+
+def _processor(posterior: Posterior, group: Group, count: int) -> Program:
+    """All variables of the draws of one data set, which is an argument."""
+
+    def everything(varying: Any, keys: Any, points: Any) -> Any:
+        return jax.vmap(posterior.given(varying).everything)(keys, points)
+
+    own = {n: posterior.inputs[n] for n in group.names}
+    program = Program(everything, own, np.zeros((count, 2), np.uint32), np.zeros((count, posterior.size)))
+    shapes = Program.shapes(everything, own, np.zeros((count, 2), np.uint32), np.zeros((count, posterior.size)))
+    if sum(s.size * s.dtype.itemsize for s in shapes.values()) > MEMORY:
+        raise MemoryError("the quantities of all draws of a fit are too large for one program")
+    return program

@@ -1,0 +1,112 @@
+"""Why a point can't be started from: the statement whose log density is not finite there, and its Stan line."""
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import jax
+import numpy as np
+from numpyro import handlers
+from numpyro.primitives import Messenger
+
+from stanlib.errors import StanError
+
+from .posterior import Posterior, is_term, log_prob
+from .precision import TRACING, double_precision
+
+
+class InitialValueError(StanError, RuntimeError):
+    """No initial value was found at which the log density and its gradient are finite.
+
+    Attributes:
+        line: of the Stan statement that is the reason, if it is known.
+    """
+
+    def __init__(self, message: str, line: int | None = None):
+        super().__init__(message)
+        self.line = line
+
+
+class _Lines(Messenger):  # type: ignore[misc]
+    """Notes for every site the line of the Stan file that it comes from."""
+
+    def __init__(self, fn: Any, filename: str):
+        super().__init__(fn)
+        self.filename = filename
+        self.lines: dict[str, int] = {}
+
+    def process_message(self, message: dict[str, Any]) -> None:
+        frame = sys._getframe()
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            frame = frame.f_back  # type: ignore[assignment]
+        if frame is not None and message["type"] == "sample":
+            self.lines[message["name"]] = frame.f_lineno
+
+
+def explain(posterior: Posterior, point: np.ndarray) -> tuple[str, int | None]:
+    """What is wrong at a point: a sentence, and the Stan line."""
+    program = posterior.program
+    with TRACING, double_precision(), jax.disable_jit(False):
+        parameters = {n: np.asarray(v) for n, v in jax.jit(posterior.constrain)(point).items()}
+        outside = [n for n, v in parameters.items() if not np.all(np.isfinite(v))]
+        if outside:
+            return f"{outside[0]} is {_shown(parameters[outside[0]])}", _declared(posterior, outside[0])
+        watched = _Lines(posterior.module.model, posterior.module.model.function.__code__.co_filename)
+        try:
+            terms = _terms(watched, posterior.inputs, parameters)
+        except StanError as e:
+            return _thrown(e, program)
+    for name, value in terms.items():
+        if not np.isfinite(value):
+            return f"the log density of {_statement(name, watched.lines, program)} is {value}", watched.lines.get(name)
+    return _gradient(posterior, point), None
+
+
+def _terms(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, float]:
+    """The log density of every site, in the order of the program."""
+    key = np.zeros(2, np.uint32)
+    trace = handlers.trace(handlers.substitute(handlers.seed(model, key), data=dict(parameters))).get_trace(**inputs)
+    return {n: float(np.sum(np.asarray(log_prob(s)))) for n, s in trace.items() if is_term(s)}
+
+
+def _thrown(error: StanError, program: Any) -> tuple[str, int | None]:
+    notes = " ".join(getattr(error, "__notes__", ()))
+    line = notes.rpartition("line ")[2]
+    number = int(line) if line.isdigit() else None
+    return f"{error}{_quoted(program, number)}", number
+
+
+def _statement(name: str, lines: Mapping[str, int], program: Any) -> str:
+    plain = name.split("__")[0]
+    return f"{plain}{_quoted(program, lines.get(name))}"
+
+
+def _quoted(program: Any, line: int | None) -> str:
+    """` in "y ~ normal(mu, sigma);", line 7 of model.stan`."""
+    text = program.source.splitlines()
+    if line is None or not 0 < line <= len(text):
+        return ""
+    return f" in `{text[line - 1].strip()}`, line {line} of {program.filename}"
+
+
+def _declared(posterior: Posterior, name: str) -> int | None:
+    root = name.partition(".")[0]
+    return next((v.line for v in posterior.program.parameters if v.name == root), None)
+
+
+def _gradient(posterior: Posterior, point: np.ndarray) -> str:
+    value, gradient = map(np.asarray, posterior.value_and_grad(point))
+    if np.isnan(value):
+        return "the log density is not a number"
+    at = 0
+    for name, shape in posterior.shapes.items():
+        size = int(np.prod(shape))
+        if not np.all(np.isfinite(gradient[at : at + size])):
+            return f"the gradient of the log density with respect to {name} is not finite"
+        at += size
+    return f"the log density is {value}"
+
+
+def _shown(value: np.ndarray) -> str:
+    return str(value.tolist()) if value.size < 10 else f"{value.ravel()[:9].tolist()}..."

@@ -1,0 +1,323 @@
+"""The result of an inference method: draws of all the program's variables, and what can be asked of them."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stanlib.program import Program, Variable
+
+from . import columns, tuples
+from .options import suggestion
+
+if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
+
+
+class Fit:
+    """Draws of the parameters, transformed parameters and generated quantities of a program.
+
+    A fit holds no model and pickles without one: where something has to be computed from the model, the program is
+    translated again from its source, or `module` is given.
+
+    Attributes:
+        program: the Stan program (`module.stan`).
+        method: "sample", "optimize", "variational", "pathfinder", "laplace" or "generate".
+        variables: arrays (chains, draws, ...) by Stan name, in the order of their declarations; a tuple's items
+            each by itself ("a.1").
+        stats: arrays (chains, draws) of the method's own variables, by CmdStan's names ("lp__", "divergent__", ...).
+        data: data and transformed data.
+        settings: the options that the method ran with, among them the seed.
+        info: further results: "step_size" and "metric" of a sampler, "mode" of the Laplace approximation, ...
+        warmup: variables and stats of the warm-up iterations, if they were saved.
+    """
+
+    def __init__(
+        self, program: Program, method: str, variables: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray],
+        data: Mapping[str, Any], settings: Mapping[str, Any], info: Mapping[str, Any] | None = None,
+        module: ModuleType | None = None, warmup: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None = None,
+    ):  # fmt: skip
+        self.program, self.method, self.settings, self.info = program, method, dict(settings), dict(info or {})
+        order = tuples.leaf_names(declared(program))
+        self.variables = {n: np.asarray(variables[n]) for n in order if n in variables}
+        self.stats = {n: np.asarray(v) for n, v in stats.items()}
+        self.data, self.warmup = dict(data), warmup
+        self._module = module
+        self._groups: dict[str, Any] = {}  # what was computed for ArviZ before
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_module": None}
+
+    def __repr__(self) -> str:
+        return f"<Fit of {self.program.name} by {self.method}: {self.chains} chains of {self.draws_per_chain} draws>"
+
+    # --- what it holds ---------------------------------------------------------------------------------------------
+
+    @property
+    def module(self) -> ModuleType:
+        """The translated module; translated anew from the program's source if the fit was loaded or unpickled."""
+        if self._module is None:
+            from .modules import restored
+
+            self._module = restored(self.program)
+        return self._module
+
+    @property
+    def chains(self) -> int:
+        return self._shape[0]
+
+    @property
+    def draws_per_chain(self) -> int:
+        return self._shape[1]
+
+    @property
+    def num_draws(self) -> int:
+        """The number of draws of all chains together."""
+        return self.chains * self.draws_per_chain
+
+    @property
+    def _shape(self) -> tuple[int, ...]:
+        return next((v.shape[:2] for v in (*self.variables.values(), *self.stats.values())), (0, 0))
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether an interrupt ended the method before all draws were made."""
+        return bool(self.info.get("interrupted", False))
+
+    @property
+    def seed(self) -> int:
+        return int(self.settings["seed"])
+
+    @property
+    def step_size(self) -> np.ndarray | None:
+        """The step size of each chain after adaptation, (chains,); None if the method has none."""
+        return self.info.get("step_size")
+
+    @property
+    def metric(self) -> np.ndarray | None:
+        """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size)."""
+        return self.info.get("metric")
+
+    @property
+    def divergences(self) -> np.ndarray | None:
+        """The number of divergent transitions of each chain, (chains,)."""
+        found = self.stats.get("divergent__")
+        return None if found is None else found.astype(bool).sum(axis=1)
+
+    @property
+    def max_treedepths(self) -> np.ndarray | None:
+        """The number of transitions of each chain that reached the maximum tree depth, (chains,)."""
+        found = self.stats.get("treedepth__")
+        return None if found is None else (found >= self.settings["max_treedepth"]).sum(axis=1)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns of `draws()`."""
+        return tuple(self._columns()[0])
+
+    def stan_variable(self, name: str) -> Any:
+        """The draws of one variable.
+
+        Returns:
+            An array (draws of all chains, ...); for a tuple, a tuple of such arrays.
+
+        Raises:
+            ValueError: for a name that the program does not have, with the one that was probably meant.
+        """
+        if name in self.variables:
+            return self._joined(self.variables[name])
+        variable = next((v for v in declared(self.program) if v.name == name), None)
+        if variable is None or not set(tuples.leaves(variable)) <= set(self.variables):
+            raise ValueError(f"there is no variable {name!r}{suggestion(name, list(self.variables))}")
+        return tuples.pack(variable, {n: self._joined(v) for n, v in self.variables.items()})
+
+    def stan_variables(self) -> dict[str, Any]:
+        """The draws of all variables, by name, as `stan_variable` returns them."""
+        present = set(self.variables)
+        return {v.name: self.stan_variable(v.name) for v in declared(self.program) if set(tuples.leaves(v)) <= present}
+
+    def method_variables(self) -> dict[str, np.ndarray]:
+        """The method's own variables, (draws, chains) each: lp__, accept_stat__, divergent__, ..."""
+        return {n: v.T for n, v in self.stats.items()}
+
+    def _joined(self, value: np.ndarray) -> np.ndarray:
+        return value.reshape(-1, *value.shape[2:])
+
+    # --- as tables -------------------------------------------------------------------------------------------------
+
+    def draws(self, *, concat_chains: bool = False, inc_warmup: bool = False) -> np.ndarray:
+        """All columns: (draws, chains, columns), or with `concat_chains` (draws of all chains, columns)."""
+        _, values = self._columns(inc_warmup)
+        return values.reshape(-1, values.shape[2]) if concat_chains else values.transpose(1, 0, 2)
+
+    def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
+        return columns.flatten({**self.stats, **self.variables} if not inc_warmup else self._with_warmup())
+
+    def _with_warmup(self) -> dict[str, np.ndarray]:
+        if self.warmup is None:
+            raise ValueError("the warm-up was not saved: sample with save_warmup=True")
+        before, now = {**self.warmup[1], **self.warmup[0]}, {**self.stats, **self.variables}
+        return {n: np.concatenate([before[n], v], axis=1) for n, v in now.items()}
+
+    def draws_pd(self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False) -> Any:
+        """The draws as a pandas DataFrame, with the columns chain__, iter__ and draw__ in front.
+
+        Args:
+            vars: the variables to take, all if None; names of columns ("theta[1]") are taken too.
+        """
+        import pandas
+
+        names, values = self._columns(inc_warmup)
+        chains, count = values.shape[:2]
+        frame = pandas.DataFrame(values.reshape(-1, len(names)), columns=names)
+        at = np.arange(1, chains * count + 1)
+        frame.insert(0, "chain__", np.repeat(np.arange(1, chains + 1), count))
+        frame.insert(1, "iter__", np.tile(np.arange(1, count + 1), chains))
+        frame.insert(2, "draw__", at)
+        return frame if vars is None else frame[self._chosen([vars] if isinstance(vars, str) else vars, names)]
+
+    def _chosen(self, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+        out = ["chain__", "iter__", "draw__"]
+        for name in wanted:
+            mine = [c for c in names if c == name or c.partition("[")[0].partition(":")[0] == name]
+            if not mine:
+                raise ValueError(f"there is no variable {name!r}{suggestion(name, [*self.variables, *names])}")
+            out += mine
+        return out
+
+    def draws_xr(self, vars: str | Sequence[str] | None = None) -> Any:
+        """The draws as an xarray Dataset with the dimensions chain and draw, and coordinates that count from 1."""
+        from .groups import dataset
+
+        wanted = list(self.variables) if vars is None else [vars] if isinstance(vars, str) else list(vars)
+        for name in wanted:
+            self.stan_variable(name)
+        roots = {n: n.partition(".")[0] for n in self.variables}
+        return dataset({n: v for n, v in self.variables.items() if n in wanted or roots[n] in wanted})
+
+    def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
+        """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
+
+        Args:
+            percentiles: the quantiles to give, in percent.
+            sig_figs: significant digits to round to; None for all.
+        """
+        from .summary import table
+
+        return table(self, percentiles).frame(sig_figs)
+
+    def diagnose(self) -> Diagnosis:
+        """What the draws say of the sampler and of convergence, with advice; `print(fit.diagnose())`."""
+        from .diagnosis import diagnose
+
+        return diagnose(self)
+
+    # --- inference with it -----------------------------------------------------------------------------------------
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
+        """Initial values for chains: draws of the parameters chosen at random, without repetition if they suffice."""
+        rng = np.random.default_rng(seed)
+        chosen = rng.choice(self.num_draws, chains, replace=self.num_draws < chains)
+        names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
+        flat = {n: self._joined(self.variables[n]) for n in names}
+        return [{n: v[i] for n, v in flat.items()} for i in chosen]
+
+    # --- for ArviZ -------------------------------------------------------------------------------------------------
+
+    def to_arviz(
+        self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] = True, prior: bool = True,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Any:  # fmt: skip
+        """The draws for ArviZ: InferenceData, or a DataTree where the split packages of ArviZ are installed.
+
+        Args:
+            log_likelihood: add the log density of every observation, from the observed sites, else from the
+                program's `log_lik`.
+            posterior_predictive: add replicated data: generated quantities whose names say so (`y_rep`), those
+                named here, and draws of the observed sites.
+            prior: add draws from the prior, where the mixed scheme makes it proper.
+            dims, coords: names of the dimensions of variables, and their coordinates.
+
+        Groups for which the program has nothing are left out.
+        """
+        from .arviz_packages import container
+        from .groups import all_groups
+
+        return container(all_groups(self, log_likelihood, posterior_predictive, prior, dims or {}, coords or {}))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fit as NetCDF, whole or not at all, with all groups of `to_arviz()`.
+
+        Raises:
+            OSError: if the file can't be written.
+        """
+        from .storage import save
+
+        return save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Fit:
+        """Read a fit that `save` wrote. Raises StanDataError for a file that holds none."""
+        from .storage import load
+
+        return load(Path(path))
+
+    def plot_trace(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""
+        from .arviz_packages import plot
+
+        return plot(self, "trace", var_names, options)
+
+    def plot_posterior(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of marginal posterior densities; further options are ArviZ's."""
+        from .arviz_packages import plot
+
+        return plot(self, "posterior", var_names, options)
+
+    def plot_ppc(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of replicated data against the data; further options are ArviZ's."""
+        from .arviz_packages import plot
+
+        return plot(self, "ppc", var_names, options)
+
+
+class Mode(Fit):
+    """The point that an optimization found: a fit with one draw.
+
+    `stan_variable` gives values without an axis of draws.
+    """
+
+    def _joined(self, value: np.ndarray) -> np.ndarray:
+        return value[0, 0]
+
+    def __repr__(self) -> str:
+        return f"<Mode of {self.program.name}: {'converged' if self.converged else 'not converged'}>"
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.info.get("converged", False))
+
+    @property
+    def optimized_params_dict(self) -> dict[str, float]:
+        """The value of every column, lp__ among them."""
+        names, values = self._columns()
+        return dict(zip(names, values[0, 0].tolist()))
+
+    @property
+    def optimized_params_np(self) -> np.ndarray:
+        """The values of all columns, in the order of `column_names`."""
+        return self._columns()[1][0, 0]
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
+        """The mode, for every chain."""
+        names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
+        return [{n: self.variables[n][0, 0] for n in names}] * chains
+
+
+def declared(program: Program) -> tuple[Variable, ...]:
+    """The variables that a draw has, in the order of their declarations."""
+    return (*program.parameters, *program.transformed_parameters, *program.generated_quantities)

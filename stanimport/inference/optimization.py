@@ -1,0 +1,118 @@
+"""`optimize`: the mode of the posterior, or the maximum likelihood, by SciPy's optimizers on JAX's gradients."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import scipy.optimize
+
+from . import initial, options
+from .fit import Mode
+from .posterior import Posterior
+from .precision import Program
+from .quantities import DrawProcessor
+from .sampling import posterior_of
+
+ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}
+
+
+class ConvergenceWarning(RuntimeWarning):
+    """An optimization or approximation ended before it converged."""
+
+
+@options.suggesting
+def optimize(
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
+    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
+    tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
+) -> Mode:  # fmt: skip
+    """Find the parameters at which the log density is largest.
+
+    Args:
+        module, data, seed, inits: as for `sample`.
+        algorithm: "lbfgs", "bfgs" or "newton" (a trust region with the exact Hessian).
+        iter: iterations at most.
+        jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
+            (penalized maximum likelihood).
+        tol_grad: the gradient's norm at which to stop.
+        tol_rel_obj, tol_rel_grad: relative changes at which to stop, in units of the machine epsilon; L-BFGS
+            stops by the first, `tol_rel_grad` is taken for compatibility.
+        history_size: of L-BFGS.
+        require_converged: raise an error if it does not converge; else warn.
+
+    Returns:
+        The mode: a fit with one draw. `fit.converged` tells whether it is one.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        RuntimeError: without convergence, unless `require_converged` is false.
+
+    Source: Nocedal and Wright (2006), "Numerical Optimization"; the tolerances are CmdStan's.
+    """
+    options.one_of("algorithm", algorithm, ALGORITHMS)
+    options.at_least(1, iter=iter, history_size=history_size)
+    posterior, chosen = posterior_of(module, data, seed)
+    processor = DrawProcessor(posterior, 1)
+    start = initial.starting_points(posterior, inits, 1, chosen)[0]
+    limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size}
+    found = maximum(posterior, start, algorithm, jacobian, limits)
+    settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
+    info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
+    _require(info, require_converged)
+    stats = {"lp__": np.full((1, 1), -found.fun)}
+    variables = processor(found.x[None, None], chosen)
+    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module)
+
+
+def maximum(
+    posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any]
+) -> Any:  # fmt: skip
+    """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density."""
+    density = partial(posterior.log_density, jacobian=jacobian)
+    if not posterior.size:
+        value = float(Program(density, posterior.blank)(posterior.blank))
+        return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0)
+    program = posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start)
+    hessian = Program(jax.hessian(density), start) if algorithm == "newton" else None
+
+    def objective(point: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = program(point)
+        finite = np.isfinite(value) and np.all(np.isfinite(gradient))  # a rejected point: the line search steps back
+        return (-float(value), -np.asarray(gradient)) if finite else (np.inf, np.zeros_like(point))
+
+    found = scipy.optimize.minimize(
+        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits),
+        hess=None if hessian is None else lambda point: -np.asarray(hessian(point)),
+    )  # fmt: skip
+    if not found.success and _is_flat(found, limits):
+        found.success = True  # BFGS reports a loss of precision where nothing is left to gain
+    return found
+
+
+def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:
+    """Whether a step along the gradient would change the density by no more than rounding errors."""
+    gradient = np.asarray(found.jac)
+    slack = np.finfo(float).eps * limits["tol_rel_obj"] * max(1.0, abs(float(found.fun)))
+    return bool(np.isfinite(found.fun) and np.max(np.abs(gradient)) <= np.sqrt(slack))
+
+
+def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The tolerances under SciPy's names."""
+    common = {"maxiter": limits["iter"], "gtol": limits["tol_grad"]}
+    if algorithm != "lbfgs":
+        return common
+    relative = limits["tol_rel_obj"] * np.finfo(float).eps
+    return common | {"maxcor": limits["history_size"], "ftol": relative, "maxfun": 20 * limits["iter"]}
+
+
+def _require(info: Mapping[str, Any], required: bool) -> None:
+    if info["converged"]:
+        return
+    message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"
+    if required:
+        raise RuntimeError(f"{message}. Try other inits, more iterations, or require_converged=False")
+    warnings.warn(message, ConvergenceWarning, stacklevel=4)

@@ -1,0 +1,72 @@
+"""Options of the inference functions: unknown ones are refused with the one that was probably meant."""
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection
+from typing import Any, TypeVar
+
+from ..errors import nearest
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# What other interfaces call an option, and what it is called here.
+SYNONYMS = {
+    "num_chains": "chains", "num_warmup": "iter_warmup", "warmup": "iter_warmup", "tune": "iter_warmup",
+    "num_samples": "iter_sampling", "draws": "iter_sampling", "target_accept": "adapt_delta",
+    "target_accept_prob": "adapt_delta", "max_tree_depth": "max_treedepth", "init": "inits", "init_params": "inits",
+    "rng_key": "seed", "random_seed": "seed", "progress_bar": "show_progress", "cores": "parallel_chains",
+    "n_jobs": "parallel_chains", "delta": "adapt_delta", "num_thin": "thin", "stepsize": "step_size",
+}  # fmt: skip
+
+
+class OptionError(ValueError):
+    """An option with a value that it can't have."""
+
+
+def suggesting(function: F) -> F:
+    """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion."""
+    known = [p.name for p in inspect.signature(function).parameters.values()]
+
+    @functools.wraps(function)
+    def checked(*args: Any, **options: Any) -> Any:
+        for name in options:
+            if name not in known:
+                raise TypeError(f"{function.__name__}() has no option {name!r}{suggestion(name, known)}")
+        return function(*args, **options)
+
+    return checked  # type: ignore[return-value]
+
+
+def suggestion(name: str, known: Collection[str]) -> str:
+    """`; did you mean 'chains'?`, or nothing."""
+    meant = SYNONYMS.get(name)
+    similar = meant if meant in known else nearest(name, known, 0.6)
+    return f"; did you mean {similar!r}?" if similar else ""
+
+
+def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
+    """The value of an option that takes one of some words.
+
+    Raises:
+        OptionError: for any other.
+    """
+    if value not in allowed:
+        similar = nearest(str(value), allowed, 0.5)
+        hint = f"; did you mean {similar!r}?" if similar else ""
+        raise OptionError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{hint}")
+    return value
+
+
+def at_least(bound: float, **options: Any) -> None:
+    """Raise OptionError unless every option is a number of at least `bound`."""
+    for name, value in options.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= bound:
+            raise OptionError(f"{name} must be at least {bound}, not {value!r}")
+
+
+def between(low: float, high: float, **options: Any) -> None:
+    """Raise OptionError unless every option is a number strictly between two."""
+    for name, value in options.items():
+        if not isinstance(value, (int, float)) or not low < value < high:
+            raise OptionError(f"{name} must be between {low} and {high}, not {value!r}")

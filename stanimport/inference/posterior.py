@@ -1,0 +1,208 @@
+"""A program conditioned on data, as a density on the unconstrained scale: what every method of inference works with.
+
+A point is one flat vector: the unconstrained parameters in the order of their declarations.
+"""
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpyro import handlers
+from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
+
+from stanlib.errors import StanError
+
+from . import tuples
+from .precision import TRACING, Program, double_precision
+
+_NO_KEY = np.zeros(2, np.uint32)
+
+
+class Posterior:
+    """The density of a translated module given its data.
+
+    Attributes:
+        module: the translated module, of the NumPyro backend.
+        inputs: data and transformed data, as `module.transformed_data` returned them.
+        names: the parameters' sites, a tuple's items each by itself ("a.1").
+        shapes, constrained_shapes: of each on the unconstrained scale and in its domain.
+        size: the length of a point.
+    """
+
+    def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
+        self.module, self.inputs, self.program = module, dict(inputs), module.stan
+        known = self._probe()
+        self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
+        self.names += [n for n in known if n not in self.names]
+        self.shapes = {n: known[n][0] for n in self.names}
+        self.constrained_shapes = {n: known[n][1] for n in self.names}
+        self.size = sum(int(np.prod(s)) for s in self.shapes.values())
+
+    def _probe(self) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The shapes of the parameters, without computing anything."""
+        found: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            shape = tuple(site["fn"].shape())
+            transform = biject_to(site["fn"].support)
+            found[site["name"]] = tuple(transform.inverse_shape(shape)), shape
+            return transform(jnp.zeros(found[site["name"]][0]))
+
+        with TRACING, double_precision():
+            jax.eval_shape(lambda: self._trace(place) and None)
+        return found
+
+    def _trace(self, place: Callable[[dict[str, Any]], Any]) -> dict[str, dict[str, Any]]:
+        """The trace of the model, with values put in by site."""
+        model = handlers.substitute(handlers.seed(self.module.model, _NO_KEY), substitute_fn=place)
+        trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace(**self.inputs)
+        return trace
+
+    # --- functions of a point, for JAX to transform --------------------------------------------------------------
+
+    def split(self, point: Any) -> dict[str, Any]:
+        """The unconstrained parameters in a point, by name."""
+        out, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            out[name] = point[at : at + size].reshape(shape)
+            at += size
+        return out
+
+    def trace(self, point: Any) -> tuple[dict[str, dict[str, Any]], Any]:
+        """The model's trace at a point, and the log Jacobian of the constraining transform there."""
+        values, jacobian = self.split(point), []
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            transform, free = biject_to(site["fn"].support), values[site["name"]]
+            value = transform(free)
+            if not _is_identity(site["fn"].support):
+                jacobian.append(jnp.sum(transform.log_abs_det_jacobian(free, value)))
+            return value
+
+        trace = self._trace(place)
+        return trace, sum(jacobian, start=0.0)
+
+    def log_density(self, point: Any, jacobian: bool = True) -> Any:
+        """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point."""
+        trace, log_jacobian = self.trace(point)
+        terms = [jnp.sum(log_prob(site)) for site in trace.values() if is_term(site)]
+        return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
+
+    def constrain(self, point: Any) -> dict[str, Any]:
+        """The parameters in their domains, by name."""
+        if not self.size:
+            return {}
+        trace, _ = self.trace(point)
+        return {n: trace[n]["value"] for n in self.names}
+
+    def everything(self, key: Any, point: Any) -> dict[str, Any]:
+        """Parameters, transformed parameters and generated quantities of one draw, by the names of their leaves."""
+        parameters = self.constrain(point)
+        return parameters | self.generate(key, parameters)
+
+    def generate(self, key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Transformed parameters and generated quantities of one draw."""
+        if not (self.program.transformed_parameters or self.program.generated_quantities):
+            return {}
+        draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+        made = handlers.seed(self.module.generated_quantities, key)(**self.inputs, **draw)
+        return tuples.unpack({k: v for k, v in made.items() if k in self.quantities})
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The names of transformed parameters and generated quantities."""
+        names: tuple[str, ...] = self.program.names("transformed_parameters", "generated_quantities")
+        return names
+
+    def unconstrain(self, parameters: Mapping[str, Any], default: Any) -> tuple[Any, dict[str, Any]]:
+        """A point with these parameters, the others from the point `default`; and which of them are in their domain."""
+        free, inside = self.split(default), {}
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            name, support = site["name"], site["fn"].support
+            transform = biject_to(support)
+            if name in parameters:
+                value = jnp.asarray(parameters[name])
+                free[name] = jnp.reshape(transform._inverse(value), self.shapes[name])
+                inside[name] = jnp.all(support(value)) & jnp.all(jnp.isfinite(free[name]))
+            return transform(free[name])
+
+        self._trace(place)
+        return jnp.concatenate([jnp.ravel(free[n]) for n in self.names]), inside
+
+    def given(self, varying: Mapping[str, Any]) -> "Posterior":
+        """The same posterior with other data of the same shapes, which may be traced."""
+        if not varying:
+            return self
+        other = copy.copy(self)
+        other.inputs = {**self.inputs, **varying}
+        return other
+
+    # --- compiled programs ---------------------------------------------------------------------------------------
+
+    @cached_property
+    def value_and_grad(self) -> Program:
+        """The log density of a point with the Jacobian, and its gradient."""
+        return Program(jax.value_and_grad(self.log_density), self.blank)
+
+    @property
+    def blank(self) -> np.ndarray:
+        return np.zeros(self.size)
+
+
+def is_parameter(site: Mapping[str, Any]) -> bool:
+    return site["type"] == "sample" and not site["is_observed"]
+
+
+def is_term(site: Mapping[str, Any]) -> bool:
+    """Whether a site adds to Stan's log density: the uniform law that stands for a bare declaration does not."""
+    if site["type"] != "sample":
+        return False
+    law = site["fn"]
+    while isinstance(law, ExpandedDistribution):
+        law = law.base_dist
+    return type(law) is not Uniform  # `x ~ uniform(a, b)` is a subclass of stanlib's
+
+
+def log_prob(site: Mapping[str, Any]) -> Any:
+    """The log density of a site's value, one entry per observation."""
+    return site["fn"].log_prob(site["value"])
+
+
+def _is_identity(support: Any) -> bool:
+    return support is constraints.real or getattr(support, "base_constraint", None) is constraints.real
+
+
+def condition(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> Posterior:
+    """The posterior of a module given data; random numbers of `transformed data` come from the seed.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+        StanError: if the model can't be built from them.
+    """
+    return Posterior(module, transformed_data(module, data, seed))
+
+
+def transformed_data(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
+    """The module's data and transformed data."""
+    key = np.random.SeedSequence([seed, 0xDA7A]).generate_state(2).astype(np.uint32)
+    with TRACING, double_precision(), handlers.seed(rng_seed=key):
+        made: dict[str, Any] = module.transformed_data(**data)
+    return made
+
+
+class UnsupportedModel(StanError, NotImplementedError):
+    """A module that a method of inference can't work with."""

@@ -1,0 +1,96 @@
+"""Parameters, transformed parameters and generated quantities of many draws at once, one random key per draw."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import numpy as np
+
+from .posterior import Posterior
+from .precision import TRACING, Program, double_precision, random_keys
+
+MEMORY = 2**28  # bytes of results that one run of the compiled program makes at most
+
+
+class Batched:
+    """A function of a random key and one draw, compiled for many draws and run in batches that fit into memory.
+
+    Args:
+        function: `function(key, draw)`, a dict of arrays.
+        example: one draw, an array or a dict of arrays.
+        count: of the draws to come; the compilation starts at once, in the background.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int):
+        self.function, self.program = function, None
+        key = np.zeros(2, np.uint32)
+        try:
+            with TRACING, double_precision():
+                one = jax.eval_shape(function, key, example)
+            self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
+            self.batch = _batch_size(one, count)
+            stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
+            self.program = Program(jax.vmap(function), *stacked) if one else None
+        except jax.errors.JAXTypeError:  # a size depends on a random number: such a program can't be compiled
+            self.shapes = {}
+
+    def __call__(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
+        """The results for all draws, each with a first axis of draws."""
+        count = len(keys)
+        if self.program is not None:
+            pieces = [self._some(keys, draws, i) for i in range(0, count, self.batch)]
+            return _joined(pieces)
+        if self.shapes == {} and count:
+            return self._one_by_one(keys, draws)
+        return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
+
+    def _some(self, keys: np.ndarray, draws: Any, start: int) -> dict[str, np.ndarray]:
+        """One batch; the last is filled up by repeating its last draw."""
+        size = min(self.batch, len(keys) - start)
+        chosen = np.minimum(np.arange(start, start + self.batch), start + size - 1)
+        assert self.program is not None
+        made = self.program(keys[chosen], jax.tree.map(lambda a: np.asarray(a)[chosen], draws))
+        return {n: np.asarray(v)[:size] for n, v in made.items()}
+
+    def _one_by_one(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
+        made = []
+        with TRACING, double_precision():
+            for i, key in enumerate(keys):
+                one = self.function(key, jax.tree.map(lambda a: np.asarray(a)[i], draws))
+                made.append({n: np.asarray(v)[None] for n, v in one.items()})
+        return _joined(made)
+
+
+def _batch_size(one: Mapping[str, Any], count: int) -> int:
+    size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
+    return max(1, min(count, MEMORY // max(size, 1)))
+
+
+def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return {n: np.concatenate([p[n] for p in pieces]) for n in (pieces[0] if pieces else ())}
+
+
+class DrawProcessor:
+    """From points on the unconstrained scale to all variables of the program, in the order of their declarations."""
+
+    def __init__(self, posterior: Posterior, count: int):
+        self.posterior = posterior
+        self.batched = Batched(posterior.everything, posterior.blank, count)
+
+    def __call__(self, points: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+        """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...)."""
+        chains, draws = points.shape[:2]
+        keys = random_keys(seed, 1, count=chains * draws)
+        flat = self.batched(keys, points.reshape(chains * draws, -1))
+        return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
+
+
+def generated(posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each."""
+    given = {n: np.asarray(parameters[n], float) for n in posterior.names}
+    count = len(next(iter(given.values()))) if given else 0
+    run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count)
+    return run(random_keys(seed, 2, count=count), given)

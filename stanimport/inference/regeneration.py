@@ -1,0 +1,81 @@
+"""`generate_quantities`: transformed parameters and generated quantities for the draws of a fit, also on new data."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+
+from . import options, tuples
+from .data import read_data
+from .fit import Fit
+from .modules import for_numpyro, module_of
+from .posterior import condition
+from .precision import new_seed
+from .quantities import generated
+
+
+@options.suggesting
+def generate_quantities(
+    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None
+) -> Fit:  # fmt: skip
+    """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
+
+    Args:
+        module: a translated module, or the path of a program: it may differ from that of the fit in its quantities
+            and transformed parameters, but needs the same parameters. If None, that of the fit.
+        data: the data that the quantities see; those of the fit if None.
+        previous_fit: a fit by any method, the path of a saved one, or a dict of draws (draws, ...) of the parameters.
+        seed: of the random numbers; a new one if None.
+
+    Returns:
+        A fit with the given draws of the parameters and the new quantities, its method "generate".
+
+    Raises:
+        StanDataError: for data that are not as declared, or draws that lack a parameter.
+        TypeError: without a `previous_fit`.
+    """
+    draws = _draws_of(previous_fit)
+    if module is None and not isinstance(draws, Fit):
+        raise TypeError("generate_quantities() needs a module where the draws are no fit")
+    given: Any = draws.module if module is None and isinstance(draws, Fit) else module_of(module)
+    chosen = new_seed() if seed is None else int(seed)
+    inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
+    translated = for_numpyro(given)
+    raw = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
+    posterior = condition(translated, raw if data is None else inputs, chosen)
+    parameters = _parameters(draws, posterior.names, posterior.constrained_shapes)
+    flat = {n: v.reshape(-1, *v.shape[2:]) for n, v in parameters.items()}
+    made = generated(posterior, flat, chosen)
+    chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
+    variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+    stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
+    return Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
+
+
+def _draws_of(previous: Any) -> Any:
+    if isinstance(previous, (str, os.PathLike)):
+        return Fit.load(Path(previous))
+    if isinstance(previous, (Fit, Mapping)):
+        return previous
+    raise TypeError("previous_fit must be a fit, the path of a saved fit, or a dict of draws of the parameters")
+
+
+def _parameters(draws: Any, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """The draws of the parameters, (chains, draws, ...) each."""
+    is_fit = isinstance(draws, Fit)
+    values = draws.variables if is_fit else {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(draws)).items()}
+    out = {}
+    for name in names:
+        if name not in values:
+            raise StanDataError(f"the draws lack parameter {name}", name)
+        if values[name].shape[2:] != shapes[name]:
+            raise StanDataError(
+                f"draws of {name} must have shape {shapes[name]} for these data, not {values[name].shape[2:]}", name
+            )
+        out[name] = np.asarray(values[name])
+    return out

@@ -1,0 +1,222 @@
+"""`sample`: draws from the posterior by NUTS."""
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+
+from stanlib.errors import StanDataError
+
+from . import initial, nuts, options
+from .data import read_data
+from .fit import Fit
+from .modules import module_of
+from .nuts import Draws
+from .posterior import Posterior, condition
+from .precision import new_seed
+from .quantities import DrawProcessor
+
+METHODS = ("numpyro", "blackjax", "nutpie")
+METRICS = ("diag_e", "dense_e", "unit_e")
+
+
+class DivergenceWarning(RuntimeWarning):
+    """Transitions of the sampler diverged: its draws may be biased."""
+
+
+@options.suggesting
+def sample(
+    module: Any, data: Any = None, *, chains: int = 4, parallel_chains: int | None = None, seed: int | None = None,
+    inits: Any = None, iter_warmup: int = 1000, iter_sampling: int = 1000, save_warmup: bool = False, thin: int = 1,
+    max_treedepth: int = 10, metric: Any = "diag_e", step_size: float | None = None, adapt_engaged: bool = True,
+    adapt_delta: float = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "numpyro",
+    chain_method: str | None = None,
+) -> Fit:  # fmt: skip
+    """Draw from the posterior by the no-U-turn sampler.
+
+    Args:
+        module: a translated module, or the path of a Stan program. For a module of the Pyro backend, Pyro samples.
+        data: the program's data: a dict, a path of a JSON or R dump file, or anything with columns.
+        chains: how many Markov chains.
+        parallel_chains: how many run at the same time; the number of cores if None.
+        seed: of all random numbers; a new one, kept in `fit.seed`, if None.
+        inits: None for uniform(-2, 2) on the unconstrained scale; another radius; a dict of values, which need not
+            name all parameters; the path of such a JSON file; a list with one of these for each chain; another
+            fit; or "pathfinder".
+        iter_warmup, iter_sampling: iterations of each chain.
+        save_warmup: keep the draws of the warm-up.
+        thin: keep every how many-th draw.
+        max_treedepth: of a trajectory.
+        metric: "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an array, a dict with
+            "inv_metric", or the path of such a JSON file.
+        step_size: to start from, or to keep if there is no adaptation.
+        adapt_engaged: whether warm-up adapts step size and metric.
+        adapt_delta: the mean acceptance statistic that the step size is adapted to.
+        fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
+        show_progress: draw a progress bar.
+        method: whose sampler: "numpyro", or if they are installed "blackjax" or "nutpie".
+        chain_method: how NumPyro's chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
+            one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
+
+    Returns:
+        The fit. After an interrupt (Ctrl-C) it holds the draws made so far.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+        InitialValueError: if no initial value was found; it names the statement.
+        OptionError, TypeError: for options that are wrong.
+        KeyboardInterrupt: after an interrupt before the first draw.
+
+    Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15.
+    """
+    chosen = dict(locals())
+    _check(chosen)
+    translated, given = module_of(module), read_data(data)
+    chosen["seed"] = new_seed() if seed is None else int(seed)
+    if translated.stan.backend == "pyro":
+        from .pyro_methods import sample as sample_by_pyro
+
+        return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
+    posterior = condition(translated, given, chosen["seed"])
+    if fixed_param or posterior.size == 0:
+        return _fixed(posterior, chosen)
+    kept = len(range(0, iter_sampling, thin))
+    draws, processor = _draw(posterior, chosen, kept)
+    return _warned(fit_of(posterior, draws, processor, _recorded(chosen)))
+
+
+def _check(chosen: Mapping[str, Any]) -> None:
+    options.at_least(1, **{n: chosen[n] for n in ("chains", "iter_sampling", "thin", "max_treedepth")})
+    options.at_least(0, iter_warmup=chosen["iter_warmup"])
+    options.between(0, 1, adapt_delta=chosen["adapt_delta"])
+    options.one_of("method", chosen["method"], METHODS)
+    options.one_of("chain_method", chosen["chain_method"] or "parallel", ("parallel", "vectorized", "sequential"))
+    if chosen["step_size"] is not None and not chosen["step_size"] > 0:
+        raise options.OptionError(f"step_size must be positive, not {chosen['step_size']!r}")
+    if isinstance(chosen["metric"], str) and not chosen["metric"].endswith(".json"):
+        options.one_of("metric", chosen["metric"], METRICS)
+
+
+def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a fit keeps."""
+    out = {n: v for n, v in chosen.items() if n not in ("module", "data", "inits", "show_progress")}
+    out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
+    return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
+
+
+def _draw(posterior: Posterior, chosen: Mapping[str, Any], kept: int) -> tuple[Draws, DrawProcessor]:
+    """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
+    start = _sampler_of(posterior, chosen)
+    processor = DrawProcessor(posterior, chosen["chains"] * kept)
+    points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["seed"])
+    return start(points), processor
+
+
+def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np.ndarray], Draws]:
+    """A function from starting points to draws, whose compilation has begun."""
+    metric, dense, adapts = metric_of(chosen["metric"], posterior.size)
+    settings = nuts.Settings(
+        **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
+                                  "adapt_engaged", "save_warmup")},
+        dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0,
+    )  # fmt: skip
+    if chosen["method"] != "numpyro":
+        from . import other_samplers
+
+        run = getattr(other_samplers, f"run_{chosen['method']}")
+        return lambda points: run(posterior, settings, points, chosen["seed"], metric)
+    devices, lanes, workers = layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
+    posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
+    sampler = nuts.Sampler(posterior, settings, lanes, metric, devices)
+    show, seed = chosen["show_progress"], chosen["seed"]
+    return lambda points: nuts.run(sampler, points, seed, workers, show)
+
+
+def layout(chains: int, chain_method: str | None, parallel: int | None) -> tuple[Sequence[Any], int, int]:
+    """Devices, lanes of each program, and threads."""
+    devices = jax.local_devices()
+    on_cpu = devices[0].platform == "cpu"
+    method = chain_method or ("parallel" if on_cpu else "vectorized")
+    if method == "vectorized":
+        spread = next(n for n in range(min(len(devices), chains), 0, -1) if chains % n == 0)
+        return devices[:spread], chains // spread, spread
+    used = [None] if on_cpu else devices[:chains]
+    workers = 1 if method == "sequential" else parallel or (nuts.default_workers(chains) if on_cpu else len(used))
+    return used, 0, min(workers, chains)
+
+
+def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:
+    """The inverse metric to start from, whether it is dense, and whether it is adapted.
+
+    Raises:
+        OptionError, StanDataError: for one that does not fit.
+    """
+    if isinstance(metric, str) and metric in METRICS:
+        return None, metric == "dense_e", metric != "unit_e"
+    if isinstance(metric, (str, os.PathLike)):
+        try:
+            metric = json.loads(Path(metric).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as e:
+            raise StanDataError(f"{metric}: no readable metric: {e}") from None
+    if isinstance(metric, Mapping):
+        if "inv_metric" not in metric:
+            raise options.OptionError("a metric given as a dict must have the item inv_metric")
+        metric = metric["inv_metric"]
+    array = np.asarray(metric, float)
+    if array.shape not in ((size,), (size, size)):
+        raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
+    return array, array.ndim == 2, True
+
+
+def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any]) -> Fit:
+    """The fit with all variables of the program at the points drawn."""
+    variables = processor(draws.points, settings["seed"])
+    warmup = None
+    if draws.warmup is not None:
+        points, stats = draws.warmup
+        warmup = (DrawProcessor(posterior, points.shape[0] * points.shape[1])(points, settings["seed"] + 1), stats)
+    kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
+    info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted}
+    return Fit(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,
+               warmup)  # fmt: skip
+
+
+def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Fit:
+    """Generated quantities at fixed parameters, all draws independent."""
+    chains, count, seed = chosen["chains"], len(range(0, chosen["iter_sampling"], chosen["thin"])), chosen["seed"]
+    points = np.zeros((chains, 0))
+    if posterior.size:
+        points = initial.starting_points(posterior, chosen["inits"], chains, seed)
+    repeated = np.repeat(points[:, None], count, axis=1)
+    processor = DrawProcessor(posterior, chains * count)
+    stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
+    draws = Draws(repeated, stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
+    return fit_of(posterior, draws, processor, _recorded(chosen))
+
+
+def _warned(fit: Fit) -> Fit:
+    """Warn of transitions that diverged."""
+    divergent = 0 if fit.divergences is None else int(fit.divergences.sum())
+    if divergent == fit.num_draws > 0:
+        warnings.warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
+                      DivergenceWarning, stacklevel=4)  # fmt: skip
+    elif divergent:
+        warnings.warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
+                      DivergenceWarning, stacklevel=4)  # fmt: skip
+    return fit
+
+
+def posterior_of(module: Any, data: Any, seed: int | None) -> tuple[Posterior, int]:
+    """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
+    from .modules import for_numpyro
+
+    chosen = new_seed() if seed is None else int(seed)
+    translated: ModuleType = for_numpyro(module_of(module))
+    return condition(translated, read_data(data), chosen), chosen

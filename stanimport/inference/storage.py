@@ -1,0 +1,146 @@
+"""Fits on disk: NetCDF with ArviZ's groups, and beside them what a fit knows beyond those."""
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stanlib.errors import MissingLibraryError, StanDataError
+from stanlib.program import Program, Variable
+
+from .files import atomically
+
+if TYPE_CHECKING:
+    from .fit import Fit
+
+FORMAT = "stanimport fit 1"
+_ENGINE = "h5netcdf"
+
+
+def save(fit: Fit, path: Path) -> Path:
+    """Write a fit, whole or not at all. Raises OSError, MissingLibraryError."""
+    _require_engine()
+    from .groups import all_groups, dataset
+
+    groups = all_groups(fit, True, True, True, {}, {})
+    kept = {n: v for n, v in fit.variables.items() if n not in groups["posterior"]}
+    groups["stanimport_variables"] = dataset(kept)
+    groups["stanimport_stats"] = dataset(fit.stats)
+    groups["stanimport_data"] = dataset(_flat(fit.data), sampled=False)
+    groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
+    groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit))}
+    atomically(path, lambda place: _write(groups, place))
+    return path
+
+
+def _write(groups: Mapping[str, Any], place: Path) -> None:
+    place.unlink()  # an empty file is no HDF5
+    for name, group in groups.items():
+        real = {n: _real(v) for n, v in group.data_vars.items()}
+        group.assign(real).to_netcdf(place, mode="a" if place.exists() else "w", group=name, engine=_ENGINE)
+
+
+def _real(value: Any) -> Any:
+    """Complex numbers as pairs: NetCDF has none."""
+    if value.dtype.kind != "c":
+        return value
+    import xarray
+
+    part = f"{value.name}_part"
+    pairs = xarray.concat([value.real, value.imag], part).transpose(..., part)
+    return pairs.assign_attrs(stanimport_complex=1)
+
+
+def _described(fit: Fit) -> dict[str, Any]:
+    simple = {n: v for n, v in fit.info.items() if isinstance(v, (bool, int, float, str))}
+    settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, type(None)))}
+    return {
+        "format": FORMAT, "kind": type(fit).__name__, "method": fit.method, "settings": settings, "info": simple,
+        "program": asdict(fit.program),
+    }  # fmt: skip
+
+
+def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    from .tuples import unpack
+
+    return {n: np.asarray(v) for n, v in unpack(data).items()}
+
+
+def load(path: Path) -> Fit:
+    """Read a fit that `save` wrote.
+
+    Raises:
+        StanDataError: for a file that can't be read, or that holds no fit.
+    """
+    _require_engine()
+    import xarray
+
+    from . import fit as fits
+
+    if not path.is_file():
+        raise StanDataError(f"{path}: there is no such file")
+    try:
+        with xarray.open_datatree(path, engine=_ENGINE) as tree:
+            groups = {n: _restored(g.to_dataset().load()) for n, g in tree.children.items()}
+        described = json.loads(groups["posterior"].attrs["stanimport_fit"])
+        program = _program(described["program"])
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise StanDataError(f"{path}: holds no fit that stanimport saved: {e}") from None
+    kind = fits.Mode if described["kind"] == "Mode" else fits.Fit
+    made = kind(
+        program, described["method"], _arrays(groups, "posterior", "stanimport_variables"),
+        _arrays(groups, "stanimport_stats"), _data(program, _arrays(groups, "stanimport_data")), described["settings"],
+        described["info"] | _arrays(groups, "stanimport_info"),
+    )  # fmt: skip
+    for name in ("log_likelihood", "prior"):
+        made._groups[name] = _arrays(groups, name)
+    return made
+
+
+def _require_engine() -> None:
+    import importlib.util
+
+    if importlib.util.find_spec("xarray") is None or importlib.util.find_spec("h5netcdf") is None:
+        raise MissingLibraryError("fits are saved with xarray and h5netcdf: pip install 'stanimport[inference]'")
+
+
+def _restored(group: Any) -> Any:
+    for name, value in group.data_vars.items():
+        if value.attrs.get("stanimport_complex"):
+            part = f"{name}_part"
+            group = group.assign({name: value.isel({part: 0}) + 1j * value.isel({part: 1})})
+    return group
+
+
+def _arrays(groups: Mapping[str, Any], *names: str) -> dict[str, np.ndarray]:
+    return {str(v): groups[n][v].values for n in names if n in groups for v in groups[n].data_vars}
+
+
+def _data(program: Program, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    from .tuples import pack
+
+    return {v.name: _scalar(pack(v, arrays)) for v in (*program.data, *program.transformed_data)}
+
+
+def _scalar(value: Any) -> Any:
+    """Single numbers as transformed_data returns them: Python's integers and NumPy's floats."""
+    if isinstance(value, tuple):
+        return tuple(map(_scalar, value))
+    if value.ndim:
+        return value
+    return int(value) if value.dtype.kind in "iu" else value[()]
+
+
+def _program(fields: dict[str, Any]) -> Program:
+    groups = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
+    values: dict[str, Any] = {k: tuple(map(_variable, v)) if k in groups else v for k, v in fields.items()}
+    return Program(**values)
+
+
+def _variable(fields: Mapping[str, Any]) -> Variable:
+    items = tuple(_variable(i) for i in fields["items"])
+    return Variable(**{**fields, "shape": tuple(fields["shape"]), "items": items})
