@@ -42,6 +42,8 @@ def _tensor(x: Any, like: torch.Tensor) -> Any:
     if isinstance(x, (tuple, list)):
         return type(x)(_tensor(i, like) for i in x)
     x = np.asarray(x)
+    if not x.flags.writeable:
+        x = x.copy()  # tensors share memory that they may write to
     if x.dtype.kind == "f":
         dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
         return torch.as_tensor(x, dtype=dtype, device=like.device)

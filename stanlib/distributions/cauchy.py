@@ -23,7 +23,7 @@ class cauchy:
 
     def lpdf(xp, y, mu, sigma):
         z = (y - mu) / sigma
-        return -xp.log1p(z * z) - (xp.log(sigma) + LOG_PI)
+        return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 
     def cdf(xp, y, mu, sigma):
         return xp.arctan2(sigma, mu - y) / math.pi

@@ -23,7 +23,7 @@ class lognormal:
         inside = y > 0
         log_y = xp.log(inner(xp, inside, y, 1.0))
         z = (log_y - mu) / sigma
-        return within(xp, inside, -0.5 * z * z - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
+        return within(xp, inside, -0.5 * xp.square(z) - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
 
     def cdf(xp, y, mu, sigma):
         inside, z = _standardised(xp, y, mu, sigma)

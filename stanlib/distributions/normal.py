@@ -23,8 +23,8 @@ class normal:
     """Normal with location mu and scale sigma."""
 
     def lpdf(xp, y, mu, sigma):
-        z = (y - mu) * (1 / sigma)
-        return -0.5 * z * z - (xp.log(sigma) + 0.5 * LOG_2_PI)
+        z = (y - mu) / sigma
+        return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 
     def cdf(xp, y, mu, sigma):
         return xp.ndtr((y - mu) / sigma)

@@ -22,7 +22,7 @@ class rayleigh:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
-        return within(xp, inside, xp.log(y) - 0.5 * z * z - 2 * xp.log(sigma))
+        return within(xp, inside, xp.log(y) - 0.5 * xp.square(z) - 2 * xp.log(sigma))
 
     def cdf(xp, y, sigma):
         z = inner(xp, y > 0, y, 0.0) / sigma

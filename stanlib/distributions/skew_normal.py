@@ -25,7 +25,7 @@ class skew_normal:
 
     def lpdf(xp, y, xi, omega, alpha):
         z = (y - xi) / omega
-        return xp.log_ndtr(alpha * z) - 0.5 * z * z - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
+        return xp.log_ndtr(alpha * z) - 0.5 * xp.square(z) - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
 
     def cdf(xp, y, xi, omega, alpha):
         return xp.exp(_log_lower(xp, (y - xi) / omega, alpha))

@@ -18,7 +18,7 @@ class std_normal:
     """Normal with location 0 and scale 1."""
 
     def lpdf(xp, y):
-        return -0.5 * y * y - 0.5 * LOG_2_PI
+        return -0.5 * xp.square(y) - 0.5 * LOG_2_PI
 
     def cdf(xp, y):
         return xp.ndtr(y)

@@ -28,7 +28,7 @@ class student_t:
 
     def lpdf(xp, y, nu, mu, sigma):
         z = (y - mu) / sigma
-        return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(z * z / nu)
+        return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 
     def cdf(xp, y, nu, mu, sigma):
         return xp.exp(_log_tail(xp, (mu - y) / sigma, nu))

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpyro
 
 from .. import batches
+from .numpyro_distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:
@@ -22,7 +23,7 @@ def latent(name: str, law: Any) -> Any:
 
 def observed(name: str, law: Any, value: Any) -> None:
     """Data: one observation for every entry of the law's batch shape."""
-    batch = batches.of_site(name)
+    law, batch = of_shape(law, jnp.shape(value)), batches.of_site(name)
     with _plate(name, law.batch_shape, batch, -len(law.batch_shape)):
         numpyro.sample(name, law, obs=value)
 

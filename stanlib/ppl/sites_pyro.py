@@ -9,6 +9,7 @@ import pyro
 import torch
 
 from .. import batches
+from .pyro_distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:
@@ -23,6 +24,7 @@ def latent(name: str, law: Any) -> Any:
 
 def observed(name: str, law: Any, value: Any) -> None:
     """Data: one observation for every entry of the law's batch shape."""
+    law = of_shape(law, tuple(value.shape))
     with plates(name, law.batch_shape, batches.of_site(name)):
         pyro.sample(name, law, obs=value)
 
@@ -34,8 +36,10 @@ def weighted(name: str, terms: torch.Tensor) -> None:
 
 
 def plates(name: str, shape: Sequence[int], batch: batches.Batch | None) -> ExitStack:
-    """A plate for every axis; the first is subsampled where it holds a batch."""
+    """A plate for every axis, if there are any entries; the first is subsampled where it holds a batch."""
     stack = ExitStack()
+    if 0 in shape:
+        return stack
     for i, n in enumerate(shape):
         options: dict[str, Any] = {"size": n, "dim": i - len(shape)}
         if i == 0 and batch is not None:
