@@ -69,11 +69,15 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
 
 
 def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
-    """The law of a variable of that shape: some laws don't tell the size of what they are about (lkj_corr)."""
+    """The law of a variable of that shape: one for every entry, as the `~` of a container means.
+
+    Some laws don't tell the size of what they are about otherwise (lkj_corr).
+    """
     batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
     if isinstance(distribution, StanDistribution) and tuple(distribution.event_shape) != tuple(event):
         distribution = StanDistribution(distribution.record, distribution.arguments, event)
-    return distribution if tuple(distribution.batch_shape) == tuple(batch) else distribution.expand(torch.Size(batch))
+    whole = torch.broadcast_shapes(distribution.batch_shape, batch)
+    return distribution if distribution.batch_shape == whole else distribution.expand(whole)
 
 
 def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Tensor:
