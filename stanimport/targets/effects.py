@@ -175,6 +175,10 @@ class FunctionEffects(Effects):
 
     running = ("lp",)
 
+    def open_list(self) -> _Frame | None:
+        """Increments in a Python loop go to the sum at once: a return may leave the loop."""
+        return super().open_list() if self.frames else None
+
     def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
         term = b.call("ppl.total", term_of(effect, statements, b))
         return [b.assign("lp", b.binary(b.name("lp"), "+", term))]

@@ -43,6 +43,7 @@ class Expressions:
     def __init__(self, names: Names, times: BindingTimes, functions: Functions, traces: bool):
         self.names, self.times, self.functions, self.traces = names, times, functions, traces
         self.random = "random"
+        self.any_library = False  # whether arguments may be NumPy's arrays or the backend's
         self.varying: frozenset[str] | set[str] = frozenset()  # what may differ between the lanes of a loop around
 
     def callee(self, key: str, dynamic: tuple[bool, ...]) -> str:
@@ -53,7 +54,7 @@ class Expressions:
         """The same translation where these variables are known."""
         times = replace(self.times, dynamic=self.times.dynamic - names)
         made = Expressions(self.names, times, self.functions, self.traces)
-        made.varying = self.varying
+        made.varying, made.any_library = self.varying, self.any_library
         return made
 
     def __call__(self, e: gprob.Expr) -> ast.expr:
@@ -130,7 +131,8 @@ class Expressions:
             return None  # Python's own division raises on zero
         if operator != "@" and not any(is_scalar(a.type) for a in e.arguments):
             return None  # containers: the library checks that their sizes are equal
-        if not self.traces and not all(is_scalar(a.type) or self.times.is_dynamic(a) for a in e.arguments):
+        static = self.any_library or not all(is_scalar(a.type) or self.times.is_dynamic(a) for a in e.arguments)
+        if not self.traces and static and not all(is_scalar(a.type) for a in e.arguments):
             return None  # NumPy's operators don't take tensors
         return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
 

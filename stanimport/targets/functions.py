@@ -16,7 +16,7 @@ from ..passes.loops import shapes
 from .asty import Builder
 from .effects import Effects, FunctionEffects, NoEffects, RejectingEffects
 from .expressions import Expressions
-from .names import Names
+from .names import Names, names_of_variables
 from .statements import Statements
 
 Key = tuple[str, tuple[bool, ...]]
@@ -41,6 +41,7 @@ class UserFunctions:
         self.by_key = {f.name: f for f in self.program.functions}
         self.effectful = effectful_functions(self.program)
         self._random = self._random_functions()
+        self.taken.taken |= names_of_variables(self.program)
         self.networks = {n.name: self.taken.new(n.name) for n in self.program.networks}
 
     def _random_functions(self) -> frozenset[str]:
@@ -139,4 +140,6 @@ class UserFunctions:
         body = self._array_code(body, dynamic)
         self.prepared.append(body)
         times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
-        return Statements(Expressions(names, times, self, self.traces), effects), body
+        expressions = Expressions(names, times, self, self.traces)
+        expressions.any_library = function is not None and not self.traces
+        return Statements(expressions, effects), body

@@ -31,7 +31,7 @@ class Names:
 
     def new(self, name: str) -> str:
         """An identifier that nothing else in the function has."""
-        base = name.lstrip("_") if name.startswith("_") else name
+        base = name.lstrip("_") or "unused"
         base = re.sub(r"\W", "_", base)
         candidate, n = base, 1
         while candidate in self.taken:
@@ -55,6 +55,20 @@ class Names:
                     self.of[name] = self.new(stan_name)
                     continue
                 self.of[name], end = identifier, lives[name][1]
+
+
+def names_of_variables(program: gprob.Program) -> set[str]:
+    """The identifiers that variables anywhere in a program may get: functions, which all see, take others."""
+    out = {v.symbol for v in (*program.data, *program.parameters)}
+    for f in program.functions:
+        out |= {p.name for p in f.parameters}
+    bodies = (program.transformed_data, program.model, program.recomputed, program.generated_quantities)
+    for body in (*bodies, *(f.body for f in program.functions)):
+        for node in gprob.walk(body):
+            if isinstance(node, (gprob.Declare, gprob.Sample, gprob.For, gprob.ForEach)):
+                out.add(node.name)
+    names = set(map(_stan_name, out))
+    return names | {f"{n}_" for n in names}
 
 
 def _stan_name(name: str) -> str:

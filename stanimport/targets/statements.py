@@ -12,7 +12,7 @@ from ..middle import gprob
 from ..middle.priors import is_half
 from ..passes.binding_times import Loop, Nest, assigned_names, walk_statements
 from ..passes.control import always_returns
-from . import lanes
+from . import bounds, lanes
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions
@@ -33,6 +33,9 @@ class Statements:
         self.nest: Nest | None = None  # the traced loops around the current statement
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
         self.lanes: list[str] = []  # the loops around whose iterations run as lanes
+
+        self.sites: dict[str, str] = {}  # the parameters that the body samples
+        self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
 
     def block(self, body: Stmts) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -74,10 +77,16 @@ class Statements:
         return b.tuple_([self.expr(e) for e in sized.shape])
 
     def _owned(self, value: gprob.Expr, made: ast.expr, name: str) -> ast.expr:
-        """A copy, where a static array that another variable holds would else be changed in place."""
+        """A copy, where a static array that another variable holds would else be changed in place.
+
+        With PyTorch a tensor, where a variable that depends on parameters later begins as data.
+        """
         shares = isinstance(value, (gprob.Var, gprob.Item, gprob.Index)) and _is_container(value.type)
         if shares and name not in self.times.dynamic:
             return Builder(value.span).call("ppl.copy", made)
+        late = name in self.times.dynamic and not self.times.is_dynamic(value) and scalar_of(value.type) != INT
+        if late and not self.expr.traces and _is_container(value.type):
+            return Builder(value.span).call("ppl.tensor", made)
         return made
 
     def assign(self, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
@@ -113,7 +122,7 @@ class Statements:
     def sample(self, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
         if s.distribution is not None:
             return [b.assign(self.names[s.name], self._prior(s, s.distribution, b))]
-        return [b.assign(self.names[s.name], self._parameter(s.site, s.sized, s.constraint, b))]
+        return [b.assign(self.names[s.name], self._parameter(s.name, s.site, s.sized, s.constraint, b))]
 
     def param(self, s: gprob.Param, b: Builder) -> list[ast.stmt]:
         """A parameter of a guide."""
@@ -130,24 +139,30 @@ class Statements:
         arguments = [b.const(s.site), self.distribution(d, b)]
         if s.sized.shape:
             arguments.append(self.shape(s.sized, b))
-        kind, named = self.constraint(s.constraint, b)
-        return b.call("ppl.sample", *arguments, **({"kind": b.const(kind)} if kind is not None else {}), **named)
+        return b.call("ppl.sample", *arguments, **self._domain(s.name, s.constraint, b))
+
+    def _domain(self, name: str, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:
+        """The domain of a parameter, as keywords of its site."""
+        kind, named = self.constraint(c, b)
+        if c is not None and not self.expr.traces:
+            named = {n: bounds.argument(e, self.sites, self.expr, b) for n, e in c.arguments}
+        if name in self.bounding:
+            named = {"bounding": b.const(True), **named}
+        return named if kind is None else {"kind": b.const(kind), **named}
 
     def _parameter(
-        self, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
+        self, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
     ) -> ast.expr:
         element, dims = unwind(sized.type)
         if isinstance(element, Tuple):
             kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
             parts = [_in_array(sized, i, dims) for i in sized.items]
-            made = [self._parameter(f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
+            made = [self._parameter("", f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
             return b.tuple_(made)
         arguments = [b.const(site)]
         if sized.shape:
             arguments.append(self.shape(sized, b))
-        kind, named = self.constraint(constraint, b)
-        if kind is not None:
-            named = {"kind": b.const(kind), **named}
+        named = self._domain(name, constraint, b)
         if scalar_of(sized.type) == COMPLEX:
             named["complex"] = b.const(True)
         return b.call("ppl.parameter", *arguments, **named)

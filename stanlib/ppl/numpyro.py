@@ -120,7 +120,7 @@ def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
     total: Any = 0.0
     for t in parts:
-        total = total + jnp.sum(jnp.asarray(plain(t)))
+        total = total + (0.0 if t is UNSET else jnp.sum(jnp.asarray(plain(t))))
     weighted(name, total)
 
 
@@ -143,8 +143,8 @@ class Terms(dist.Distribution):  # type: ignore[misc]
 
 
 def total(term: Any) -> Any:
-    """The sum of what a statement adds to the target."""
-    return jnp.sum(jnp.asarray(plain(term)))
+    """The sum of what a statement adds to the target; 0 where it was not reached."""
+    return 0.0 if term is UNSET else jnp.sum(jnp.asarray(plain(term)))
 
 
 def join(parts: Sequence[Any]) -> Any:

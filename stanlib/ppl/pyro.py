@@ -22,6 +22,7 @@ from ..lanes.reductions import add_to, last  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
 from .networks_pyro import call_network  # noqa: F401
+from .pyro_bounds import bound, recorded  # noqa: F401
 from .pyro_distributions import Improper, Truncated, make, tensors
 from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
@@ -66,20 +67,29 @@ def draw(value: Any) -> Any:
     return value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
 
 
+def tensor(value: Any) -> Any:
+    """A value of data for a variable that will depend on parameters: PyTorch's operators don't take NumPy's arrays."""
+    return tuple(map(tensor, value)) if isinstance(value, tuple) else draw(value)
+
+
 # --- sites -----------------------------------------------------------------------------------------------------------
 
 
-def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+def parameter(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, **arguments: Any
+) -> Any:
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
     Args:
         name: the site, its Stan name.
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
+        bounding: whether bounds of other parameters refer to this one.
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
-    return latent(name, Improper(support_of(kind, arguments, sizes), sizes))
+    support = support_of(kind, arguments, sizes)
+    return latent(name, Improper(recorded(name, support) if bounding else support, sizes))
 
 
 def observe(name: str, distribution: Any, value: Any) -> None:

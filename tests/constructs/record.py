@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 import random
 import sys
 from pathlib import Path
@@ -43,13 +44,17 @@ def flat(data: dict) -> dict:
 
 
 def points(module, data: dict, seed: int):
-    """Random places of the unconstrained space, with what Stan computes there."""
+    """Random places of the unconstrained space where the density is finite, with what Stan computes there."""
     draw, labels = random.Random(seed), module.constrained_param_names(data)
     size = unconstrained_size(module, data, len(labels))
-    for _ in range(POINTS):
+    found = 0
+    while found < POINTS:
         at = [round(draw.gauss(0.2, 0.9), 3) for _ in range(size)]
-        values = module.write_array(data, at, True, True)
-        yield {"log_density": module.log_prob(data, at, False), "values": dict(zip(labels, values, strict=True))}
+        log_density = module.log_prob(data, at, False)
+        if math.isfinite(log_density):
+            found += 1
+            values = module.write_array(data, at, True, True)
+            yield {"log_density": log_density, "values": dict(zip(labels, values, strict=True))}
 
 
 def unconstrained_size(module, data: dict, largest: int) -> int:
