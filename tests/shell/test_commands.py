@@ -64,9 +64,11 @@ def test_missing_file(tmp_path, capsys):
 def test_sample_prints_the_posterior(coin, capsys):
     data = str(coin.with_suffix(".json"))
     assert main(["sample", str(coin), "--data", data, "--chains", "2", "--no-progress", "--seed", "3"]) == 0
-    rows = {line.split()[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    rows = {words[0]: words for words in lines}
     assert {"theta", "next[1]", "next[2]"} <= set(rows)
-    mean, sd = map(float, rows["theta"][1:3])
+    heading = next(words for words in lines if words[0] == "Mean")
+    mean, sd = (float(rows["theta"][1 + heading.index(name)]) for name in ("Mean", "StdDev"))
     # the posterior is beta(9, 5)
     assert mean == pytest.approx(9 / 14, abs=0.02) and sd == pytest.approx(np.sqrt(45 / 14**2 / 15), abs=0.02)
 

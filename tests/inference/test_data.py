@@ -1,0 +1,94 @@
+"""Data from dicts, files and tables, and what is said of those that can't be read."""
+import json
+from collections import namedtuple
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+import stanimport
+from stanimport.inference.data import read_data, write_json
+from stanimport.inference.rdump import parse
+
+
+def equal(a, b):
+    assert a.keys() == b.keys()
+    for name in a:
+        np.testing.assert_array_equal(a[name], b[name])
+
+
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("3", 3), ("-2.5e3", -2500.0), ("1e-3", 1e-3), (".5", 0.5), ("7L", 7), ("c(1, 2, 3)", [1, 2, 3]),
+        ("c(1.5, -2)", [1.5, -2]), ("2:5", [2, 3, 4, 5]), ("3:1", [3, 2, 1]), ("c(1:3, 9)", [1, 2, 3, 9]),
+        ("integer(0)", []), ("double(2)", [0.0, 0.0]), ("c()", []), ("Inf", np.inf), ("c(-Inf, NaN)", [-np.inf, np.nan]),
+        ("structure(c(1,2,3,4,5,6), .Dim = c(2,3))", [[1, 3, 5], [2, 4, 6]]),
+        ("structure(1:4, .Dim = c(2L, 2L))", [[1, 3], [2, 4]]),
+    ],
+)  # fmt: skip
+def test_r_dump_values(text, value):
+    np.testing.assert_array_equal(parse(f"x <- {text}\n")["x"], value)
+
+
+def test_r_dump_of_several_variables():
+    found = parse('# data\nN <- 2; "y" <-\nc(1,\n 2)\n`a.b` = 3')
+    equal(found, {"N": 2, "y": [1, 2], "a.b": 3})
+    assert isinstance(found["N"], int) and found["y"].dtype.kind == "i"
+
+
+@pytest.mark.parametrize(
+    "text, line", [("N <- 1\ny <- c(1,\n", 3), ("N <- ?", 1), ("N 1", 1), ("a <- 1\nb <- structure(c(1,2), .Dim=c(3))", 2)]
+)
+def test_r_dump_that_is_none_tells_the_line(text, line):
+    with pytest.raises(stanimport.StanDataError, match=rf"x\.R, line {line}: "):
+        parse(text, "x.R")
+
+
+def test_sources_of_the_same_data(tmp_path):
+    expected = {"N": 3, "y": [1.5, 2.0, 3.5]}
+    (tmp_path / "d.json").write_text(json.dumps(expected))
+    (tmp_path / "d.data.R").write_text("N <- 3\ny <- c(1.5, 2, 3.5)")
+    (tmp_path / "d.csv").write_text("y\n1.5\n2.0\n3.5\n")
+    for name in ("d.json", "d.data.R", "d.csv"):
+        equal(read_data(tmp_path / name), expected)
+        equal(read_data(str(tmp_path / name)), expected)
+    equal(read_data(expected), expected)
+    equal(read_data(namedtuple("Data", "N y")(3, [1.5, 2.0, 3.5])), expected)
+    columns = {"y": expected["y"]}
+    equal(read_data(pd.DataFrame(columns)), columns)
+    equal(read_data(xr.Dataset({"y": ("n", expected["y"])})), columns)
+    assert read_data(None) == {}
+
+
+@pytest.mark.parametrize(
+    "name, content, told",
+    [
+        ("a.json", "{", "no readable JSON"), ("a.json", "[1]", "must be a JSON object"), ("a.json", None, "can't be read"),
+        ("a.csv", "x,y\n1\n", "differ in length"), ("a.csv", "x\none\n", "column x must hold numbers"),
+        ("a.R", "x <- (", "line 1"),
+    ],
+)  # fmt: skip
+def test_files_that_hold_no_data(tmp_path, name, content, told):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    with pytest.raises(stanimport.StanDataError, match=told) as caught:
+        read_data(tmp_path / name)
+    assert name in str(caught.value)
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "a.json").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(stanimport.StanDataError, match="can't be read"):
+        read_data(tmp_path / "a.json")
+
+
+def test_data_of_another_kind_are_refused():
+    with pytest.raises(stanimport.StanDataError, match="not int"):
+        read_data(3)
+
+
+def test_json_round_trip(tmp_path):
+    write_json({"a": np.eye(2), "t": (1, np.zeros(2))}, tmp_path / "d.json")
+    assert json.loads((tmp_path / "d.json").read_text()) == {"a": [[1, 0], [0, 1]], "t": {"1": 1, "2": [0, 0]}}

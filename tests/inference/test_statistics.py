@@ -1,0 +1,53 @@
+"""Convergence statistics against ArviZ's, and known effective sample sizes."""
+import arviz
+import numpy as np
+import pytest
+
+from stanimport.inference import statistics
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """White noise, autocorrelated and antithetic chains, one chain shifted, one wider, and rounded numbers."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(4, 501, 6))
+    for t in range(1, x.shape[1]):
+        x[:, t, 1] += 0.8 * x[:, t - 1, 1]
+        x[:, t, 2] -= 0.5 * x[:, t - 1, 2]
+    x[0, :, 3] += 0.5
+    x[0, :, 4] *= 2
+    x[:, :, 5] = np.round(x[:, :, 5])
+    return x
+
+
+@pytest.mark.parametrize("mine, theirs", [
+    (statistics.ess_bulk, lambda x: arviz.ess(x, method="bulk")),
+    (statistics.ess_tail, lambda x: arviz.ess(x, method="tail")),
+    (statistics.ess_mean, lambda x: arviz.ess(x, method="mean")),
+    (statistics.mcse_mean, lambda x: arviz.mcse(x, method="mean")),
+    (statistics.rhat, lambda x: arviz.rhat(x, method="rank")),
+])  # fmt: skip
+def test_as_arviz(draws, mine, theirs):
+    expected = [float(theirs(draws[:, :, j])) for j in range(draws.shape[2])]
+    np.testing.assert_allclose(mine(draws), expected, rtol=0.02)
+
+
+def test_ebfmi_as_arviz():
+    energy = np.random.default_rng(0).normal(size=(3, 200)).cumsum(axis=1)
+    np.testing.assert_allclose(statistics.ebfmi(energy), arviz.bfmi(energy), rtol=1e-2)
+
+
+def test_effective_sample_size_of_an_autoregression():
+    """For autocorrelation phi it is N (1 - phi) / (1 + phi)."""
+    phi, rng = 0.6, np.random.default_rng(1)
+    x = rng.normal(size=(4, 5000, 1))
+    x[:, 0] /= np.sqrt(1 - phi**2)
+    for t in range(1, x.shape[1]):
+        x[:, t] += phi * x[:, t - 1]
+    assert statistics.ess_mean(x)[0] == pytest.approx(20000 * (1 - phi) / (1 + phi), rel=0.1)
+
+
+def test_what_does_not_vary_has_no_statistics():
+    constant = np.ones((2, 100, 1))
+    for f in (statistics.rhat, statistics.ess_bulk, statistics.ess_tail):
+        assert np.isnan(f(constant)).all()
