@@ -31,7 +31,8 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
 def _kind(st: Statements, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
     """How a loop whose bounds differ between lanes or iterations around gets lanes enough for all of them."""
     if st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper):
-        return {"most": e for e in st.limit(s, b)}
+        limits = st.limit(s, b)
+        return {"most": limits[0]} if limits else {}
     return {"dense": b.const(True)} if s.dense and (st.expr.varies(s.lower) or st.expr.varies(s.upper)) else {}
 
 
@@ -46,12 +47,16 @@ def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     out = [b.assign(chosen, condition), *(b.assign(o, b.name(n)) for o, n in zip(saved, merged))]
     out.append(_once("ppl.when", b.name(chosen), st.block(s.then), b))
     if not s.otherwise:
-        return [*out, *(b.assign(n, b.call("ppl.merge", b.name(chosen), b.name(n), b.name(o))) for n, o in zip(merged, saved))]
+        return [*out, *(_merge(n, chosen, n, o, b) for n, o in zip(merged, saved))]
     taken = [st.names.new(f"{n}_then") for n in merged]
     out += [b.assign(t, b.name(n)) for t, n in zip(taken, merged)]
     out += [b.assign(n, b.name(o)) for n, o in zip(merged, saved)]
     out.append(_once("ppl.unless", b.name(chosen), st.block(s.otherwise), b))
-    return [*out, *(b.assign(n, b.call("ppl.merge", b.name(chosen), b.name(t), b.name(n))) for n, t in zip(merged, taken))]
+    return [*out, *(_merge(n, chosen, t, n, b) for n, t in zip(merged, taken))]
+
+
+def _merge(name: str, chosen: str, then: str, otherwise: str, b: Builder) -> ast.stmt:
+    return b.assign(name, b.call("ppl.merge", b.name(chosen), b.name(then), b.name(otherwise)))
 
 
 def _once(function: str, condition: ast.expr, body: list[ast.stmt], b: Builder) -> ast.stmt:
@@ -84,7 +89,7 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
     st.lanes.append(loop)
     terms = st.effects.close_lifted(frame)
-    carried = [n for w in s.windows for n in ([st.names[w.row], *(st.names[x] for x in w.before[:-1])] if w.before else [])]
+    carried = [st.names[n] for w in s.windows if w.before for n in (w.row, *w.before[:-1])]
     results = b.tuple_([b.name(n) for n in (*outputs, *terms.values())])
     returned = b.return_(b.tuple_([b.tuple_([b.name(n) for n in (*carried, *state)]), results]))
     body = [*st.effects.initial(frame, s.body, b), *body, returned]
@@ -98,5 +103,7 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
 
 
 def _previous(st: Statements, e: gprob.Expr, b: Builder) -> ast.expr:
+    if isinstance(e, gprob.Apply):
+        return b.call(f"fn.{e.function.symbol}", *(_previous(st, a, b) for a in e.arguments))
     assert isinstance(e, gprob.Index)
     return b.call("ppl.previous", st.expr(e.base), *(st.expr.one_index(i, b) for i in e.indices))

@@ -150,10 +150,15 @@ def merge(condition: Any, then: Any, otherwise: Any) -> Any:
         return then
     if holds is not None and not holds.any():
         return otherwise
-    if holds is not None and type(condition) is Lanes:
+    if holds is not None and type(condition) is Lanes and any(_is_part(v, frame) for v in (then, otherwise)):
         return _joined(operand(condition, Frame(frame.axes)), then, otherwise, frame)
     values = [operand(v, Frame(frame.axes)) for v in (condition, then, otherwise)]
     return combine(_where, *same_rank(*values))
+
+
+def _is_part(value: Any, frame: Frame) -> bool:
+    """Whether a value was computed for some lanes of a frame alone."""
+    return type(value) is Lanes and not all(a in frame.axes or any(a in b.maps for b in frame.axes) for a in value.axes)
 
 
 def _where(condition: Any, a: Any, b: Any) -> Any:

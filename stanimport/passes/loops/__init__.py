@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ...middle import gprob
 from ..binding_times import BindingTimes, walk_statements
-from . import lanes, sinking, unfolding
-from .recurrences import Names
+from . import branching, lanes, sinking, unfolding
+from .names import Names
 
-PASSES = ("unfolding", "sinking", "lanes")
+PASSES = ("unfolding", "branching", "sinking", "lanes")
 
 
 def run(
@@ -27,6 +27,8 @@ def run(
     known = {**sizes, **{s.name: s.sized for s in walk_statements(out) if isinstance(s, (gprob.Declare, gprob.Sample))}}
     if "unfolding" not in without:
         out = unfolding.run(out)
+    if "branching" not in without:
+        out = branching.run(out)
     if "sinking" not in without:
         out = sinking.run(out, known)
     if "lanes" not in without:

@@ -16,6 +16,7 @@ from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, written
 from .affine import key, linear, mentions, mentions_values
 from .dependences import build, iterations_between
+from .names import Names
 from .parts import as_ranges, count_of
 from .private import added, is_private, is_sum, substituted
 
@@ -69,7 +70,7 @@ class Lanes:
 
     def __init__(
         self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
-        names: recurrences.Names,
+        names: Names,
     ):  # fmt: skip
         self.times, self.sizes, self.shaped_by, self.names = times, sizes, shaped_by, names
 

@@ -6,7 +6,6 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -18,24 +17,15 @@ from ..binding_times import walk_statements
 from ..normalize import apply
 from .accesses import declared, flattened, loop_indices, of_statement, step_indices, written
 from .affine import Linear, difference, key, linear, mentions
-from .private import as_sum, fills, is_exposed, summands
+from .hoisting import Hoist, chosen
+from .names import Names
+from .private import fills, is_exposed
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
 
 class NotCarried(Exception):
     """The statements need more of the past than the last few iterations."""
-
-
-@dataclass
-class Names:
-    """Fresh names for helper variables."""
-
-    count: int = 0
-
-    def new(self, name: str) -> str:
-        self.count += 1
-        return f"_{re.sub('__[0-9]+$', '', name.lstrip('_'))}_{self.count}"
 
 
 @dataclass
@@ -53,6 +43,7 @@ class Carried:
     row: str
     distance: int = 0
     before: list[str] = field(default_factory=list)
+    function: str = ""  # what takes the carried values to those of the array
 
     @property
     def depth(self) -> int:
@@ -78,13 +69,15 @@ def make(
     """
     changing = loop_indices(group) | written(group)
     carried = [_carried(group, x, loop, changing, names, shared.get(x, set())) for x in arrays]
-    body: tuple[gprob.Stmt, ...] = tuple(group)
+    body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
     before: list[gprob.Stmt] = []
     for c in carried:
         body = _with_rows(body, c, loop)
-    hoisted = _Hoist(loop, names, written(body) | set(state) | {n for c in carried for n in (c.row, *c.before)})
+    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in carried for n in (c.row, *c.before)})
     body = hoisted.block(body)
     before += hoisted.statements
+    for c in carried:
+        body = _under_inverse(body, c)
     starts: list[gprob.Stmt] = []
     for c in carried:
         start, inside = _start(c, body, names, sizes)
@@ -262,6 +255,34 @@ def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
     return replace(node, **new) if new else node
 
 
+INVERSE = {"sqrt": "square", "exp": "log", "log": "exp"}
+
+
+def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt, ...]:
+    """`x[n] = sqrt(e)` with x[n - 1] read as `square(x[n - 1])` alone carries e: the root is taken of all n at once."""
+    writes = [s for s in body if any(a.name == c.row for a in of_statement(s))]
+    if not c.distance or len(writes) != 1 or not isinstance(writes[0], gprob.Assign) or writes[0].place.steps:
+        return body
+    value = writes[0].value
+    if not isinstance(value, gprob.Apply) or value.function.name not in INVERSE or value.type != REAL:
+        return body
+    inverse, reads = INVERSE[value.function.name], set(c.before)
+    total = sum(isinstance(n, gprob.Var) and n.name in reads for n in gprob.walk(body))
+    if total != sum(_is_call(n, inverse, reads) for n in gprob.walk(body)):
+        return body
+    c.function = value.function.name
+    inside = tuple(replace(s, value=value.arguments[0]) if s is writes[0] else s for s in body)
+    out: tuple[gprob.Stmt, ...] = gprob.rewrite(inside, lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n)
+    return out
+
+
+def _is_call(node: Any, name: str, variables: set[str]) -> bool:
+    return (
+        isinstance(node, gprob.Apply) and node.function.name == name and isinstance(node.arguments[0], gprob.Var)
+        and node.arguments[0].name in variables
+    )  # fmt: skip
+
+
 def _start(
     c: Carried, body: Sequence[gprob.Stmt], names: Names, sizes: Mapping[str, gprob.Sized]
 ) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
@@ -272,7 +293,8 @@ def _start(
         if row is not None and isinstance(s, gprob.For) and fills(s, c.row, {c.row: row}):
             if not is_exposed(s, c.row, {c.row: row}):
                 return [], [gprob.Declare(span, c.row, row)]
-        if isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps and not mentions(s.value, {c.row}):
+        whole = isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps
+        if whole and not mentions(s.value, {c.row}):  # type: ignore[attr-defined]
             return [], []
         if any(a.name == c.row for a in of_statement(s)):
             break
@@ -294,14 +316,17 @@ def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
     out = []
     for d in range(1, c.distance + 1):
         step = gprob.int_const(d, loop.span)
-        out.append(_element(c, apply("subtract" if sign > 0 else "add", INT, (first, step))))
+        element = _element(c, apply("subtract" if sign > 0 else "add", INT, (first, step)))
+        out.append(apply(INVERSE[c.function], REAL, (element,)) if c.function else element)
     return tuple(out)
 
 
 def _written(c: Carried) -> gprob.Stmt:
     span, kind = c.current.span, _row_type(c)
     step = gprob.Step(kind, c.indices(c.current))
-    return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), gprob.Var(kind, span, c.row))
+    row: gprob.Expr = gprob.Var(kind, span, c.row)
+    value = apply(c.function, REAL, (row,)) if c.function else row
+    return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), value)
 
 
 def _renamed(body: tuple[gprob.Stmt, ...], old: str, new: str) -> tuple[gprob.Stmt, ...]:
@@ -310,115 +335,3 @@ def _renamed(body: tuple[gprob.Stmt, ...], old: str, new: str) -> tuple[gprob.St
 
     out: tuple[gprob.Stmt, ...] = gprob.rewrite(body, change)
     return out
-
-
-# --- what does not depend on the past --------------------------------------------------------------------------------
-
-
-class _Hoist:
-    """Moves expressions that nothing in the recurrence changes out of it; those of inner loops into arrays."""
-
-    def __init__(self, loop: gprob.For, names: Names, changing: set[str]):
-        self.loop, self.names, self.changing = loop, names, changing
-        self.statements: list[gprob.Stmt] = []
-        self.inner: list[gprob.For] = []
-        self.known: dict[object, gprob.Expr] = {}
-
-    def block(self, body: Sequence[gprob.Stmt]) -> tuple[gprob.Stmt, ...]:
-        return tuple(self._statement(s) for s in body)
-
-    def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
-        if isinstance(s, gprob.For):
-            if not self._is_fixed(s):
-                return s
-            self.inner.append(s)
-            made = replace(s, body=self.block(s.body))
-            self.inner.pop()
-            return made
-        if isinstance(s, gprob.If):
-            return replace(s, condition=self._expression(s.condition))
-        if isinstance(s, (gprob.Assign, gprob.Declare)) and s.value is not None:
-            return replace(s, value=self._expression(s.value))
-        return s
-
-    def _is_fixed(self, s: gprob.For) -> bool:
-        """Whether an inner loop always runs over 1, ..., the same number."""
-        one = isinstance(s.lower, gprob.Const) and s.lower.value == 1
-        return one and not mentions(s.upper, self.changing | {self.loop.name} | {f.name for f in self.inner})
-
-    def _expression(self, e: gprob.Expr) -> gprob.Expr:
-        if not mentions(e, self.changing) and self._is_pure(e):
-            return self._hoisted(e) if _is_work(e) else e
-        regrouped = self._regrouped(e)
-        if regrouped is not None:
-            return regrouped
-        if isinstance(e, gprob.Cond):
-            return replace(e, condition=self._expression(e.condition))
-        if isinstance(e, gprob.Logical):
-            return replace(e, left=self._expression(e.left))
-        if isinstance(e, gprob.Index):
-            return replace(e, base=e.base if isinstance(e.base, gprob.Var) else self._expression(e.base))
-        if isinstance(e, (gprob.Apply, gprob.CallUser)):
-            return replace(e, arguments=tuple(map(self._expression, e.arguments)))
-        if isinstance(e, gprob.Promote):
-            return replace(e, value=self._expression(e.value))
-        return e
-
-    def _regrouped(self, e: gprob.Expr) -> gprob.Expr | None:
-        """A sum of numbers with the summands that can be hoisted put together: a + (b + c) for a + b + c."""
-        if e.type != REAL:
-            return None
-        fixed: list[tuple[int, gprob.Expr]] = []
-        others: list[tuple[int, gprob.Expr]] = []
-        for sign, term in summands(e):
-            hoistable = not mentions(term, self.changing) and self._is_pure(term)
-            (fixed if hoistable else others).append((sign, term))
-        if len(fixed) < 2 or not others:
-            return None
-        together = self._expression(as_sum(fixed))
-        return as_sum([*((sign, self._expression(t)) for sign, t in others), (1, together)])
-
-    def _is_pure(self, e: gprob.Expr) -> bool:
-        for n in gprob.walk(e):
-            if isinstance(n, (gprob.CallUser, gprob.TargetValue, gprob.FunctionValue)):
-                return False
-            if isinstance(n, gprob.Apply) and (n.function.random or n.function.effect or n.function.raw):
-                return False
-        return not isinstance(unwind(e.type)[0], Tuple)
-
-    def _hoisted(self, e: gprob.Expr) -> gprob.Expr:
-        loops = [f for f in self.inner if mentions(e, {f.name})]
-        same = (key(e), tuple(f.name for f in loops))
-        if same not in self.known:
-            self.known[same] = self._computed(e, loops)
-        return replace(self.known[same], span=e.span)
-
-    def _computed(self, e: gprob.Expr, loops: Sequence[gprob.For]) -> gprob.Expr:
-        """A variable that holds an expression for all iterations, and where it is computed."""
-        name, span = self.names.new("each"), e.span
-        if not loops:
-            self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
-            return gprob.Var(e.type, span, name)
-        kind = array(e.type, len(loops))
-        sizes = tuple(f.upper for f in loops)
-        if dimensions(e.type):
-            return e
-        indices = {f.name: self.names.new(f.name) for f in loops}
-        value = gprob.rewrite(e, lambda n: replace(n, name=indices[n.name]) if isinstance(n, gprob.Var) and n.name in indices else n)
-        places = tuple(gprob.Single(gprob.Var(INT, span, indices[f.name])) for f in loops)
-        place = gprob.Place(name, kind, span, (gprob.Step(e.type, places),))
-        filled: gprob.Stmt = gprob.Assign(span, place, value)
-        for f in reversed(loops):
-            filled = replace(f, name=indices[f.name], body=(filled,))
-        self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), filled]
-        own = tuple(gprob.Single(gprob.Var(INT, span, f.name)) for f in loops)
-        return gprob.Index(e.type, span, gprob.Var(kind, span, name), own)
-
-
-def _is_work(e: gprob.Expr) -> bool:
-    """Whether an expression is more than a constant or a variable."""
-    return not isinstance(e, (gprob.Const, gprob.Var)) and any(
-        isinstance(n, gprob.Index) or isinstance(n, gprob.Apply) and n.arguments and not n.function.shape_only
-        for n in gprob.walk(e)
-    )
-

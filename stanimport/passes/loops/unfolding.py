@@ -15,8 +15,8 @@ from ...middle import gprob
 from ..normalize import apply
 from .accesses import declared, loop_indices, written
 from .affine import mentions_values
+from .names import Names
 from .parts import count_of
-from .recurrences import Names
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")

@@ -1,0 +1,158 @@
+"""What does not depend on the past is computed before a recurrence, for all iterations at once."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
+
+from ...middle import gprob
+from .affine import key, mentions
+from .names import Names
+from .private import as_sum, summands
+
+
+def chosen(s: gprob.Stmt) -> gprob.Stmt:
+    """`if (c) x = a; else x = b;` as `x = c ? a : b;`."""
+    if not isinstance(s, gprob.If) or s.lanes or len(s.then) != 1 or len(s.otherwise) != 1:
+        return s
+    a, b = s.then[0], s.otherwise[0]
+    if isinstance(a, gprob.Assign) and isinstance(b, gprob.Assign) and key(a.place) == key(b.place):
+        if a.value.type == b.value.type:
+            return replace(a, span=s.span, value=gprob.Cond(a.value.type, s.span, s.condition, a.value, b.value))
+    return s
+
+
+def renamed(node: gprob.Expr, names: Mapping[str, str]) -> gprob.Expr:
+    """The expression with variables under other names."""
+
+    def change(n: object) -> object:
+        return replace(n, name=names[n.name]) if isinstance(n, gprob.Var) and n.name in names else n
+
+    out: gprob.Expr = gprob.rewrite(node, change)
+    return out
+
+
+class Hoist:
+    """Moves expressions that nothing in the recurrence changes out of it; those of inner loops into arrays."""
+
+    def __init__(self, loop: gprob.For, names: Names, changing: set[str]):
+        self.loop, self.names, self.changing = loop, names, changing
+        self.statements: list[gprob.Stmt] = []
+        self.inner: list[gprob.For] = []
+        self.known: dict[object, gprob.Expr] = {}
+
+    def block(self, body: Sequence[gprob.Stmt]) -> tuple[gprob.Stmt, ...]:
+        return tuple(self._statement(s) for s in body)
+
+    def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
+        if isinstance(s, gprob.For):
+            if not self._is_fixed(s):
+                return s
+            self.inner.append(s)
+            made = replace(s, body=self.block(s.body))
+            self.inner.pop()
+            return made
+        if isinstance(s, gprob.If):
+            return replace(s, condition=self._expression(s.condition))
+        if isinstance(s, (gprob.Assign, gprob.Declare)) and s.value is not None:
+            return replace(s, value=self._expression(s.value))
+        return s
+
+    def _is_fixed(self, s: gprob.For) -> bool:
+        """Whether an inner loop always runs over 1, ..., the same number."""
+        one = isinstance(s.lower, gprob.Const) and s.lower.value == 1
+        return one and not mentions(s.upper, self.changing | {self.loop.name} | {f.name for f in self.inner})
+
+    def _expression(self, e: gprob.Expr) -> gprob.Expr:
+        if not mentions(e, self.changing) and self._is_pure(e):
+            return self._hoisted(e) if _is_work(e) else e
+        regrouped = self._regrouped(e)
+        if regrouped is not None:
+            return regrouped
+        if isinstance(e, gprob.Cond):
+            return self._conditional(e)
+        if isinstance(e, gprob.Logical):
+            return replace(e, left=self._expression(e.left))
+        if isinstance(e, gprob.Index):
+            return replace(e, base=e.base if isinstance(e.base, gprob.Var) else self._expression(e.base))
+        if isinstance(e, (gprob.Apply, gprob.CallUser)):
+            return replace(e, arguments=tuple(map(self._expression, e.arguments)))
+        if isinstance(e, gprob.Promote):
+            return replace(e, value=self._expression(e.value))
+        return e
+
+    def _regrouped(self, e: gprob.Expr) -> gprob.Expr | None:
+        """A sum of numbers with the summands that can be hoisted put together: a + (b + c) for a + b + c."""
+        if e.type != REAL:
+            return None
+        fixed: dict[object, list[tuple[int, gprob.Expr]]] = {}
+        others: list[tuple[int, gprob.Expr]] = []
+        for sign, term in summands(e):
+            if mentions(term, self.changing) or not self._is_pure(term):
+                others.append((sign, term))
+            else:
+                fixed.setdefault(self._loops_of(term), []).append((sign, term))
+        if not others or max(map(len, fixed.values()), default=0) < 2:
+            return None
+        together = [(1, self._expression(as_sum(terms))) for terms in fixed.values()]
+        return as_sum([*((sign, self._expression(term)) for sign, term in others), *together])
+
+    def _loops_of(self, e: gprob.Expr) -> object:
+        """The loops that an expression depends on: what depends on the same ones is computed together."""
+        return tuple(f.name for f in (self.loop, *self.inner) if mentions(e, {f.name}))
+
+    def _conditional(self, e: gprob.Cond) -> gprob.Expr:
+        """A choice between sums with what they have in common in front: a + (c ? b : d) for c ? a + b : a + d."""
+        sides = [list(summands(x)) for x in (e.then, e.otherwise)] if e.type == REAL else [[], []]
+        shared = {(sign, key(t)) for sign, t in sides[0]} & {(sign, key(t)) for sign, t in sides[1]}
+        common = [(sign, t) for sign, t in sides[0] if (sign, key(t)) in shared]
+        if not common or not any(mentions(t, self.changing) for _, t in common):
+            return replace(e, condition=self._expression(e.condition))
+        rests = [[(sign, t) for sign, t in side if (sign, key(t)) not in shared] for side in sides]
+        then, otherwise = (as_sum(r) if r else gprob.Const(REAL, e.span, 0.0) for r in rests)
+        return self._expression(as_sum([*common, (1, replace(e, then=then, otherwise=otherwise))]))
+
+    def _is_pure(self, e: gprob.Expr) -> bool:
+        for n in gprob.walk(e):
+            if isinstance(n, (gprob.CallUser, gprob.TargetValue, gprob.FunctionValue)):
+                return False
+            if isinstance(n, gprob.Apply) and (n.function.random or n.function.effect or n.function.raw):
+                return False
+        return not isinstance(unwind(e.type)[0], Tuple)
+
+    def _hoisted(self, e: gprob.Expr) -> gprob.Expr:
+        loops = [f for f in self.inner if mentions(e, {f.name})]
+        same = (key(e), tuple(f.name for f in loops))
+        if same not in self.known:
+            self.known[same] = self._computed(e, loops)
+        return replace(self.known[same], span=e.span)
+
+    def _computed(self, e: gprob.Expr, loops: Sequence[gprob.For]) -> gprob.Expr:
+        """A variable that holds an expression for all iterations, and where it is computed."""
+        name, span = self.names.new("each"), e.span
+        if not loops:
+            self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
+            return gprob.Var(e.type, span, name)
+        kind = array(e.type, len(loops))
+        sizes = tuple(f.upper for f in loops)
+        if dimensions(e.type):
+            return e
+        indices = {f.name: self.names.new(f.name) for f in loops}
+        value = renamed(e, indices)
+        places = tuple(gprob.Single(gprob.Var(INT, span, indices[f.name])) for f in loops)
+        place = gprob.Place(name, kind, span, (gprob.Step(e.type, places),))
+        filled: gprob.Stmt = gprob.Assign(span, place, value)
+        for f in reversed(loops):
+            filled = replace(f, name=indices[f.name], body=(filled,))
+        self.statements += [gprob.Declare(span, name, gprob.Sized(kind, sizes)), filled]
+        own = tuple(gprob.Single(gprob.Var(INT, span, f.name)) for f in loops)
+        return gprob.Index(e.type, span, gprob.Var(kind, span, name), own)
+
+
+def _is_work(e: gprob.Expr) -> bool:
+    """Whether an expression is more than a constant or a variable."""
+    return not isinstance(e, (gprob.Const, gprob.Var)) and any(
+        isinstance(n, gprob.Index) or isinstance(n, gprob.Apply) and n.arguments and not n.function.shape_only
+        for n in gprob.walk(e)
+    )
