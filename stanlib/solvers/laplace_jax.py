@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -55,18 +55,19 @@ def _mode(likelihood: _Likelihood, covariance: Any, leaves: tuple[Any, ...], sea
     """The latent values of the largest posterior density; NaN where they are not found."""
 
     @jax.custom_jvp
-    def mode(covariance: Any, *leaves: Any) -> Any:
-        return _climb(likelihood, covariance, leaves, search)
+    def mode(start: Any, covariance: Any, *leaves: Any) -> Any:
+        return _climb(likelihood, covariance, leaves, replace(search, start=start))
 
     @mode.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
-        covariance, *leaves = primals
-        theta = mode(covariance, *leaves)
+        start, covariance, *leaves = primals
+        theta = mode(start, covariance, *leaves)
         image = lambda k, *leaves: k @ likelihood.slope(theta, leaves)
-        _, change = jax.jvp(image, tuple(primals), tuple(tangents))
+        _, change = jax.jvp(image, tuple(primals[1:]), tuple(tangents[1:]))
         return theta, jnp.linalg.solve(_factor(likelihood, covariance, theta, leaves), change)
 
-    return mode(covariance, *leaves)
+    start = None if search.start is None else fixed(search.start).astype(covariance.dtype)
+    return mode(start, covariance, *leaves)
 
 
 def _factor(likelihood: _Likelihood, covariance: Any, theta: Any, leaves: Any) -> Any:
@@ -102,7 +103,7 @@ def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search
     theta = jnp.zeros(likelihood.size, covariance.dtype)
     a = theta
     if search.start is not None:
-        theta = fixed(search.start).astype(covariance.dtype)
+        theta = search.start
         a = jnp.linalg.solve(covariance, theta)
     start = a, theta, height(a), 0, False
     _, theta, top, _, done = jax.lax.while_loop(unfinished, step, start)

@@ -26,7 +26,7 @@ Slope = Callable[..., Any]
 
 def at_precision(control: Control, dtype: Any) -> Control:
     """The same tolerances, but not tighter than the floating type allows."""
-    return replace(control, relative=jnp.maximum(control.relative, 10 * jnp.finfo(dtype).eps))
+    return replace(control, relative=max(float(control.relative), 10 * float(jnp.finfo(dtype).eps)))
 
 
 @dataclass(frozen=True)
@@ -95,28 +95,30 @@ def _states(
     control = at_precision(control, y0.dtype)
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
 
-    def plain(t0: Any, ts: Any, y0: Any, *leaves: Any) -> Any:
+    def plain(t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
         return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, ())[:, 0]
 
     if adjoint:
         from .adjoint_jax import with_adjoint
 
-        states = with_adjoint(equations, method, control.tightened(), adjoint, plain if apart else None)
+        values = (lambda t0, ts, *rest: plain(t0, ts, None, *rest)) if apart else None
+        states = with_adjoint(equations, method, control.tightened(), adjoint, values)
         return states(times[0], times[1], y0, leaves)
     states = jax.custom_jvp(plain)
 
     def rule(primals: Any, tangents: Any) -> Any:
-        t0, ts, y0, *leaves = primals
-        varied = tuple(i for i, t in enumerate(tangents[2:]) if not is_zero(t))
+        t0, ts, dy0, y0, *leaves = primals
+        changes = tangents[3:]
+        varied = tuple(i for i, t in enumerate(changes) if t is not None and not is_zero(t))
         if not varied:
             value = plain(*primals)
             return value, jnp.zeros_like(value)
         rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied)
-        weights = jnp.concatenate([jnp.ravel(tangents[2 + i]).astype(y0.dtype) for i in varied])
+        weights = jnp.concatenate([jnp.ravel(changes[i]).astype(y0.dtype) for i in varied])
         return plain(*primals) if apart else rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
 
     states.defjvp(rule, symbolic_zeros=True)
-    return states(*times, y0, *leaves)
+    return states(*times, dy0, y0, *leaves)
 
 
 def _rows(

@@ -233,3 +233,54 @@ def test_a_failed_solution_rejects_the_draw(x64):
     made = np.asarray(f(np.array([0.5, 2.0, -1.0])))
     np.testing.assert_allclose(made[[0, 2]], [-2.0, -0.5], rtol=1e-5)
     assert np.isnan(made[1])
+
+
+LOOP = """
+functions {
+  vector decay(real t, vector y, real k) { return -k * y; }
+  vector fading(real t, vector y, vector dy, real k) { return dy + k * y; }
+  real decayed(real x, real xc, array[] real k, data array[] real x_r, data array[] int x_i) { return exp(-k[1] * x); }
+  vector square_root(vector y, real a) { return y .* y - a; }
+}
+data { int n; }
+parameters { vector<lower=0>[n] k; }
+model {
+  for (i in 1:n) {
+    target += ode_rk45_tol(decay, [1.0]', 0, {1, 2}, 1e-9, 1e-9, 10000, k[i])[2, 1];
+    target += 2 * ode_bdf_tol(decay, [1.0]', 0, {1}, 1e-9, 1e-9, 10000, k[i])[1, 1];
+    target += 3 * ode_adjoint_tol_ctl(decay, [1.0]', 0, {3}, 1e-9, [1e-9]', 1e-9, [1e-9]', 1e-9, 1e-9, 10000, 20, 1,
+                                      1, 1, k[i])[1, 1];
+    target += 4 * dae_tol(fading, [1.0]', [-k[i]]', 0, {1.5}, 1e-9, 1e-9, 10000, k[i])[1, 1];
+    target += 5 * integrate_1d(decayed, 0, 1, {k[i]}, {0.0}, {0});
+    target += 6 * solve_newton(square_root, [1.0]', k[i])[1] + 7 * solve_powell(square_root, [1.0]', k[i] + i)[1];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_calls_in_loops(backend, x64, torch_double):
+    """Every call has a closed form."""
+    import jax
+
+    k, i = np.array([0.5, 1.1]), np.arange(1, 3)
+    module = stanimport.loads(LOOP, name="loop", backend=backend)
+    inputs = module.transformed_data(n=2)
+
+    def exact(k):
+        by_time = sum(w * np.exp(-k * t) for w, t in ((1, 2), (2, 1), (3, 3), (4, 1.5)))
+        return np.sum(by_time + 5 * (1 - np.exp(-k)) / k + 6 * np.sqrt(k) + 7 * np.sqrt(k + i))
+
+    if backend == "numpyro":
+        from numpyro.infer.util import log_density as of
+
+        value, slope = jax.jit(jax.value_and_grad(lambda k: of(module.model, (), inputs, {"k": k})[0]))(k)
+    else:
+        from pyro import poutine
+
+        tensor = torch_double.tensor(k, requires_grad=True)
+        total = poutine.trace(poutine.condition(module.model, {"k": tensor})).get_trace(**inputs).log_prob_sum()
+        value, slope = total.item(), torch_double.autograd.grad(total, tensor)[0]
+    np.testing.assert_allclose(value, exact(k), rtol=1e-8)
+    steps = 1e-6 * np.eye(2)
+    np.testing.assert_allclose(slope, [(exact(k + d) - exact(k - d)) / 2e-6 for d in steps], rtol=1e-6)
