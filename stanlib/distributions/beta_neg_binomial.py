@@ -1,7 +1,7 @@
 """The beta negative binomial distribution. Source: Stan Functions Reference, "Beta negative binomial distribution"."""
 from __future__ import annotations
 
-from ..distribution import stan_distribution
+from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ._rising import log_beta, log_rising
 from ._terms import inner, known_maximum, outcomes, within
@@ -13,6 +13,7 @@ from ._terms import inner, known_maximum, outcomes, within
     support="natural",
     domains={"r": POSITIVE_FINITE, "alpha": POSITIVE_FINITE, "beta": POSITIVE_FINITE},
     variate={"lpmf": NONNEGATIVE},
+    native=Native("BetaNegativeBinomial", ("beta", "alpha", "r"), pyro=None),
     examples=[(3, 1.3, 1.7, 0.8), (0, 0.4, 0.5, 2.0)],
 )
 class beta_neg_binomial:

@@ -4,7 +4,7 @@ Source: Stan Functions Reference, "Inverse Wishart distribution, Cholesky Parame
 """
 from __future__ import annotations
 
-from ..distribution import stan_distribution
+from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
 from ._terms import LOG_2
@@ -20,6 +20,7 @@ from .wishart import check_matrices, log_normalizer
     variate={"lpdf": CHOLESKY_FACTOR},
     event_dims=2,
     argument_dims={"L_S": 2},
+    native=Native("InverseWishartCholesky", ("nu",), keywords={"scale_tril": "L_S"}, pyro=None),
     examples=[([[1.2, 0.0], [0.3, 0.9]], 4.5, [[1.0, 0.0], [-0.2, 0.8]])],
 )
 class inv_wishart_cholesky:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..checks import square
-from ..distribution import stan_distribution
+from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ._multivariate import COVARIANCE, covariance_lengths, residuals
 from ._rising import log_rising
@@ -21,6 +21,8 @@ _EXAMPLE = ([0.3, -0.4], 3.0, [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
     domains={"nu": POSITIVE_FINITE, "mu": FINITE, "Sigma": COVARIANCE},
     variate={"lpdf": NOT_NAN},
     event_dims=1,
+    # the class takes the factor of the matrix, and PyTorch's raises where there is none
+    native=Native("MultivariateStudentT", ("nu", "mu", lambda xp, nu, mu, Sigma: xp.cholesky(Sigma)), pyro=None),
     argument_dims={"mu": 1, "Sigma": 2},
     examples=[_EXAMPLE, ([_EXAMPLE[0], [1.0, 2.0]], *_EXAMPLE[1:])],
 )

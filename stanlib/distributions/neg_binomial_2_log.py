@@ -5,7 +5,7 @@ Source: Stan Functions Reference, "Negative binomial distribution (log alternati
 """
 from __future__ import annotations
 
-from ..distribution import stan_distribution
+from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ._rising import log_rising
 from ._terms import inner, predictor, softplus, within
@@ -18,6 +18,7 @@ from ._terms import inner, predictor, softplus, within
     domains={"eta": FINITE, "phi": POSITIVE_FINITE},
     logged=("phi",),
     variate={"lpmf": NONNEGATIVE},
+    native=Native("NegativeBinomialLogits", ("phi", lambda xp, eta, phi: eta - xp.log(phi)), pyro=None),
     examples=[(3, 0.8, 1.4), (0, -40.0, 20.0)],
 )
 class neg_binomial_2_log:

@@ -4,7 +4,7 @@ Source: Stan Functions Reference, "Skew double exponential distribution".
 """
 from __future__ import annotations
 
-from ..distribution import stan_distribution
+from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE, PROBABILITY
 from ._terms import LOG_2, log0
 
@@ -16,6 +16,7 @@ from ._terms import LOG_2, log0
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE, "tau": PROBABILITY},
     logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    native=Native("AsymmetricLaplaceQuantile", ("mu", lambda xp, mu, sigma, tau: 0.5 * sigma, "tau"), pyro=None),
     examples=[(0.3, -0.2, 1.7, 0.3), (-30.0, 1.0, 0.5, 0.8)],
 )
 class skew_double_exponential:

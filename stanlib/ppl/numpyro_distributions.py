@@ -59,7 +59,9 @@ class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The NumPyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("numpyro")
-    return StanDistribution(record, arguments) if name is None else _native_class(record)(*arguments)
+    if name is None or not hasattr(numpyro_distributions, name):  # classes that came with a later version
+        return StanDistribution(record, arguments)
+    return _native_class(record)(*arguments)
 
 
 def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:

@@ -100,6 +100,21 @@ def test_expanded_laws_draw_and_score_every_entry(backend, name):
             np.testing.assert_allclose(terms[i, j], np.asarray(law.log_prob(x[i, j])), rtol=1e-10)
 
 
+NATIVE = {b: [n for n in LAWS if getattr(distribution.get(n).native, "on", lambda b: None)(b)] for b in BACKENDS}
+
+
+@pytest.mark.parametrize(
+    "backend, name", [one_of_each(b, n) for b in BACKENDS for n in NATIVE[b]], indirect=["backend"]
+)
+def test_the_backends_class_has_the_same_law(backend, name):
+    """The density that the class itself has, in place of Stan's."""
+    _, arguments, shape = example(name)
+    law = backend.make(name, arguments)
+    x = backend.sample(law, (COUNT,))
+    own = type(law).__mro__[1].log_prob(law, x)
+    np.testing.assert_allclose(np.asarray(own), np.asarray(law.log_prob(x)), rtol=1e-6, atol=1e-6)
+
+
 # Parameters of several observations, whose leading axes are the batch.
 BATCHED = {
     "categorical": ([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]],),
