@@ -19,8 +19,8 @@ from torch.func import functional_call
 from torch.utils.data import DataLoader, TensorDataset
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import stanimport  # noqa: E402
-from models import digits, networks  # noqa: E402
+import stanimport
+from models import digits, networks
 
 BATCH, ENSEMBLE = 128, 100
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import stanimport  # noqa: E402
+import stanimport
 
 DRAWS = 4000
 

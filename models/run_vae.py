@@ -18,8 +18,8 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 from torch.utils.data import DataLoader
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-import stanimport  # noqa: E402
-from models import digits, networks  # noqa: E402
+import stanimport
+from models import digits, networks
 
 BATCH = 128
 

@@ -138,12 +138,15 @@ class Distribution:
         they are traced.
         """
         xp = namespace((y, *arguments))
-        domains = self.density_domains
-        checks = tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
-        guarded = guard(xp, f"{self.name}_{self.density}", arguments, checks)
+        guarded = guard(xp, f"{self.name}_{self.density}", arguments, self._density_checks)
         y, *guarded = (xp.reals if self.density == "lpmf" else xp.convert)((y, *guarded))
-        self.check_sizes(xp, self.name, (y, *guarded), self.texts[0])
+        check_sizes(xp, self.name, (y, *guarded), self.event_dims, self.dims)
         return self.methods[self.density](xp, y, *guarded)
+
+    @cached_property
+    def _density_checks(self) -> tuple[tuple[int, str, Domain], ...]:
+        domains = self.density_domains
+        return tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
 
     def check_sizes(self, xp: ModuleType, function: str, arguments: Sequence[Any], text: str) -> None:
         """Containers that are vectorised over must be of one size; `text` is the signature with their names.

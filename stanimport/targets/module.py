@@ -10,6 +10,7 @@ from stanlib.types import Tuple, dimensions, unwind
 
 from ..middle import gprob
 from ..source import Source
+from . import bounds
 from .asty import Builder
 from .effects import Effects, ModelEffects, NoEffects
 from .functions import UserFunctions
@@ -206,6 +207,8 @@ class _Module:
         b = self.b
         statements, prepared, names = self._statements(body, (), ModelEffects())
         names.share((*self._declarations(self._given()), *prepared))
+        if not self.target.traces:
+            statements.sites, statements.bounding = bounds.sites_of(prepared), bounds.bounding(prepared)
         made = statements.block(prepared)
         arguments, renamed = self._inputs(self._given(), names, _used(prepared))
         decorator = b.call(f"ppl.{name}", b.name("transformed_data"), **renamed)

@@ -10,12 +10,16 @@ import torch
 from pyro.distributions import TorchDistribution
 from torch.distributions import biject_to, constraints
 
+from .pyro_bounds import recorded
 from .pyro_distributions import of_shape
 from .pyro_supports import StanConstraint, support_of
 from .sites_pyro import latent
 
 
-def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+def sample(
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False,
+    **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter from its law.
 
     Args:
@@ -23,10 +27,12 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         distribution: the law; a univariate one is that of every component.
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
+        bounding: whether bounds of other parameters refer to this one.
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
-    return latent(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+    support = support_of(kind, arguments, sizes)
+    return latent(name, fitted(distribution, sizes, recorded(name, support) if bounding else support))
 
 
 def param(

@@ -9,6 +9,7 @@ from torch.distributions.transforms import Transform
 
 from .. import constraints as records
 from ..arrays import torch as xp
+from .pyro_bounds import Bound, known
 
 
 class StanConstraint(constraints.Constraint):
@@ -22,7 +23,7 @@ class StanConstraint(constraints.Constraint):
         return self.record.event_dims
 
     def check(self, value: torch.Tensor) -> Any:
-        return self.record.check(xp, value, *self.arguments)
+        return self.record.check(xp, value, *map(known, self.arguments))
 
 
 class StanTransform(Transform):
@@ -37,23 +38,32 @@ class StanTransform(Transform):
         self.domain = constraints.independent(constraints.real, record.free_dims)
         self.codomain = constraint
 
+    def _arguments(self, x: torch.Tensor, constraining: bool = False) -> tuple[Any, ...]:
+        """The constraint's arguments for x: bounds as tensors like it."""
+        given = self.constraint.arguments
+        if self.constraint.record.name in records.SIZED:
+            return given
+        latest = (a.latest(x, constraining) if isinstance(a, Bound) else a for a in given)
+        return tuple(torch.as_tensor(a, dtype=x.dtype, device=x.device) for a in latest)
+
     def _call(self, x: torch.Tensor) -> torch.Tensor:
-        value: torch.Tensor = self.constraint.record.constrain(xp, x, *self.constraint.arguments)[0]
+        value: torch.Tensor = self.constraint.record.constrain(xp, x, *self._arguments(x, True))[0]
         return value
 
     def _inverse(self, y: torch.Tensor) -> torch.Tensor:
-        value: torch.Tensor = self.constraint.record.unconstrain(xp, y, *self.constraint.arguments)
+        value: torch.Tensor = self.constraint.record.unconstrain(xp, y, *self._arguments(y))
         return value
 
     def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.constraint.record.log_jacobian(xp, x, *self.constraint.arguments))
+        return torch.as_tensor(self.constraint.record.log_jacobian(xp, x, *self._arguments(x)))
 
     def forward_shape(self, shape: torch.Size) -> torch.Size:
         return self._call(torch.zeros(shape)).shape
 
     def inverse_shape(self, shape: torch.Size) -> torch.Size:
         split = len(shape) - self.constraint.record.event_dims
-        free = self.constraint.record.free_shape(tuple(shape[split:]), *self.constraint.arguments)
+        sizes = self.constraint.arguments if self.constraint.record.name in records.SIZED else ()
+        free = self.constraint.record.free_shape(tuple(shape[split:]), *sizes)
         return torch.Size((*shape[:split], *free))
 
     def __eq__(self, other: object) -> bool:

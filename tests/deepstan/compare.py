@@ -31,7 +31,7 @@ import twins  # noqa: E402
 import stanimport  # noqa: E402
 from models import digits, networks  # noqa: E402
 
-BATCH, ENSEMBLE, SEED = 128, 100, 1
+BATCH, ENSEMBLE, SEED = 256, 100, 1
 
 
 @dataclass
@@ -115,7 +115,8 @@ def pairwise(labels, points, clusters=10):
 
 def compare_mlp(data, epochs, prior_sd):
     """Rows of a table: accuracy, agreement and seconds of the compiled model and of its twin."""
-    training, test = ([torch.as_tensor(d.images, dtype=torch.get_default_dtype()), torch.as_tensor(d.labels)] for d in data)
+    kind = torch.get_default_dtype()
+    training, test = ([torch.as_tensor(d.images, dtype=kind), torch.as_tensor(d.labels)] for d in data)
     total, side, _ = training[0].shape
     mlp = stanimport.load("models.mlp", backend="pyro", scheme="mixed")
     torch.manual_seed(SEED)
@@ -127,7 +128,7 @@ def compare_mlp(data, epochs, prior_sd):
         return sizes | dict(prior_sd=np.float64(prior_sd), images=images, labels=labels, mlp=network)
 
     compiled = Trainer(mlp.model.minibatch(N=total), mlp.guide.minibatch(N=total), 0.05, inputs)
-    twin = Trainer(hand_written.model, hand_written.guide, 0.05, lambda images, labels: dict(images=images, labels=labels))
+    twin = Trainer(hand_written.model, hand_written.guide, 0.05, lambda *batch: dict(zip(("images", "labels"), batch)))
     train([compiled, twin], training, epochs)
     votes = []
     for t in (compiled, twin):
