@@ -102,7 +102,7 @@ def test_what_is_in_the_wheel(wheel):
         assert f"example_models/{model}.stan" in names
         assert f"example_models/{model}.pyi" in names
         for backend in ("numpyro", "pyro"):
-            assert f"example_models/{model}.{backend}-comprehensive.stanc" in names
+            assert f"example_models/{model}.{backend}-mixed.stanc" in names
     assert not [n for n in names if n.endswith(".cache") or n.startswith("example_models/standardize.numpyro")]
 
 
@@ -164,7 +164,7 @@ def test_a_type_checker_reads_the_stubs(site, tmp_path):
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent", "user.py"], cwd=tmp_path,
-        text=True, capture_output=True, env=os.environ | {"MYPYPATH": str(site)},
+        text=True, capture_output=True, env=os.environ | {"MYPYPATH": os.pathsep.join([str(site), str(ROOT)])},
     )  # fmt: skip
     assert 'user.py:3: note: Revealed type is "int"' in done.stdout
     errors = [line for line in done.stdout.splitlines() if " error: " in line]
