@@ -43,7 +43,7 @@ def compile_package(
         >>> folder = tempfile.mkdtemp()
         >>> _ = shutil.copy("models/coin.stan", folder)
         >>> [path.name for path in stanimport.compile.compile_package(folder, backends=["numpyro", "pyro"])]
-        ['coin.numpyro-comprehensive.stanc', 'coin.pyro-comprehensive.stanc']
+        ['coin.numpyro-mixed.stanc', 'coin.pyro-mixed.stanc']
     """
     programs, written = find_programs(Path(folder)), []
     for backend in backends or (None,):

@@ -18,7 +18,7 @@ class Settings:
     """What a translation uses unless it is told otherwise."""
 
     backend: str = "numpyro"
-    scheme: str = "comprehensive"
+    scheme: str = "mixed"
     include_paths: tuple[Path, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""Translations that ship with a package: `coin.numpyro-comprehensive.stanc` beside coin.stan.
+"""Translations that ship with a package: `coin.numpyro-mixed.stanc` beside coin.stan.
 
 Such a file is to `.stan` what `.pyc` is to `.py`, but stays valid wherever and however the package is installed: it
 depends on no absolute path, on no version of stanimport beyond the interface that its code calls, and it holds the

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--backend", action="append", default=[], choices=BACKENDS,
                         help="what to translate for; may be given several times (default: numpyro)")  # fmt: skip
     parser.add_argument("--scheme", action="append", default=[], choices=SCHEMES,
-                        help="how to translate; may be given several times (default: comprehensive)")  # fmt: skip
+                        help="how to translate; may be given several times (default: mixed)")  # fmt: skip
     parsing.add_includes(parser)
 
 

@@ -57,7 +57,7 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     """The Stan file, and how it is translated."""
     parser.add_argument("file", type=Path, metavar="FILE.stan")
     parser.add_argument("--backend", choices=BACKENDS, help="the language of the translation (default: numpyro)")
-    parser.add_argument("--scheme", choices=SCHEMES, help="the compilation scheme (default: comprehensive)")
+    parser.add_argument("--scheme", choices=SCHEMES, help="the compilation scheme (default: mixed)")
     add_includes(parser)
 
 

@@ -57,7 +57,7 @@ def test_the_section_is_read(tmp_path, monkeypatch, file, text):
     made = command(tmp_path, monkeypatch)
     assert build(made.distribution).get_sub_commands()[-1] == COMMAND
     made.run()
-    expected = {f"program.{b}-comprehensive.stanc" for b in ("numpyro", "pyro")} | {"program.pyi", "program.stan"}
+    expected = {f"program.{b}-mixed.stanc" for b in ("numpyro", "pyro")} | {"program.pyi", "program.stan"}
     assert {p.name for p in (tmp_path / "lib" / "inner").iterdir()} == expected
     assert {p.rpartition("/")[2] for p in made.get_outputs()} == expected - {"program.stan"}
 

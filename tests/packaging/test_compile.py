@@ -93,7 +93,7 @@ def test_errors_point_at_the_stan_line(package, monkeypatch, foreign):
 def test_options_and_text_decide(package):
     path = package / "program.stan"
     (made,) = compile_package(package, backends=["pyro"])
-    assert made.name == "program.pyro-comprehensive.stanc"
+    assert made.name == "program.pyro-mixed.stanc"
     assert is_used(path, backend="pyro") and not is_used(path)
     path.write_text(PROGRAM.replace("3", "4"))
     assert not is_used(path, backend="pyro")
@@ -177,7 +177,7 @@ def test_a_full_disk_leaves_nothing_behind(package, monkeypatch):
 def test_in_a_shell(package, capsys):
     assert main(["compile", str(package), "--backend", "pyro", "--backend", "numpyro"]) == 0
     shown = capsys.readouterr().out.split()
-    assert [pathlib.Path(p).name for p in shown] == [f"program.{b}-comprehensive.stanc" for b in ("pyro", "numpyro")]
+    assert [pathlib.Path(p).name for p in shown] == [f"program.{b}-mixed.stanc" for b in ("pyro", "numpyro")]
     assert all(pathlib.Path(p).is_file() for p in shown)
     assert main(["compile", str(package / "none")]) == 1
     assert "no Stan program" in capsys.readouterr().err

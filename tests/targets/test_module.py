@@ -69,7 +69,7 @@ def test_names_that_python_or_the_module_reserve_are_restored_everywhere():
 
 def test_what_the_module_says_of_itself():
     stan = stanimport.loads(SCHOOLS, name="schools").stan
-    assert (stan.backend, stan.scheme) == ("numpyro", "comprehensive")
+    assert (stan.backend, stan.scheme) == ("numpyro", "mixed")
     assert stan.names("data") == ("J", "y", "sigma")
     assert stan.names("parameters", "transformed_parameters") == ("mu", "tau", "eta", "theta")
     sigma = stan.data[2]
