@@ -34,7 +34,7 @@ class Options:
     """How a program is translated."""
 
     backend: str = "numpyro"
-    scheme: str = "comprehensive"
+    scheme: str = "mixed"
     without: frozenset[str] = frozenset()  # passes that are left out, for debugging
 
 
