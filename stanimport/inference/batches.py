@@ -39,7 +39,9 @@ class Group:
         return iter(self.indices)
 
 
-def groups_of(module: ModuleType, data_sets: Mapping[int, Any], chosen: Mapping[str, Any]) -> tuple[list[Group], list[int]]:
+def groups_of(
+    module: ModuleType, data_sets: Mapping[int, Any], chosen: Mapping[str, Any]
+) -> tuple[list[Group], list[int]]:  # fmt: skip
     """Groups of data sets that can be sampled together, and the data sets that can't."""
     inputs, alone = {}, []
     for index, data in data_sets.items():
@@ -76,7 +78,9 @@ def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def sample_group(module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> dict[int, Fit]:
+def sample_group(
+    module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]
+) -> dict[int, Fit]:  # fmt: skip
     """The fits of a group, by data set.
 
     Raises:
@@ -84,7 +88,8 @@ def sample_group(module: ModuleType, group: Group, seeds: Mapping[int, int], cho
     """
     options = {"chains": 4, "inits": None, "show_progress": False} | {k: v for k, v in chosen.items() if k != "method"}
     names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
-    settings = nuts.Settings(**{k: v for k, v in options.items() if k in names}, step_size=options.get("step_size") or 1.0)
+    step_size = options.get("step_size") or 1.0
+    settings = nuts.Settings(**{k: v for k, v in options.items() if k in names}, step_size=step_size)
     posteriors = _posteriors(module, group)
     chains, first = options["chains"], posteriors[0]
     points = np.concatenate([

@@ -54,20 +54,32 @@ def explain(posterior: Posterior, point: np.ndarray) -> tuple[str, int | None]:
             return f"{outside[0]} is {_shown(parameters[outside[0]])}", _declared(posterior, outside[0])
         watched = _Lines(posterior.module.model, posterior.module.model.function.__code__.co_filename)
         try:
-            terms = _terms(watched, posterior.inputs, parameters)
+            sites = _sites(watched, posterior.inputs, parameters)
         except StanError as e:
             return _thrown(e, program)
-    for name, value in terms.items():
-        if not np.isfinite(value):
-            return f"the log density of {_statement(name, watched.lines, program)} is {value}", watched.lines.get(name)
+        for name, site in sites.items():
+            reason = _reason(name, site, watched.lines, program)
+            if reason:
+                return reason, watched.lines.get(name)
     return _gradient(posterior, point), None
 
 
-def _terms(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, float]:
-    """The log density of every site, in the order of the program."""
+def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The sites that add to the log density, in the order of the program."""
     key = np.zeros(2, np.uint32)
     trace = handlers.trace(handlers.substitute(handlers.seed(model, key), data=dict(parameters))).get_trace(**inputs)
-    return {n: float(np.sum(np.asarray(log_prob(s)))) for n, s in trace.items() if is_term(s)}
+    return {n: s for n, s in trace.items() if is_term(s)}
+
+
+def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], program: Any) -> str:
+    """What is wrong with the log density of a site; nothing if it is finite."""
+    try:
+        value = float(np.sum(np.asarray(log_prob(site))))
+    except StanError as e:
+        return f"{e}{_quoted(program, lines.get(name))}"
+    if np.isfinite(value):
+        return ""
+    return f"the log density of {name.split('__')[0]}{_quoted(program, lines.get(name))} is {value}"
 
 
 def _thrown(error: StanError, program: Any) -> tuple[str, int | None]:
@@ -75,11 +87,6 @@ def _thrown(error: StanError, program: Any) -> tuple[str, int | None]:
     line = notes.rpartition("line ")[2]
     number = int(line) if line.isdigit() else None
     return f"{error}{_quoted(program, number)}", number
-
-
-def _statement(name: str, lines: Mapping[str, int], program: Any) -> str:
-    plain = name.split("__")[0]
-    return f"{plain}{_quoted(program, lines.get(name))}"
 
 
 def _quoted(program: Any, line: int | None) -> str:

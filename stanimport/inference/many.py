@@ -91,7 +91,9 @@ def _known(folder: Path, index: int) -> Fit | None:
         return None
 
 
-def _in_this_process(module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> Any:
+def _in_this_process(
+    module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
+) -> Any:  # fmt: skip
     """Fits as they are done: those of the same shapes by one program."""
     from .batches import groups_of, sample_group
 

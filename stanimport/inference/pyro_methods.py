@@ -203,7 +203,9 @@ def variational(module: ModuleType, data: Any, guide: Any, settings: Mapping[str
                {n: v[None] for n, v in stats.items()}, density.inputs, settings, info, module)  # fmt: skip
 
 
-def _automatic(density: Density, settings: Mapping[str, Any], show: bool) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:
+def _automatic(
+    density: Density, settings: Mapping[str, Any], show: bool
+) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
     """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
     start = density.start(None)
 

@@ -23,7 +23,8 @@ def equal(a, b):
     [
         ("3", 3), ("-2.5e3", -2500.0), ("1e-3", 1e-3), (".5", 0.5), ("7L", 7), ("c(1, 2, 3)", [1, 2, 3]),
         ("c(1.5, -2)", [1.5, -2]), ("2:5", [2, 3, 4, 5]), ("3:1", [3, 2, 1]), ("c(1:3, 9)", [1, 2, 3, 9]),
-        ("integer(0)", []), ("double(2)", [0.0, 0.0]), ("c()", []), ("Inf", np.inf), ("c(-Inf, NaN)", [-np.inf, np.nan]),
+        ("integer(0)", []), ("double(2)", [0.0, 0.0]), ("c()", []), ("Inf", np.inf),
+        ("c(-Inf, NaN)", [-np.inf, np.nan]),
         ("structure(c(1,2,3,4,5,6), .Dim = c(2,3))", [[1, 3, 5], [2, 4, 6]]),
         ("structure(1:4, .Dim = c(2L, 2L))", [[1, 3], [2, 4]]),
     ],
@@ -39,7 +40,8 @@ def test_r_dump_of_several_variables():
 
 
 @pytest.mark.parametrize(
-    "text, line", [("N <- 1\ny <- c(1,\n", 3), ("N <- ?", 1), ("N 1", 1), ("a <- 1\nb <- structure(c(1,2), .Dim=c(3))", 2)]
+    "text, line",
+    [("N <- 1\ny <- c(1,\n", 3), ("N <- ?", 1), ("N 1", 1), ("a <- 1\nb <- structure(c(1,2), .Dim=c(3))", 2)],
 )
 def test_r_dump_that_is_none_tells_the_line(text, line):
     with pytest.raises(stanimport.StanDataError, match=rf"x\.R, line {line}: "):
@@ -65,7 +67,8 @@ def test_sources_of_the_same_data(tmp_path):
 @pytest.mark.parametrize(
     "name, content, told",
     [
-        ("a.json", "{", "no readable JSON"), ("a.json", "[1]", "must be a JSON object"), ("a.json", None, "can't be read"),
+        ("a.json", "{", "no readable JSON"), ("a.json", "[1]", "must be a JSON object"),
+        ("a.json", None, "can't be read"),
         ("a.csv", "x,y\n1\n", "differ in length"), ("a.csv", "x\none\n", "column x must hold numbers"),
         ("a.R", "x <- (", "line 1"),
     ],

@@ -1,0 +1,200 @@
+"""What a fit holds: shapes, names, tables, ArviZ's groups, and its life on disk and in other processes."""
+import pickle
+import subprocess
+import sys
+
+import arviz
+import numpy as np
+import pytest
+from conftest import FLIPS, data_of, load
+from scipy import stats
+
+import stanimport
+
+
+def test_variables_and_columns(beta_fit):
+    fit = beta_fit
+    assert list(fit.stan_variables()) == ["theta", "m", "pair", "z", "noise"]
+    theta, m = fit.stan_variable("theta"), fit.stan_variable("m")
+    assert m.shape == (1000, 2, 3)
+    np.testing.assert_allclose(m[:, 1, 2], 6 * theta)
+    first, second = fit.stan_variable("pair")
+    np.testing.assert_allclose(first, 2 * theta)
+    assert second.shape == (1000, 2) and set(np.unique(second[:, 0])) <= {0, 1} and (second[:, 1] == 1).all()
+    np.testing.assert_allclose(fit.stan_variable("z"), theta + 1j * (1 - theta))
+    assert fit.column_names[:7] == (
+        "lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")  # fmt: skip
+    assert fit.column_names[7:] == (
+        "theta", "m[1,1]", "m[2,1]", "m[1,2]", "m[2,2]", "m[1,3]", "m[2,3]", "pair:1", "pair:2[1]", "pair:2[2]",
+        "z[real]", "z[imag]", "noise")  # fmt: skip
+
+
+def test_draws_as_tables(beta_fit):
+    draws, flat = beta_fit.draws(), beta_fit.draws(concat_chains=True)
+    assert draws.shape == (500, 2, 20) and flat.shape == (1000, 20)
+    at = beta_fit.column_names.index("m[2,3]")
+    np.testing.assert_array_equal(flat[:500, at], draws[:, 0, at])
+    np.testing.assert_array_equal(flat[:, at], beta_fit.stan_variable("m")[:, 1, 2])
+    frame = beta_fit.draws_pd(["theta", "m[2,3]"])
+    assert list(frame) == ["chain__", "iter__", "draw__", "theta", "m[2,3]"]
+    assert frame["chain__"].tolist()[499:501] == [1, 2]
+    xr = beta_fit.draws_xr("m")
+    assert xr["m"].shape == (2, 500, 2, 3) and xr["m_dim_2"].values.tolist() == [1, 2, 3]
+    assert {n: v.shape for n, v in beta_fit.method_variables().items()}["lp__"] == (500, 2)
+
+
+def test_sampler_results(beta_fit):
+    assert beta_fit.step_size.shape == (2,) and beta_fit.metric.shape == (2, 1)
+    assert beta_fit.divergences.tolist() == [0, 0] and beta_fit.max_treedepths.tolist() == [0, 0]
+    depth, leaps = beta_fit.stats["treedepth__"], beta_fit.stats["n_leapfrog__"]
+    assert (leaps < 2.0**depth).all() and (leaps >= 2.0 ** (depth - 1)).all()
+
+
+def test_unknown_variables_are_suggested(beta_fit):
+    for ask in (beta_fit.stan_variable, beta_fit.draws_pd, beta_fit.draws_xr):
+        with pytest.raises(ValueError, match="did you mean 'theta'"):
+            ask("thetta")
+
+
+def test_summary_against_arviz(beta_fit):
+    mine = beta_fit.summary(percentiles=(3, 97))
+    theirs = arviz.summary({"theta": beta_fit.variables["theta"]}, round_to=10).loc["theta"]
+    row = mine.loc["theta"]
+    pairs = {"Mean": "mean", "StdDev": "sd", "ESS_bulk": "ess_bulk", "ESS_tail": "ess_tail", "R_hat": "r_hat",
+             "MCSE": "mcse_mean"}  # fmt: skip
+    for column, name in pairs.items():
+        assert row[column] == pytest.approx(theirs[name], rel=0.02), column
+    assert row["97%"] == pytest.approx(np.quantile(beta_fit.variables["theta"], 0.97))
+    assert mine.index[0] == "lp__" and beta_fit.summary(sig_figs=2).loc["theta", "Mean"] == float(f"{row['Mean']:.2g}")
+
+
+def test_groups_for_arviz(schools_fit):
+    data = schools_fit.to_arviz()
+    assert {"posterior", "sample_stats", "log_likelihood", "posterior_predictive", "prior", "observed_data",
+            "constant_data"} == set(data.groups())  # fmt: skip
+    gain, se, effect = data.observed_data["gain"].values, data.constant_data["se"].values, data.posterior["effect"]
+    expected = stats.norm.logpdf(gain, effect.values, se)
+    np.testing.assert_allclose(data.log_likelihood["gain"].values, expected, rtol=1e-10)
+    np.testing.assert_allclose(schools_fit.variables["log_lik"], expected, rtol=1e-10)
+    assert "replicated" in data.posterior_predictive and "log_lik" not in data.posterior
+    assert data.posterior["effect_dim_1"].values.tolist() == list(range(1, 9))
+    assert data.sample_stats["diverging"].dtype == bool
+    replicated = data.posterior_predictive["gain"].values - effect.values
+    assert stats.kstest((replicated / se).ravel(), "norm").pvalue > 1e-4
+    assert data.prior["mean_effect"].values.std() == pytest.approx(5, rel=0.15)  # mean_effect ~ normal(0, 5)
+
+
+def test_own_dims_and_coords(schools_fit):
+    data = schools_fit.to_arviz(dims={"effect": ["school"]}, coords={"school": list("ABCDEFGH")}, prior=False,
+                                log_likelihood=False, posterior_predictive=False)  # fmt: skip
+    assert data.posterior["effect"].sel(school="C").shape == (2, 500) and "log_likelihood" not in data.groups()
+
+
+def test_a_program_that_only_increments_the_target_takes_its_log_lik():
+    module = stanimport.loads("""
+data { int N; vector[N] y; }
+parameters { real mu; }
+model { target += normal_lpdf(y | mu, 1); }
+generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | mu, 1); }
+""")
+    y = np.array([0.5, 1.0, -0.2])
+    fit = stanimport.sample(module, {"N": 3, "y": y}, chains=2, iter_warmup=100, iter_sampling=100, seed=1)
+    data = fit.to_arviz(prior=False)
+    expected = stats.norm.logpdf(y, data.posterior["mu"].values[..., None], 1)
+    np.testing.assert_allclose(data.log_likelihood["log_lik"].values, expected)
+    assert "posterior_predictive" not in data.groups()
+
+
+def test_saved_loaded_pickled(beta_fit, tmp_path):
+    path = beta_fit.save(tmp_path / "fit.nc")
+    again = (stanimport.Fit.load(path), pickle.loads(pickle.dumps(beta_fit)))
+    for fit in again:
+        for name, value in beta_fit.variables.items():
+            np.testing.assert_array_equal(fit.variables[name], value)
+        assert list(fit.variables) == list(beta_fit.variables) and fit.column_names == beta_fit.column_names
+        assert fit.settings == beta_fit.settings and fit.program == beta_fit.program
+        np.testing.assert_array_equal(fit.step_size, beta_fit.step_size)
+        assert fit.data["N"] == 10 and type(fit.data["N"]) is int
+        assert fit.module.stan.source == beta_fit.program.source
+    assert arviz.from_netcdf(path).posterior["theta"].shape == (2, 500)
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
+
+
+def test_a_file_that_holds_no_fit(tmp_path):
+    (tmp_path / "fit.nc").write_text("nothing")
+    for name in ("fit.nc", "none.nc"):
+        with pytest.raises(stanimport.StanDataError, match=name):
+            stanimport.Fit.load(tmp_path / name)
+
+
+def test_a_full_disk_leaves_what_was_there(beta_fit, tmp_path, monkeypatch):
+    from stanimport.inference import storage
+
+    path = tmp_path / "fit.nc"
+    path.write_text("before")
+
+    def full(groups, place):
+        place.write_text("half")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(storage, "_write", full)
+    with pytest.raises(OSError, match="can't be written, nothing is kept.*No space left") as caught:
+        beta_fit.save(path)
+    assert caught.value.filename == str(path) and path.read_text() == "before"
+    assert [p.name for p in tmp_path.iterdir()] == ["fit.nc"]
+    with pytest.raises(OSError, match="can't be written"):
+        beta_fit.save(tmp_path / "no" / "folder.nc")
+
+
+def test_plots(schools_fit, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from stanimport.inference.arviz_packages import save_figure
+
+    axes = schools_fit.plot_trace(["spread"])
+    assert np.shape(axes) == (1, 2)
+    save_figure(axes, tmp_path / "trace.png")
+    assert (tmp_path / "trace.png").read_bytes()[:4] == b"\x89PNG"
+    assert len(np.ravel(schools_fit.plot_posterior(["spread", "mean_effect"]))) == 2
+    assert schools_fit.plot_ppc(num_pp_samples=20) is not None
+    matplotlib.pyplot.close("all")
+
+
+LIFE = """
+import sys, arviz, numpy as np, stanimport
+fit = stanimport.Fit.load(sys.argv[1])
+loo = arviz.loo(fit.to_arviz(), var_name="gain")
+new = stanimport.generate_quantities(data=sys.argv[2], previous_fit=fit, seed=1)
+print(loo.elpd_loo, new.stan_variable("replicated")[:, 0].std())
+"""
+
+
+def test_the_life_of_a_model(tmp_path):
+    """Data file in, sample, diagnose, save; elsewhere: load, LOO, quantities on new data."""
+    import json
+
+    data = data_of("eight_schools_noncentered")
+    (tmp_path / "data.json").write_text(json.dumps(data))
+    (tmp_path / "new.json").write_text(json.dumps(data | {"se": [100.0] * 8}))
+    program = load("eight_schools_noncentered").stan.filename
+    fit = stanimport.sample(program, tmp_path / "data.json", chains=4, iter_warmup=400, iter_sampling=400, seed=3,
+                            adapt_delta=0.95)  # fmt: skip
+    assert fit.diagnose().divergent < 20 and "effect[1]" in fit.summary().index
+    saved = fit.save(tmp_path / "fit.nc")
+    here = arviz.loo(fit.to_arviz(), var_name="gain")
+    command = [sys.executable, "-c", LIFE, str(saved), str(tmp_path / "new.json")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    elpd, spread = map(float, done.stdout.split())
+    assert elpd == pytest.approx(here.elpd_loo) == pytest.approx(-30.8, abs=0.4)  # -30.8 by R's loo
+    assert spread == pytest.approx(100, rel=0.1)
+
+
+def test_quantities_of_plain_draws(beta_module):
+    fit = stanimport.generate_quantities(beta_module, FLIPS, previous_fit={"theta": [0.25, 0.5]}, seed=1)
+    np.testing.assert_allclose(fit.stan_variable("pair")[0], [0.5, 1.0])
+    with pytest.raises(stanimport.StanDataError, match="lack parameter theta"):
+        stanimport.generate_quantities(beta_module, FLIPS, previous_fit={"other": [0.25]})
+    with pytest.raises(TypeError, match="previous_fit must be"):
+        stanimport.generate_quantities(beta_module, FLIPS)

@@ -1,0 +1,160 @@
+"""Optimization, Laplace, Pathfinder, variational inference and log_prob, against closed forms."""
+import numpy as np
+import pytest
+from conftest import FLIPS
+from scipy import stats
+
+import stanimport
+from stanimport.inference import LogProb
+from stanimport.inference.optimization import ConvergenceWarning
+
+NORMAL = """
+data { int N; vector[N] y; }
+parameters { vector[2] mu; real<lower=0> sigma; }
+model { mu ~ normal(0, 2); sigma ~ exponential(1); y ~ normal(mu[1] + 2 * mu[2], sigma); }
+"""
+Y = np.array([1.0, 2.5, 0.3, 1.9])
+POINT = {"mu": [0.2, 0.4], "sigma": 1.5}
+
+
+@pytest.fixture(scope="module")
+def normal():
+    return stanimport.loads(NORMAL, name="normal")
+
+
+@pytest.fixture(scope="module")
+def gaussian():
+    """A posterior that is normal: mean (1, -2), covariance [[2, 0.8], [0.8, 1]]."""
+    return stanimport.loads("""
+transformed data { matrix[2, 2] S = [[2, 0.8], [0.8, 1]]; }
+parameters { vector[2] x; }
+model { x ~ multi_normal([1, -2]', S); }
+generated quantities { real total = sum(x); }
+""", name="gaussian")
+
+
+def closed_form(mu, sigma):
+    return (stats.norm(0, 2).logpdf(mu).sum() + stats.expon().logpdf(sigma)
+            + stats.norm(mu[0] + 2 * mu[1], sigma).logpdf(Y).sum())  # fmt: skip
+
+
+def test_log_prob_with_gradient_and_jacobian(normal):
+    data = {"N": 4, "y": Y}
+    at = LogProb(normal, data)
+    with_jacobian, without = at(POINT), at(POINT, jacobian=False)
+    mu, sigma = np.array(POINT["mu"]), POINT["sigma"]
+    assert without.lp == pytest.approx(closed_form(mu, sigma), rel=1e-12)
+    assert with_jacobian.lp - without.lp == pytest.approx(np.log(sigma))
+    point, step = at.unconstrain(POINT), 1e-6
+    np.testing.assert_allclose(point, [0.2, 0.4, np.log(1.5)])
+    for i in range(3):
+        up, down = (at.at(point + s * step * np.eye(3)[i], jacobian=False).lp for s in (1, -1))
+        assert without.gradient[i] == pytest.approx((up - down) / (2 * step), rel=1e-6)
+    np.testing.assert_allclose(at.constrain(point)["sigma"], 1.5)
+    assert at.names == ["mu[1]", "mu[2]", "sigma"] and at.size == 3
+
+
+def test_log_prob_of_a_uniform_declaration_adds_nothing():
+    """`real<lower=0, upper=4>` is no `uniform(0, 4)`: only the statement adds its constant."""
+    bare, stated = (stanimport.loads(f"parameters {{ real<lower=0, upper=4> x; }} model {{ {s} }}")
+                    for s in ("", "x ~ uniform(0, 4);"))  # fmt: skip
+    values = [stanimport.log_prob(m, params={"x": 1.0}, jacobian=False).lp for m in (bare, stated)]
+    np.testing.assert_allclose(values, [0.0, -np.log(4)], atol=1e-14)
+
+
+def test_wrong_points(normal):
+    at = LogProb(normal, {"N": 4, "y": Y})
+    for params, told in (({"mu": [1, 2]}, "lack parameter sigma"), (POINT | {"sigma": -1}, "outside its domain"),
+                         (POINT | {"mu": 1}, "must have shape")):  # fmt: skip
+        with pytest.raises(stanimport.StanDataError, match=told):
+            at(params)
+    with pytest.raises(ValueError, match="shape"):
+        at.at([1.0])
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs", "newton"])
+def test_optimize(beta_module, algorithm):
+    mode = stanimport.optimize(beta_module, FLIPS, seed=1, algorithm=algorithm)
+    assert mode.converged and mode.stan_variable("theta") == pytest.approx(0.7, abs=1e-5)
+    assert mode.optimized_params_dict["m[2,3]"] == pytest.approx(4.2, abs=1e-4)
+    assert mode.stats["lp__"][0, 0] == pytest.approx(7 * np.log(0.7) + 3 * np.log(0.3))
+
+
+def test_optimize_with_the_jacobian(beta_module):
+    mode = stanimport.optimize(beta_module, FLIPS, seed=1, jacobian=True)
+    assert mode.stan_variable("theta") == pytest.approx(8 / 12, abs=1e-5)
+
+
+def test_an_optimization_that_does_not_converge(normal):
+    with pytest.raises(RuntimeError, match="did not converge in 1 iterations"):
+        stanimport.optimize(normal, {"N": 4, "y": Y}, seed=1, iter=1)
+    with pytest.warns(ConvergenceWarning):
+        assert not stanimport.optimize(normal, {"N": 4, "y": Y}, seed=1, iter=1, require_converged=False).converged
+
+
+def is_the_gaussian(fit, tolerance=0.15):
+    x = fit.stan_variable("x")
+    np.testing.assert_allclose(x.mean(axis=0), [1, -2], atol=tolerance)
+    np.testing.assert_allclose(np.cov(x.T), [[2, 0.8], [0.8, 1]], atol=2 * tolerance)
+    np.testing.assert_allclose(fit.stan_variable("total"), x.sum(axis=1))
+
+
+def test_laplace_is_exact_for_a_normal_posterior(gaussian):
+    fit = stanimport.laplace_sample(gaussian, seed=1, draws=4000)
+    is_the_gaussian(fit)
+    difference = fit.stats["log_p__"] - fit.stats["log_q__"]
+    assert np.ptp(difference) < 1e-8 and fit.method == "laplace"
+    np.testing.assert_allclose(fit.info["mode"], [1, -2], atol=1e-4)
+
+
+def test_laplace_at_a_given_mode(gaussian):
+    is_the_gaussian(stanimport.laplace_sample(gaussian, mode={"x": [1, -2]}, seed=1, draws=4000))
+
+
+def test_laplace_where_there_is_no_mode():
+    module = stanimport.loads("parameters { real<lower=0> x; } model { target += square(x); }")
+    with pytest.raises(ValueError, match="not negative definite"):
+        stanimport.laplace_sample(module, mode={"x": 1.0}, seed=1)
+
+
+def test_pathfinder(gaussian):
+    fit = stanimport.pathfinder(gaussian, seed=1, draws=2000)
+    is_the_gaussian(fit, 0.25)
+    assert fit.info["pareto_k"] < 0.7
+    inits = fit.create_inits(seed=1, chains=3)
+    assert len(inits) == 3 and inits[0]["x"].shape == (2,)
+
+
+@pytest.mark.parametrize("algorithm", ["fullrank", "meanfield"])
+def test_variational(gaussian, algorithm):
+    fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=3000, draws=2000)
+    if algorithm == "fullrank":
+        is_the_gaussian(fit)
+        assert fit.info["elbo"][-1] == pytest.approx(0, abs=0.05)  # the evidence of a normalized density
+    else:  # the diagonal law nearest in divergence has the conditional variances
+        np.testing.assert_allclose(fit.stan_variable("x").var(axis=0), [2 - 0.64, 1 - 0.32], rtol=0.2)
+
+
+def test_variational_with_a_guide_of_ones_own(gaussian):
+    import numpyro
+    from numpyro import distributions as dist
+
+    def guide(**inputs):
+        at = numpyro.param("at", np.zeros(2))
+        numpyro.sample("x", dist.Normal(at, 0.1).to_event(1))
+
+    fit = stanimport.variational(gaussian, seed=1, guide=guide, iter=1500)
+    np.testing.assert_allclose(fit.info["params"]["at"], [1, -2], atol=0.1)
+    assert fit.settings["algorithm"] == "guide" and fit.stan_variable("total").shape == (1000,)
+
+
+@pytest.mark.parametrize("function", [stanimport.optimize, stanimport.laplace_sample, stanimport.pathfinder,
+                                      stanimport.variational, stanimport.log_prob])  # fmt: skip
+def test_unknown_options(function, gaussian):
+    with pytest.raises(TypeError, match="has no option 'sead'"):
+        function(gaussian, sead=1)
+
+
+def test_a_program_without_a_guide_block_says_so(gaussian):
+    with pytest.raises(ValueError, match="no guide block"):
+        stanimport.variational(gaussian, algorithm="guide")

@@ -1,0 +1,105 @@
+"""What is said and done when sampling goes wrong: options, divergences, data, interrupts, missing libraries."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import warnings
+
+import pytest
+from conftest import FLIPS, QUICK, data_of, load
+
+import stanimport
+from stanimport.inference import DivergenceWarning
+
+SHORT = QUICK | dict(iter_warmup=100, iter_sampling=100)
+
+
+@pytest.mark.parametrize("options, told", [
+    (dict(warmup=100), "'iter_warmup'"), (dict(num_samples=100), "'iter_sampling'"), (dict(chain=2), "'chains'"),
+    (dict(target_accept=0.9), "'adapt_delta'"),
+])  # fmt: skip
+def test_unknown_options_suggest_the_right_one(beta_module, options, told):
+    with pytest.raises(TypeError, match=rf"no option .*did you mean {told}"):
+        stanimport.sample(beta_module, FLIPS, **options)
+
+
+@pytest.mark.parametrize("options, told", [
+    (dict(chains=0), "chains must be at least 1"), (dict(adapt_delta=1.2), "between 0 and 1"),
+    (dict(metric="dense"), "did you mean 'dense_e'"), (dict(method="numpiro"), "did you mean 'numpyro'"),
+    (dict(metric=[1, 2]), r"shape \(1,\)"), (dict(inits=[1, 2, 3]), "3 chains, but 2"),
+    (dict(step_size=-1), "positive"),
+    (dict(inits=-1), "at least 0"),
+], ids=str)  # fmt: skip
+def test_wrong_values_of_options(beta_module, options, told):
+    with pytest.raises(ValueError, match=told):
+        stanimport.sample(beta_module, FLIPS, **SHORT | options)
+
+
+def test_a_sampler_that_only_diverges_says_so():
+    module = stanimport.loads("parameters { real x; } model { x ~ normal(0, 1e-9); }")
+    options = SHORT | dict(adapt_engaged=False, step_size=10.0, inits={"x": 1e-9})
+    with pytest.warns(DivergenceWarning, match="every transition diverged"):
+        fit = stanimport.sample(module, **options)
+    assert "All 200 transitions diverged" in str(fit.diagnose())
+
+
+def test_the_funnel_is_diagnosed_with_advice():
+    module = stanimport.loads("parameters { real s; real x; } model { s ~ normal(0, 3); x ~ normal(0, exp(s / 2)); }")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DivergenceWarning)
+        found = stanimport.sample(module, **QUICK).diagnose()
+    assert not found.ok and found.divergent > 0 and "adapt_delta" in str(found)
+
+
+def test_data_errors_name_the_variable(beta_module):
+    with pytest.raises(stanimport.StanDataError, match=r"y\[2\] is 3.*declared as"):
+        stanimport.sample(beta_module, {"N": 2, "y": [1, 3]})
+
+
+def test_a_module_is_wanted():
+    with pytest.raises(TypeError, match="translated Stan module or a path, not int"):
+        stanimport.sample(3)
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
+def test_an_interrupt_returns_the_draws_so_far(beta_module):
+    """The signal comes when the first chain has drawn for a while."""
+    from stanimport.inference import nuts
+
+    sent = []
+    original = nuts.Track.add
+
+    def add(self, piece, count):
+        original(self, piece, count)
+        if self.done > 3000 and not sent:
+            sent.append(True)
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nuts.Track, "add", add)
+        with pytest.warns(RuntimeWarning, match="interrupted"):
+            fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=300, iter_sampling=2_000_000, seed=1)
+    assert fit.interrupted and 0 < fit.draws_per_chain < 2_000_000
+    assert fit.stan_variable("theta").mean() == pytest.approx(8 / 12, abs=0.05)
+
+
+def test_importing_the_package_loads_no_array_library():
+    code = "import sys, stanimport; sys.exit(any(m in sys.modules for m in ('jax', 'numpy', 'torch')))"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_sampling_needs_neither_pandas_nor_arviz():
+    """The plain installation has none of them."""
+    code = f"""
+import sys
+for name in ("arviz", "pandas", "xarray", "matplotlib"):
+    sys.modules[name] = None
+import stanimport
+from stanimport.inference.summary import table
+fit = stanimport.sample({str(load("coin").stan.filename)!r}, {data_of("coin")!r}, chains=1, iter_warmup=50,
+                        iter_sampling=50, seed=1)
+assert "bias" in table(fit).text() and fit.diagnose() is not None
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,132 @@
+"""The commands that fit a model: tables, saved fits, pictures, exit codes, caches."""
+import json
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport import commands
+from stanimport.__main__ import main
+
+COIN = """\
+data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
+parameters { real<lower=0, upper=1> theta; }
+model { theta ~ beta(2, 2); y ~ bernoulli(theta); }
+generated quantities { array[N] int y_rep; for (n in 1:N) y_rep[n] = bernoulli_rng(theta); }
+"""
+FEW = ["--chains", "2", "--warmup", "200", "--draws", "300", "--seed", "3", "--no-progress"]
+
+
+@pytest.fixture
+def coin(tmp_path, monkeypatch):
+    monkeypatch.setenv("STANIMPORT_JIT_CACHE", "off")
+    (tmp_path / "coin.stan").write_text(COIN)
+    (tmp_path / "coin.json").write_text(json.dumps({"N": 10, "y": [1, 1, 0, 1, 1, 1, 0, 1, 0, 1]}))
+    return ["coin.stan", "--data", "coin.json"]
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def rows(capsys):
+    lines = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    return {words[0]: words[1:] for words in lines if len(words) > 1}
+
+
+def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
+    assert main(["sample", *coin, *FEW, "--output", "fit.nc", "--plot", "fit.png"]) == 0
+    told = capsys.readouterr().out
+    assert "No problems" in told and "saved fit.nc" in told and "seed 3" in told
+    assert (tmp_path / "fit.png").read_bytes()[:4] == b"\x89PNG"
+    fit = stanimport.Fit.load("fit.nc")
+    assert fit.stan_variable("theta").mean() == pytest.approx(9 / 14, abs=0.03)  # beta(9, 5)
+    (tmp_path / "new.json").write_text(json.dumps({"N": 3, "y": [0, 0, 0]}))
+    assert main(["generate", "coin.stan", "--fit", "fit.nc", "--data", "new.json", "--seed", "1", "--output", "g.nc"]) == 0
+    new = stanimport.Fit.load("g.nc")
+    assert new.stan_variable("y_rep").shape == (600, 3)
+    np.testing.assert_array_equal(new.variables["theta"], fit.variables["theta"])
+    assert "y_rep[3]" in rows(capsys)
+
+
+@pytest.mark.parametrize("command, heading, value", [
+    ("optimize", "Value", 8 / 12), ("laplace", "Mean", 9 / 14), ("pathfinder", "Mean", 9 / 14),
+    ("variational", "Mean", 9 / 14),
+])  # fmt: skip
+def test_other_methods_print_their_table(coin, command, heading, value, capsys):
+    more = ["--iter", "2000"] if command == "variational" else []
+    assert main([command, *coin, "--seed", "3", "--no-progress", *more]) == 0
+    found = rows(capsys)
+    assert float(found["theta"][0]) == pytest.approx(value, abs=0.04) and heading in " ".join(map(str, found.items()))
+
+
+@pytest.mark.parametrize("arguments, told", [
+    (["sample", "coin.stan", "--wramup", "10"], "did you mean --warmup?"), (["sampel"], "did you mean sample?"),
+    (["sample", "coin.stan", "--data", "coin.json", "--metric", "dense"], "did you mean 'dense_e'"),
+    (["sample", "coin.stan", "--data", "coin.json", "--chains", "0"], "chains must be at least 1"),
+])  # fmt: skip
+def test_wrong_usage_ends_with_two(coin, arguments, told, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    assert caught.value.code == 2 and told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments, told", [
+    (["sample", "coin.stan", "--data", "none.json"], "none.json: can't be read"),
+    (["generate", "coin.stan", "--fit", "none.nc"], "none.nc: there is no such file"),
+    (["sample", "coin.stan", "--data", "coin.json", "--inits", "none.json", *FEW], "none.json"),
+    (["sample", "coin.stan", "--data", "coin.json", *FEW, "--output", "no/fit.nc"], "can't be written"),
+    (["cache", "nowhere"], "nowhere: there is no such folder"),
+])  # fmt: skip
+def test_wrong_input_ends_with_one(coin, arguments, told, capsys):
+    assert main(arguments) == 1
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", commands.COMMANDS)
+def test_every_command_has_help_with_examples(name, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main([name, "--help"])
+    shown = capsys.readouterr().out
+    assert caught.value.code == 0 and "examples:" in shown and f"stanimport {name}" in shown
+
+
+def test_the_list_of_commands(capsys):
+    assert main(["--help"]) == 0 and main([]) == 2
+    shown = capsys.readouterr().out
+    assert all(f"  {name} " in shown for name in commands.COMMANDS)
+    assert main(["--version"]) == 0 and capsys.readouterr().out == f"stanimport {stanimport.__version__}\n"
+
+
+def test_info(coin, capsys):
+    assert main(["info", "coin.stan", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["parameters"] == {"theta": "real<lower=0, upper=1> theta"}
+    assert main(["info"]) == 0
+    assert rows(capsys)["stanimport"] == [stanimport.__version__]
+
+
+def test_cache_sizes_and_clear(coin, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("STANIMPORT_JIT_CACHE")
+    stanimport.load(tmp_path / "coin.stan")
+    jit = tmp_path / "cache" / "jit"
+    jit.mkdir()
+    (jit / "program").write_bytes(b"x" * 2500)
+    assert main(["cache"]) == 0
+    told = capsys.readouterr().out
+    assert "translations: 2 files" in told and "compiled by XLA: 1 files, 2.5 kB" in told
+    assert main(["cache", "--clear"]) == 0
+    assert "2 removed" in capsys.readouterr().out and not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
+
+
+def test_the_jit_cache_is_chosen_by_the_environment(tmp_path, monkeypatch):
+    from stanimport import settings
+
+    monkeypatch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path))
+    monkeypatch.delenv("STANIMPORT_JIT_CACHE", raising=False)
+    assert settings.jit_cache() == tmp_path / "jit"
+    monkeypatch.setenv("STANIMPORT_JIT_CACHE", "off")
+    assert settings.jit_cache() is None
+    monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(tmp_path / "mine"))
+    assert settings.jit_cache() == tmp_path / "mine"
