@@ -161,7 +161,8 @@ def _vmap(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis,
 
     for axis in reversed(axes):
         of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
-    return of_lanes(*(values[i].data for i in varying))
+    # NumPy's arrays are no constants that JAX's functions with derivatives of their own take inside of a vmap
+    return of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
 
 
 def _vmap_torch(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:

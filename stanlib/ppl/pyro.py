@@ -105,18 +105,21 @@ def observe(name: str, distribution: Any, value: Any) -> None:
 
 def factor(name: str, value: Any) -> None:
     """Add to the log density; NaN rejects the draw, as -inf does."""
-    value = _tensor(plain(value))
+    _weigh(name, _tensor(plain(value)))
+
+
+def _weigh(name: str, value: torch.Tensor) -> None:
     weighted(name, torch.where(torch.isnan(value), -torch.inf, value))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    factor(name, join(parts))
+    _weigh(name, join(parts))
 
 
 def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
-    factor(name, join(parts).sum())
+    _weigh(name, join(parts).sum())
 
 
 def total(term: Any) -> Any:

@@ -76,7 +76,7 @@ functions {
         return 10 * a;
       }
     }
-    target += target() * 0.01;
+    target += a * 0.01;
     return a * 2;
   }
   void a_prior_lp(real a, int i) {
