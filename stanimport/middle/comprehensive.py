@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, TypeGuard
 
 from . import gprob, typed
 from .sites import SiteNames, root
@@ -85,9 +86,22 @@ class _Effects:
         if isinstance(s, typed.Tilde):
             return gprob.Observe(s.span, self.sites.new(self._name(s.value)), s.distribution, s.value)
         if isinstance(s, typed.Increment):
-            name = "jacobian__term" if s.kind == "jacobian" else "target__term"
-            return gprob.Factor(s.span, self.sites.new(name), s.value, s.kind == "jacobian")
+            return self._increment(s)
         return s
+
+    def _increment(self, s: typed.Increment) -> gprob.Stmt:
+        """A density of data is an observation, also where the program adds it to the target itself."""
+        if s.kind == "jacobian":
+            return gprob.Factor(s.span, self.sites.new("jacobian__term"), s.value, True)
+        outcomes = [n.arguments[0] for n in gprob.walk(s.value) if is_density(n)]
+        named = next((root(y) for y in outcomes if root(y) in self.data), None)
+        if named is None:
+            return gprob.Factor(s.span, self.sites.new("target__term"), s.value)
+        site, value = self.sites.new(self.data[named]), s.value
+        if is_density(value) and root(value.arguments[0]) == named:
+            law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
+            return gprob.Observe(s.span, site, law, value.arguments[0])
+        return gprob.Factor(s.span, site, value)
 
     def _name(self, value: gprob.Expr) -> str:
         variable = root(value)
@@ -96,6 +110,13 @@ class _Effects:
         if variable in self.parameters:
             return f"{self.parameters[variable]}__prior"
         return "density__term" if variable is None else f"{variable}__density"
+
+
+def is_density(node: Any) -> TypeGuard[gprob.Apply]:
+    """Whether an expression is a log density of the library."""
+    if not isinstance(node, gprob.Apply) or node.function.distribution is None:
+        return False
+    return node.function.name.endswith(("_lpdf", "_lpmf"))
 
 
 def map_statements(

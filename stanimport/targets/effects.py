@@ -154,7 +154,7 @@ class ModelEffects(Effects):
         if effect.term is not None:
             name = "ppl.observe_terms" if effect.observed else "ppl.factor_terms"
             return [b.run(b.call(name, site, effect.term))]
-        if effect.observed and isinstance(s.distribution.lpdf, Function) and s.distribution.lpdf.distribution:
+        if effect.observed and is_law(s):
             value = statements.expr(s.value)
             return [b.run(b.call("ppl.observe", site, statements.distribution(s.distribution, b), value))]
         term = term_of(effect, statements, b)
@@ -216,6 +216,11 @@ class NoEffects(Effects):
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return value
+
+
+def is_law(s: Any) -> bool:
+    """Whether a statement observes a law of the library."""
+    return isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, Function) and bool(s.distribution.lpdf.distribution)
 
 
 def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:

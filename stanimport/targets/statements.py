@@ -9,6 +9,7 @@ from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
 
 from ..middle import gprob
+from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
 from ..passes.binding_times import Loop, Nest, assigned_names, walk_statements
 from ..passes.control import always_returns
@@ -16,6 +17,7 @@ from . import bounds, lanes
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions
+from .traced import refuse_samples
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -220,7 +222,13 @@ class Statements:
         return not self.expr.with_static(indices).times.is_dynamic(e)
 
     def factor(self, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
-        return self.effects.add(Effect(s.site, False, s), self, b)
+        return self.effects.add(Effect(s.site, not s.jacobian and self._is_of_data(s.value), s), self, b)
+
+    def _is_of_data(self, e: gprob.Expr) -> bool:
+        """Whether an increment is made of densities of data: then it has a term per observation."""
+        outcomes = [n.arguments[0] for n in gprob.walk(e) if is_density(n)]
+        known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in gprob.walk(y))]
+        return bool(known) and all(map(self._is_data, outcomes))
 
     def bind(self, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
         """A call that returns a value and what it adds to the target."""
@@ -387,6 +395,7 @@ class Statements:
             return lanes.if_(self, s, b)
         if not self.expr.is_traced(s.condition):
             return [b.if_(self.expr.condition(s.condition), self.block(s.then), self.block(s.otherwise))]
+        refuse_samples(s)
         if always_returns(s.then) and always_returns(s.otherwise):
             return self._tail_if(s, b)
         state = [self.names[n] for n in self.state(s.then, s.otherwise)]

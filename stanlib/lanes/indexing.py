@@ -45,7 +45,7 @@ def _at_masked(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
     with entered(Frame(frame.axes)):
         inside = [_inside(i, n) for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x))]
         chosen = at(x, *(i for i, _ in inside)) if involves_lanes(x, [i for i, _ in inside]) else indexing.at(x, *indices)
-        bad = [b for _, b in inside if b is not None]
+        bad = [b for _, b in inside if b is not None and known(frame.mask) is None]
         for b in bad:
             chosen = combine(_nan_where, *same_rank(b, chosen))
     return chosen

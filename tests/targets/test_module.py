@@ -77,7 +77,7 @@ def test_what_the_module_says_of_itself():
     assert stan.source == SCHOOLS
 
 
-def test_what_is_not_built_is_refused_when_translated():
-    with pytest.raises(stanimport.StanSemanticError, match="not built yet") as caught:
+def test_what_a_scheme_lacks_is_refused_when_translated():
+    with pytest.raises(stanimport.StanSemanticError, match="mu has no law") as caught:
         stanimport.translate("p.stan", source=SCHOOLS, scheme="generative")
-    assert caught.value.lineno == 1
+    assert caught.value.lineno == 2

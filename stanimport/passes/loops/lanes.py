@@ -149,7 +149,7 @@ class Lanes:
         done = list(self._each(made, inside))
         lasting = sorted(private - declared(body))
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
-        return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(done))
+        return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
 
     def _each(self, made: Sequence[gprob.Stmt], scope: Scope) -> Iterator[gprob.Stmt]:
         for t in made:
@@ -276,7 +276,7 @@ def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
     return [count_of(r)]
 
 
-def _only_adds(body: Sequence[gprob.Stmt]) -> bool:
+def _only_adds(body: Stmts) -> bool:
     """Whether nothing leaves a loop but sums."""
     own = declared(body)
     for t in walk_statements(body):
@@ -284,6 +284,9 @@ def _only_adds(body: Sequence[gprob.Stmt]) -> bool:
             return False
         if not isinstance(t, (gprob.Assign, gprob.Declare, gprob.Accumulate, gprob.For)):
             return False
+    calls = [n for n in gprob.walk(body) if isinstance(n, (gprob.Apply, gprob.CallUser))]
+    if any(isinstance(n, gprob.CallUser) or n.function.domains or n.function.distribution for n in calls):
+        return False  # they may raise for the values of iterations that there are not
     return any(isinstance(t, gprob.Accumulate) for t in walk_statements(body))
 
 
