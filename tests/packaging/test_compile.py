@@ -164,7 +164,7 @@ def test_a_full_disk_leaves_nothing_behind(package, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(files.os, "fdopen", lambda descriptor, mode: Full())
-    with pytest.raises(OSError, match=r"No space left on device: .*program\.numpyro-comprehensive\.stanc") as caught:
+    with pytest.raises(OSError, match=r"No space left on device: .*program\.numpyro-mixed\.stanc") as caught:
         compile_package(package)
     assert caught.value.errno == errno.ENOSPC
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
