@@ -6,9 +6,7 @@ covariance serves all.
 """
 from __future__ import annotations
 
-import numpy as np
-
-from ..checks import same_size, square
+from ..checks import known, same_size, square
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..errors import StanIndexError
 from ..registry import stan_function, variadic_function
@@ -24,7 +22,7 @@ MOST_HALVINGS = 30  # a step that was cut in half so often is too short to matte
 
 
 def _predictor(theta, mean, y_index):
-    return (theta + mean)[np.asarray(y_index) - 1]
+    return (theta + mean)[y_index - 1]
 
 
 def bernoulli_logit(theta, y, y_index, mean):
@@ -43,7 +41,7 @@ def neg_binomial_2_log(theta, y, y_index, eta, mean):
     """eta is one dispersion for all observations, or has one for each."""
     from ..registry import by_symbol
 
-    shared = eta[0] if np.shape(eta) == (1,) else eta
+    shared = eta[0] if getattr(eta, "shape", ()) == (1,) else eta
     return by_symbol("neg_binomial_2_log_lpmf")(y, _predictor(theta, mean, y_index), shared)
 
 
@@ -62,9 +60,9 @@ def _search(xp, name, size, control):
     POSITIVE.check(xp, name, "max_num_steps", most_steps)
     Domain("1, 2 or 3", lambda xp, x: (x >= 1) & (x <= 3)).check(xp, name, "solver", solver)
     NONNEGATIVE.check(xp, name, "max_steps_line_search", line_search)
-    known = xp.is_concrete(start) and not np.any(start)
+    given = known(xp, start)
     halvings = min(int(line_search), MOST_HALVINGS)
-    return Search(float(tolerance), int(most_steps), halvings, None if known else start)
+    return Search(float(tolerance), int(most_steps), halvings, start if given is None or given.any() else None)
 
 
 def _model(xp, name, likelihood, arguments, block, covariance, covariance_arguments):

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 
 @dataclass(frozen=True)
 class Search:
@@ -39,10 +37,14 @@ class Model:
 
 def probes(size: int, block: int) -> Any:
     """The vectors whose products with a block diagonal matrix hold all its entries, one per column of a block."""
+    import numpy as np  # not before it is needed: records are read without an array library
+
     return np.tile(np.eye(block), size // block)
 
 
 def places(size: int, block: int) -> tuple[Any, Any]:
     """Rows and columns of the entries of the products, in the order of `probes`."""
+    import numpy as np
+
     rows = np.tile(np.arange(size), (block, 1))
     return rows, rows // block * block + np.arange(block)[:, None]

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-LAMBDAS = 0.5 ** np.arange(20)  # the shares of a Newton step that a line search tries
+LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries
 DECREASE = 1e-4  # of the share of the decrease that a linear system would show
 FIRST_RADIUS = 100.0  # times the size of the guess; MINPACK's
 ROUNDING = 4.0  # steps below so many units in the last place are lost
