@@ -53,7 +53,7 @@ def join(leaves: Sequence[Any], dtype: Any) -> tuple[Any, Callable[[Any], list[A
 def is_zero(tangent: Any) -> bool:
     """Whether a tangent is known to vanish, or belongs to integers."""
     zero = jax.custom_derivatives.SymbolicZero
-    return isinstance(tangent, zero) or tangent.dtype == jax.dtypes.float0
+    return isinstance(tangent, zero) or getattr(tangent, "dtype", None) == jax.dtypes.float0
 
 
 def fixed(x: Any) -> Any:

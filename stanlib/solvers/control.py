@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
 LOOSE = 1e-6
 STANS_OWN = ("rk45", "ckrk")  # the methods that are the same in Stan
@@ -21,6 +23,11 @@ class Control:
     relative: Any
     absolute: Any
     most_steps: int
+
+    def at_precision(self, epsilon: float) -> "Control":
+        """The same tolerances, but not tighter than the floating type allows."""
+        relative, absolute = max(float(self.relative), 100 * epsilon), np.maximum(self.absolute, epsilon)
+        return replace(self, relative=relative, absolute=absolute)
 
     def tightened(self) -> "Control":
         return replace(self, relative=TIGHTENING * self.relative, absolute=TIGHTENING * self.absolute)

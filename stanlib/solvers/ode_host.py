@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from . import explicit
-from .calculus_host import Lift, plain, records, without_gradient
+from .calculus_host import Lift, plain, precision, records, without_gradient
 from .control import STANS_OWN, Control
 from .explicit_host import Explicit
 from .implicit_host import Radau
@@ -47,9 +47,10 @@ def _states(
     lift: Lift, slope: Any, method: str, control: Control, t0: float, ts: Any, y0: Any, arguments: tuple[Any, ...]
 ) -> list[Any]:
     xp = lift.xp
+    control = control.at_precision(precision(y0))
     if not records(xp, y0, arguments):
         return march(xp, _stepper(lift, slope, method, control, t0, y0, ()), control, t0, ts, y0, method == "rk45")
-    tight = control.tightened()
+    tight = control.tightened().at_precision(precision(y0))
     states = march(xp, _stepper(lift, slope, method, tight, t0, y0, arguments), tight, t0, ts, y0, method == "rk45")
     if not (method in STANS_OWN and control.is_loose(np)):
         return states
@@ -75,6 +76,7 @@ def solve_dae(
     y0, arguments = lift(y0), lift.reals(arguments)
     if records(xp, y0, arguments):
         control = control.tightened()
+    control = control.at_precision(precision(y0))
 
     def residual(t: Any, y: Any, dy: Any) -> Any:
         return lift(f(lift(t), y, dy, *arguments))

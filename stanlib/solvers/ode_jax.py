@@ -7,7 +7,7 @@ parameters adjoint_jax.py goes back over the steps instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -22,11 +22,6 @@ from .march_jax import Stepper, first_step, march
 MOST_COLUMNS = 100  # derivatives that the state carries; with more, going back is faster
 STRETCH = 32  # steps that are repeated together on the way back
 Slope = Callable[..., Any]
-
-
-def at_precision(control: Control, dtype: Any) -> Control:
-    """The same tolerances, but not tighter than the floating type allows."""
-    return replace(control, relative=max(float(control.relative), 10 * float(jnp.finfo(dtype).eps)))
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ def _states(
     adjoint: int,
 ) -> Any:  # fmt: skip
     apart = method in STANS_OWN and control.is_loose(np)
-    control = at_precision(control, y0.dtype)
+    control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
 
     def plain(t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:

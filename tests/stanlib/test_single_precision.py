@@ -1,0 +1,55 @@
+"""Higher-order functions in single precision: tolerances that the type can't hold must not stop them."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stanlib import registry
+from stanlib.arrays import namespace
+
+
+def decay(t, y, k):
+    return -k * y
+
+
+def fading(t, y, dy, k):
+    return dy + k * y
+
+
+def bell(x, xc, k):
+    return namespace((x, k)).exp(-k * x * x)
+
+
+def values(k):
+    """One number from each function, all of them tighter by default than single precision."""
+    f, times = registry.by_symbol, np.array([0.5, 1.5])
+    yield from (f(f"ode_{m}")(decay, np.ones(1), 0.0, times, k)[1, 0] for m in ("rk45", "ckrk", "adams", "bdf"))
+    yield f("dae")(fading, np.ones(1), -np.ones(1), 0.0, times, k)[1, 0]
+    yield f("integrate_1d_double_exponential")(bell, -np.inf, np.inf, k)
+    yield f("integrate_1d_gauss_kronrod")(bell, 0.0, np.inf, k)
+    for name in ("solve_newton", "solve_powell"):
+        yield f(name)(lambda y, k: y * y - k, np.full(1, 0.5), k)[0]
+
+
+K = 1.3
+EXACT = [np.exp(-1.5 * K)] * 5 + [np.sqrt(np.pi / K), np.sqrt(np.pi / K) / 2, np.sqrt(K), np.sqrt(K)]
+SLOPES = [-1.5 * np.exp(-1.5 * K)] * 5 + [-np.sqrt(np.pi) / 2 * K**-1.5, -np.sqrt(np.pi) / 4 * K**-1.5]
+SLOPES += [0.5 / np.sqrt(K)] * 2
+
+
+def test_jax():
+    import jax
+
+    made, slopes = jax.jit(lambda k: jax.jvp(lambda k: jax.numpy.stack(list(values(k))), (k,), (1.0,)))(np.float32(K))
+    assert made.dtype == np.float32
+    np.testing.assert_allclose(made, EXACT, rtol=1e-4)
+    np.testing.assert_allclose(slopes, SLOPES, rtol=2e-4)
+
+
+def test_torch():
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+    k = torch.tensor(K, dtype=torch.float32, requires_grad=True)
+    made = list(values(k))
+    np.testing.assert_allclose([float(v.detach()) for v in made], EXACT, rtol=1e-4)
+    slopes = [float(torch.autograd.grad(v, k)[0]) for v in made]
+    np.testing.assert_allclose(slopes, SLOPES, rtol=2e-4)
