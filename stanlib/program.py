@@ -225,9 +225,14 @@ class GeneratedQuantities(StanFunction):
         return result
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, Any]) -> Any:
-        """The value of a parameter; a tuple's items may also be given under their sites' names: `p.1`, `p.2`."""
+        """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.
+
+        These are called `p.1`, `p.2` and `z.real`, `z.imag`.
+        """
         if name in inputs:
             return self.backend.draw(inputs[name])
+        if f"{name}.real" in inputs and f"{name}.imag" in inputs:
+            return self.backend.draw(inputs[f"{name}.real"]) + 1j * self.backend.draw(inputs[f"{name}.imag"])
         if not v.items:
             raise StanDataError(f"the draw lacks parameter {name}", name, self.program.filename)
         return tuple(self._drawn(item, f"{name}.{i}", inputs) for i, item in enumerate(v.items, 1))

@@ -72,15 +72,20 @@ def draw(value: Any) -> Any:
 # --- sites -----------------------------------------------------------------------------------------------------------
 
 
-def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+def parameter(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, **arguments: Any
+) -> Any:
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
     Args:
         name: the site, its Stan name.
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
+        complex: whether it is complex: its real and imaginary parts are sites, it itself a deterministic one.
         arguments: lower, upper, offset, multiplier.
     """
+    if complex:
+        return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support):
@@ -92,6 +97,12 @@ def parameter(name: str, shape: Sequence[int] = (), kind: str | None = None, **a
 def _constant_interval(support: Any) -> bool:
     bounds = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
     return all(isinstance(b, (int, float)) for b in bounds)
+
+
+def _complex(name: str, real: Any, imaginary: Any) -> Any:
+    value = real + 1j * imaginary
+    deterministic(name, value)
+    return value
 
 
 def observe(name: str, distribution: Any, value: Any) -> None:

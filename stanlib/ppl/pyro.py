@@ -76,8 +76,9 @@ def tensor(value: Any) -> Any:
 
 
 def parameter(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, **arguments: Any
-) -> Any:
+    name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, complex: bool = False,
+    **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
     Args:
@@ -85,11 +86,20 @@ def parameter(
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
         bounding: whether bounds of other parameters refer to this one.
+        complex: whether it is complex: its real and imaginary parts are sites, it itself a deterministic one.
         arguments: lower, upper, offset, multiplier.
     """
+    if complex:
+        return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes))
+
+
+def _complex(name: str, real: Any, imaginary: Any) -> Any:
+    value = real + 1j * imaginary
+    deterministic(name, value)
+    return value
 
 
 def observe(name: str, distribution: Any, value: Any) -> None:

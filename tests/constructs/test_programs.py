@@ -38,7 +38,9 @@ def parameters(module, data: dict, values: dict) -> dict:
 
 
 def _sites(name: str, value) -> dict:
-    """A tuple has a site for each of its items."""
+    """A tuple has a site for each of its items, a complex number for its real and imaginary parts."""
+    if np.iscomplexobj(value):
+        return {f"{name}.real": np.real(value), f"{name}.imag": np.imag(value)}
     if not isinstance(value, tuple):
         return {name: value}
     return {k: x for i, item in enumerate(value, 1) for k, x in _sites(f"{name}.{i}", item).items()}
