@@ -1,0 +1,67 @@
+"""Posteriors of posteriordb with reference draws: programs, data, and points of their posteriors."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def folder() -> Path | None:
+    """The checkout of stan-dev/posteriordb: $POSTERIORDB, or corpora/posteriordb beside this project."""
+    candidates = [os.environ.get("POSTERIORDB"), ROOT.parent / "corpora/posteriordb"]
+    found = (Path(c) / "posterior_database" for c in candidates if c)
+    return next((f for f in found if f.is_dir()), None)
+
+
+def names(database: Path) -> list[str]:
+    """The posteriors that have reference draws."""
+    every = sorted(f.stem for f in (database / "posteriors").glob("*.json"))
+    return [name for name in every if _record(database, name).get("reference_posterior_name")]
+
+
+def program(database: Path, name: str) -> Path:
+    return database / f"models/stan/{_record(database, name)['model_name']}.stan"
+
+
+def data(database: Path, name: str) -> dict[str, Any]:
+    return _zipped(database / f"data/data/{_record(database, name)['data_name']}.json.zip")
+
+
+def points(database: Path, name: str, count: int = 2) -> list[dict[str, Any]]:
+    """Some of the reference draws, as dicts of parameters on the constrained scale."""
+    reference = _record(database, name)["reference_posterior_name"]
+    chain = _zipped(database / f"reference_posteriors/draws/draws/{reference}.json.zip")[0]
+    length = len(next(iter(chain.values())))
+    chosen = range(length - 1, 0, -(length // count))
+    return [_gathered({k: v[i] for k, v in chain.items()}) for i in chosen][:count]
+
+
+def _record(database: Path, name: str) -> dict[str, Any]:
+    return json.loads((database / f"posteriors/{name}.json").read_text())
+
+
+def _zipped(path: Path) -> Any:
+    with zipfile.ZipFile(path) as z:
+        return json.loads(z.read(z.namelist()[0]))
+
+
+def _gathered(components: dict[str, float]) -> dict[str, Any]:
+    """Arrays from numbers with names such as 'theta[2,1]'."""
+    found: dict[str, dict[tuple[int, ...], float]] = {}
+    for name, value in components.items():
+        base, index = re.fullmatch(r"(\w+)(?:\[([\d,]+)\])?", name).groups()
+        found.setdefault(base, {})[tuple(int(i) - 1 for i in index.split(",")) if index else ()] = value
+    out = {}
+    for base, entries in found.items():
+        array = np.zeros(np.max(list(entries), axis=0) + 1 if () not in entries else ())
+        for index, value in entries.items():
+            array[index] = value
+        out[base] = array
+    return out

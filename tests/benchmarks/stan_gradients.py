@@ -1,0 +1,142 @@
+"""Gradients of posteriordb's models as compiled, against Stan's own compiled models.
+
+    STANIMPORT_BENCH_PYSTAN=/path/to/python python tests/benchmarks/stan_gradients.py [--only garch,arma] [--seconds 2]
+
+The variable names an interpreter that has PyStan 3: its httpstan brings stanc, the Stan library and its dependencies. A
+C++ compiler is needed too (a model takes it about a minute; --build names a folder that keeps them), and a checkout of
+posteriordb, in $POSTERIORDB.
+
+Both sides compute the log density on the unconstrained scale and its gradient, as their samplers do, at a reference
+draw, on one core, in a loop within the compiled program where each point depends on the gradient before: no call, copy
+or reading of data is counted. Stan's drops constant terms and is built by the flags of CmdStan, -O3 without threads.
+Both take turns, and the least time of each counts. Before, it is checked that the log densities of two draws differ by
+the same.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent.parent))
+
+import gradients  # noqa: E402  (sets JAX up)
+import jax  # noqa: E402
+import jax.numpy as jnp  # noqa: E402
+import numpy as np  # noqa: E402
+import posteriordb  # noqa: E402
+
+import stanimport  # noqa: E402
+from stanimport.inference.posterior import Posterior, condition  # noqa: E402
+
+FLAGS = ["-std=c++17", "-O3", "-D_REENTRANT", "-DBOOST_DISABLE_ASSERTS", "-D_GLIBCXX_USE_CXX11_ABI=0", "-w"]
+LIBRARIES = ["-lsundials_cvodes", "-lsundials_idas", "-lsundials_kinsol", "-lsundials_nvecserial", "-ltbb"]
+
+
+def httpstan() -> Path | None:
+    """The folder of PyStan's httpstan."""
+    python = os.environ.get("STANIMPORT_BENCH_PYSTAN")
+    if not python:
+        return None
+    command = [python, "-c", "import httpstan; print(httpstan.__path__[0])"]
+    return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
+
+
+def build(stan: Path, program: Path, folder: Path) -> Path:
+    """The timing program of a model, compiled if it is not there yet."""
+    target = folder / program.stem
+    if target.exists():
+        return target
+    code = folder / f"{program.stem}.cpp"
+    subprocess.run([stan / "stanc", "--O0", f"--o={code}", program], check=True, capture_output=True)
+    include, lib = stan / "include", stan / "lib"
+    command = ["g++", *FLAGS, f'-DMODEL_FILE="{code}"', f"-I{include}", HERE / "stan_gradients.cpp", "-o", target,
+               f"-L{lib}", f"-Wl,-rpath,{lib}", *LIBRARIES]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True)
+    return target
+
+
+class StanModel:
+    """A running timing program."""
+
+    def __init__(self, executable: Path, data: dict[str, Any], points: list[dict[str, Any]]):
+        self.folder = tempfile.TemporaryDirectory()
+        files = [Path(self.folder.name) / f"{i}.json" for i in range(3)]
+        for file, value in zip(files, [data, *points]):
+            file.write_text(json.dumps(value, default=lambda a: a.tolist()))
+        self.process = subprocess.Popen([executable, *files], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.difference = self._read()
+
+    def _read(self) -> float:
+        line = self.process.stdout.readline()
+        if not line:
+            raise RuntimeError("Stan's program ended")
+        return float(line)
+
+    def seconds(self, count: int) -> float:
+        """The time of so many gradients."""
+        self.process.stdin.write(f"{count}\n")
+        self.process.stdin.flush()
+        return self._read()
+
+    def close(self) -> None:
+        self.process.stdin.close()
+        self.process.wait()
+        self.folder.cleanup()
+
+
+def check(name: str, posterior: Posterior, points: list[Any], difference: float) -> None:
+    """Raise if the log densities of the two points don't differ as Stan's do."""
+    first, second = (float(jax.jit(lambda x: posterior.log_density(x, jacobian=False))(x)) for x in points)
+    np.testing.assert_allclose(second - first, difference, atol=1e-6 * max(1, abs(first)), err_msg=name)
+
+
+def compare(name: str, stan: Path, folder: Path, database: Path, budget: float) -> tuple[float, float, float]:
+    """Seconds of one gradient here and in Stan, and seconds to compile it here."""
+    program, data, draws = (f(database, name) for f in (posteriordb.program, posteriordb.data, posteriordb.points))
+    posterior = condition(stanimport.load(program), data)
+    points = [posterior.unconstrain(d, jnp.zeros(posterior.size))[0] for d in draws]
+    parameters = {v.name for v in posterior.program.parameters}
+    theirs = StanModel(build(stan, program, folder), data, [{k: d[k] for k in parameters} for d in draws])
+    check(name, posterior, points, theirs.difference)
+    start = {"x": points[0]}
+    compiling = gradients.compile_time(lambda p: posterior.log_density(p["x"]), start)
+    count = max(10, min(1000, int(0.02 / (theirs.seconds(20) / 20))))
+    ours = gradients.repeated(lambda p: posterior.log_density(p["x"]), count)
+    timed = [lambda: gradients.seconds(lambda: jax.block_until_ready(ours(start))), lambda: theirs.seconds(count)]
+    best = [t / count for t in gradients.least(timed, budget)]
+    theirs.close()
+    return *best, compiling
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="posteriors whose name contains this; several by commas")
+    parser.add_argument("--seconds", type=float, default=2.0, help="to measure each for")
+    parser.add_argument("--build", type=Path, default=Path(tempfile.gettempdir()) / "stanimport-stan-models")
+    a = parser.parse_args()
+    stan, database = httpstan(), posteriordb.folder()
+    if stan is None or database is None:
+        print("skipped: STANIMPORT_BENCH_PYSTAN names no interpreter with PyStan, or there is no posteriordb")
+        return
+    a.build.mkdir(parents=True, exist_ok=True)
+    ratios = {}
+    print("| posterior | here, µs | Stan, µs | Stan / here | compiling here, s |\n| --- | --: | --: | --: | --: |")
+    for name in (n for n in posteriordb.names(database) if any(part in n for part in a.only.split(","))):
+        ours, theirs, compiling = compare(name, stan, a.build, database, a.seconds)
+        ratios[name] = theirs / ours
+        print(f"| {name} | {1e6 * ours:.2f} | {1e6 * theirs:.2f} | {theirs / ours:.1f} | {compiling:.1f} |", flush=True)
+    mean, worst = math.exp(np.mean(np.log(list(ratios.values())))), min(ratios, key=ratios.get)
+    print(f"\n{len(ratios)} posteriors: {mean:.1f} times as fast as Stan in the geometric mean, "
+          f"least {ratios[worst]:.1f} ({worst})")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
