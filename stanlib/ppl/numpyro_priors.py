@@ -72,8 +72,10 @@ def _base(support: Any) -> Any:
 
 def _ends(support: Any) -> tuple[float, float] | None:
     """The bounds of an interval, if they are plain numbers."""
-    ends = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
-    return ends if all(isinstance(e, (int, float)) for e in ends) else None
+    lower, upper = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
+    if isinstance(lower, (int, float)) and isinstance(upper, (int, float)):
+        return float(lower), float(upper)
+    return None
 
 
 class Constrained(Distribution):  # type: ignore[misc]

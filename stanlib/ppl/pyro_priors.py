@@ -66,7 +66,7 @@ def _is_same(own: Any, declared: Any) -> bool:
     if isinstance(declared, StanConstraint):
         values = [float(a) for a in declared.arguments if isinstance(a, (int, float))]
         if declared.record.name == "lower":
-            return values == [0.0] and own is constraints.positive
+            return values == [0.0] and own in (constraints.positive, constraints.nonnegative)
         return declared.record.name == "lower_upper" and values == [0.0, 1.0] and own is constraints.unit_interval
     return getattr(own, "base_constraint", own) is declared
 

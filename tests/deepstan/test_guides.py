@@ -64,6 +64,20 @@ def test_the_words_stay_usable_as_names():
     assert stanimport.check("names.stan", source=source) == []
 
 
+FAMILIES = "a ~ normal(m, s); if (a > 0) b ~ gamma(1, 1); else b ~ lognormal(a, 1);"
+
+
+def test_branches_with_laws_of_several_families_are_pyros(torch_double):
+    import pyro
+
+    with pytest.raises(stanimport.StanSemanticError, match="NumPyro can't sample b in a branch"):
+        stanimport.translate("guided.stan", source=guided(FAMILIES), backend="numpyro")
+    pyro.clear_param_store()
+    trace = pyro.poutine.trace(stanimport.loads(guided(FAMILIES), backend="pyro").guide).get_trace(N=0, y=[])
+    above = trace.nodes["a"]["value"] > 0
+    assert ("Gamma" in type(trace.nodes["b"]["fn"]).__name__) == above
+
+
 # --- parameters of guides --------------------------------------------------------------------------------------------
 
 
