@@ -102,9 +102,8 @@ def check(
     program, diagnostics, _ = pipeline.analyse(_source(path, source), [Path(p) for p in include_paths], strict)
     if not pedantic:
         return diagnostics.warnings
-    from .frontend.pedantic import warnings
-
-    return sorted([*diagnostics.warnings, *warnings(program)], key=lambda d: d.span.in_main().start)
+    found = [*diagnostics.warnings, *pipeline.pedantic_warnings(program)]
+    return sorted(found, key=lambda d: d.span.in_main().start)
 
 
 def translate(

@@ -55,6 +55,13 @@ def analyse(
         return check_types(program, diagnostics, strict), diagnostics, includes
 
 
+def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:
+    """What a checked program does that is allowed but seldom meant."""
+    from .frontend.pedantic import warnings  # most translations don't ask
+
+    return list(warnings(program))
+
+
 def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Program:
     """The GProb of a checked program, after all passes.
 

@@ -1,7 +1,7 @@
 """Normal vectors by a Cholesky factor that is used for nothing else: by its covariance matrix instead.
 
-`L = cholesky_decompose(S); y ~ multi_normal_cholesky(m, L)` is `y ~ multi_normal(m, S)`, whose derivative needs the inverse
-of S alone and not the derivative of the factorisation.
+`L = cholesky_decompose(S); y ~ multi_normal_cholesky(m, L)` is `y ~ multi_normal(m, S)`, whose derivative needs the
+inverse of S alone and not the derivative of the factorisation.
 """
 from __future__ import annotations
 

@@ -220,7 +220,9 @@ class NoEffects(Effects):
 
 def is_law(s: Any) -> bool:
     """Whether a statement observes a law of the library."""
-    return isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, Function) and bool(s.distribution.lpdf.distribution)
+    if not isinstance(s, gprob.Observe) or not isinstance(s.distribution.lpdf, Function):
+        return False
+    return s.distribution.lpdf.distribution is not None
 
 
 def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:

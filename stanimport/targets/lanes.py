@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..middle import gprob
 from ..passes.loops.accesses import written
+from . import loops
 from .asty import Builder
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
 def _kind(st: Statements, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
     """How a loop whose bounds differ between lanes or iterations around gets lanes enough for all of them."""
     if st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper):
-        limits = st.limit(s, b)
+        limits = loops.limit(st, s, b)
         return {"most": limits[0]} if limits else {}
     return {"dense": b.const(True)} if s.dense and (st.expr.varies(s.lower) or st.expr.varies(s.upper)) else {}
 

@@ -132,7 +132,8 @@ class _Module:
             named = {"lifted": b.tuple_([b.const(path) for path in n.lifted])} if n.lifted else {}
             call = b.call(
                 "ppl.network", b.name("stan"), b.const(n.name), b.const(n.path), b.name("__name__"),
-                line=b.const(n.span.in_main().line), arguments=b.const(len(n.parameters)), dims=b.const(dimensions(n.result)), **named,
+                line=b.const(n.span.in_main().line), arguments=b.const(len(n.parameters)),
+                dims=b.const(dimensions(n.result)), **named,
             )  # fmt: skip
             made.append(b.assign(self.functions.networks[n.name], call))
         return made
@@ -143,7 +144,8 @@ class _Module:
         self, body: tuple[gprob.Stmt, ...], dynamic: Iterable[str], effects: Effects
     ) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
         names = Names()
-        names.taken |= set(self.functions.networks.values()) | set(self.functions.variants.values()) | {f.name for f in self.program.functions}
+        names.taken |= {*self.functions.networks.values(), *self.functions.variants.values()}
+        names.taken |= {f.name for f in self.program.functions}
         statements, prepared = self.functions.prepare(body, list(dynamic), names, effects)
         return statements, prepared, names
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from functools import partial
 
 from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
@@ -11,13 +10,11 @@ from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
 from ..middle import gprob
 from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
-from ..passes.binding_times import Loop, Nest, assigned_names, walk_statements
-from ..passes.control import always_returns
-from . import bounds, lanes
+from ..passes.binding_times import Nest, walk_statements
+from . import bounds, branches, lanes, loops
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions
-from .traced import refuse_samples
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -255,69 +252,7 @@ class Statements:
         arguments = [b.const(site), value, *([b.const(kind)] if kind is not None else [])]
         return [b.run(b.call(self.effects.check_function, *arguments, **named))]
 
-    # --- control flow
-
-    def for_(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
-        if s.lanes:
-            return lanes.for_(self, s, b)
-        if self.times.loop(s) == Loop.TRACED and self.expr.traces:
-            return self._traced_for(s, b)
-        low, high = self.expr(s.lower), _plus_one(self.expr(s.upper), b)
-        before = self.effects.open_list()
-        body = self.block(s.body)
-        loop = b.for_(self.names[s.name], b.call("range", low, high), body)
-        return [*self.effects.lists_before(before, b), loop, *self.effects.close_list(before, self, b)]
-
-    def _traced_for(self, s: gprob.For, b: Builder) -> list[ast.stmt]:
-        outer = self.nest
-        limit = self.limit(s, b)
-        if outer is None:
-            static = Nest(lambda e: not self.times.is_dynamic(e), assigned_names(s.body))
-            self.nest = static.inside(s)
-        else:
-            self.nest = outer.inside(s)
-        out = self._lifted_for(s, limit, b)
-        self.nest = outer
-        if outer is None:
-            out, self.limits = [*self.limits, *out], []
-        return out
-
-    def _lifted_for(self, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
-        state = [self.names[n] for n in self.state(s.body)]
-        name, index = self.names.new("loop"), self.names[s.name]
-        frame = self.effects.open_lifted()
-        split, body = self.with_random(s.body, b.name(index), lambda: self.block(s.body), b)
-        terms = self.effects.close_lifted(frame)
-        body = [*self.effects.initial(frame, s.body, b), *body]
-        body.append(b.return_(b.tuple_([b.name(n) for n in (*state, *terms.values())])))
-        function = b.function(name, [index, *state], body)
-        arguments = [self.expr(s.lower), self.expr(s.upper), b.name(name), b.tuple_([b.name(n) for n in state])]
-        if terms or limit:
-            arguments.append(b.const(len(terms)))
-        call = b.call("ppl.for_loop", *arguments, *limit)
-        return [*split, function, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
-
-    def limit(self, s: gprob.For, b: Builder) -> list[ast.expr]:
-        """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
-        if self.nest is None or not (self.times.is_dynamic(s.lower) or self.times.is_dynamic(s.upper)):
-            return []
-        lower, upper = self.nest.inline(s.lower), self.nest.inline(s.upper)
-        ranges = [(n, self.nest.inline(n.lower), self.nest.inline(n.upper)) for n in self.nest.loops]
-        if lower is None or upper is None or any(x is None or y is None for _, x, y in ranges):
-            return []
-        known = self.expr.with_static({n.name for n in self.nest.loops})
-        count = b.binary(b.binary(known(upper), "-", known(lower)), "+", b.const(1))
-        clauses = []
-        for loop, low, high in ranges:
-            assert low is not None and high is not None
-            values = b.call("range", known(low), _plus_one(known(high), b))
-            clauses.append(ast.comprehension(b.target(self.names[loop.name]), values, [], 0))
-        most = self.names.new("most")
-        self.limits.append(b.assign(most, b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))))
-        return [b.name(most)]
-
-    def _results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
-        return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]
+    # --- what control flow shares
 
     def passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
         """What a lifted body has collected goes on to whatever is around it."""
@@ -356,79 +291,8 @@ class Statements:
                     assigned.setdefault(s.name)
         return [n for n in assigned if n not in declared]
 
-    def while_(self, s: gprob.While, b: Builder) -> list[ast.stmt]:
-        if not self.expr.is_traced(s.condition):
-            before = self.effects.open_list()
-            loop = b.while_(self.expr.condition(s.condition), self.block(s.body))
-            return [*self.effects.lists_before(before, b), loop, *self.effects.close_list(before, self, b)]
-        state = [self.names[n] for n in self.state(s.body)]
-        total = self.effects.open_sum(self, b)
-        state += [total] if total else []
-        start = [b.assign(total, b.const(0.0))] if total else []
-        count = self.names.new("count") if self.uses_random((s.condition, s.body)) else ""
-        if count:
-            state.append(count)
-            start.append(b.assign(count, b.const(0)))
-        made, body = self._while_functions(s, state, count, b)
-        after = self.effects.close_sum(total, self, b)
-        call = b.call("ppl.while_loop", *map(b.name, made), b.tuple_([b.name(n) for n in state]))
-        return [*start, *body, *self._results(call, state, b), *after]
-
-    def _while_functions(
-        self, s: gprob.While, state: list[str], count: str, b: Builder
-    ) -> tuple[list[str], list[ast.stmt]]:
-        """The names of the condition's and the body's functions, and their definitions; `count` counts iterations."""
-        made, out = [], []
-        next_ = [b.assign(count, b.binary(b.name(count), "+", b.const(1)))] if count else []
-        index = b.name(count) if count else b.const(0)
-        for label, nodes, make in (
-            ("condition", s.condition, lambda: [b.return_(self.expr.condition(s.condition))]),
-            ("body", s.body, lambda: [*self.block(s.body), *next_, b.return_(b.tuple_([b.name(n) for n in state]))]),
-        ):
-            split, body = self.with_random(nodes, index, make, b)
-            made.append(self.names.new(label))
-            out += [*split, b.function(made[-1], state, body)]
-        return made, out
-
-    def if_(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
-        if s.lanes:
-            return lanes.if_(self, s, b)
-        if not self.expr.is_traced(s.condition):
-            return [b.if_(self.expr.condition(s.condition), self.block(s.then), self.block(s.otherwise))]
-        refuse_samples(s)
-        if always_returns(s.then) and always_returns(s.otherwise):
-            return self._tail_if(s, b)
-        state = [self.names[n] for n in self.state(s.then, s.otherwise)]
-        frame = self.effects.open_lifted()
-        bodies, functions, references = [], [], []
-        for body in (s.then, s.otherwise):
-            split, written = self.with_random(body, b.const(0), partial(self.block, body), b)
-            functions += split
-            bodies.append(written)
-        terms = self.effects.close_lifted(frame)
-        result = b.tuple_([b.name(n) for n in (*state, *terms.values())])
-        for label, written in zip(("then", "otherwise"), bodies):
-            start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
-            name = self.names.new(label)
-            functions.append(b.function(name, state, [*start, *written, b.return_(result)]))
-            references.append(b.name(name))
-        condition = self.expr.condition(s.condition)
-        call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
-        return [*functions, *self._results(call, [*state, *terms.values()], b), *self.passed_on(terms, b)]
-
-    def _tail_if(self, s: gprob.If, b: Builder) -> list[ast.stmt]:
-        """Both sides return: so does the choice between them. What a side assigns is a parameter of its function."""
-        functions, references = [], []
-        given = [*(self.names[n] for n in self.state(s.then, s.otherwise)), *self.effects.running]
-        for label, body in (("then", s.then), ("otherwise", s.otherwise)):
-            name = self.names.new(label)
-            split, made = self.with_random(body, b.const(0), partial(self.block, body), b)
-            if not isinstance(made[-1], ast.Return):  # it rejects
-                made.append(b.return_(self.effects.returned(b.call("fn.not_a_number"), b)))
-            functions += [*split, b.function(name, given, made)]
-            references.append(b.lambda_((), b.call(name, *map(b.name, given))) if given else b.name(name))
-        call = b.call("ppl.choose", self.expr.condition(s.condition), *references)
-        return [*functions, b.return_(call)]
+    def results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
+        return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]
 
     def break_(self, s: gprob.Break, b: Builder) -> list[ast.stmt]:
         return [b.break_()]
@@ -460,17 +324,12 @@ def _in_array(sized: gprob.Sized, item: gprob.Sized, dims: int) -> gprob.Sized:
     return gprob.Sized(array(item.type, dims), (*sized.shape, *item.shape), item.items)
 
 
-def _plus_one(e: ast.expr, b: Builder) -> ast.expr:
-    if isinstance(e, ast.Constant) and isinstance(e.value, int):
-        return b.const(e.value + 1)
-    return b.binary(e, "+", b.const(1))
-
-
 _METHODS: dict[type, Callable[..., list[ast.stmt]]] = {
     gprob.Declare: Statements.declare, gprob.Assign: Statements.assign, gprob.Sample: Statements.sample,
-    gprob.Param: Statements.param, gprob.Observe: Statements.observe, gprob.Factor: Statements.factor, gprob.Bind: Statements.bind,
-    gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: Statements.for_,
-    gprob.While: Statements.while_, gprob.If: Statements.if_, gprob.Break: Statements.break_,
+    gprob.Param: Statements.param, gprob.Observe: Statements.observe, gprob.Factor: Statements.factor,
+    gprob.Bind: Statements.bind,
+    gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: loops.for_,
+    gprob.While: loops.while_, gprob.If: branches.if_, gprob.Break: Statements.break_,
     gprob.Continue: Statements.continue_, gprob.Return: Statements.return_, gprob.Run: Statements.run,
     gprob.Message: Statements.message, gprob.Recur: lanes.recur,
     gprob.Accumulate: lanes.accumulate, gprob.Last: lanes.last,

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import namespace
 from ..domains import guard
 from .frames import Axis, Frame, current, outside
-from .values import Lanes, agreed, align, full, is_lanes, known, operand
+from .values import Lanes, agreed, align, full, operand
 
 if TYPE_CHECKING:
     from ..distribution import Distribution
@@ -31,11 +31,16 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
         return function(*map(_one_lane, values))
     if is_densities(function):
         terms = density_terms(function, values, frame)
-        return Lanes(namespace((terms.data,)).sum(terms.data, axis=tuple(range(len(terms.axes), len(terms.data.shape)))),
-                     terms.axes, terms.mask) if terms.rank else terms  # fmt: skip
+        return _summed(terms) if terms.rank else terms
     if all(rank_of(v) == 0 for v in values) and not function.one_by_one and not function.shape_arguments:
         return _elementwise(function, values, frame)
     return each(function, *values)
+
+
+def _summed(terms: Lanes) -> Lanes:
+    """The sum of the terms of every lane."""
+    own = tuple(range(len(terms.axes), len(terms.data.shape)))
+    return terms.like(namespace((terms.data,)).sum(terms.data, axis=own))
 
 
 def rank_of(value: Any) -> int:
@@ -128,7 +133,9 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def _is_count(value: Any) -> bool:
     """Whether a value is a known integer, which may decide a shape."""
-    return type(value) is Lanes and not value.rank and isinstance(value.data, np.ndarray) and value.data.dtype.kind in "iu"
+    if type(value) is not Lanes or value.rank:
+        return False
+    return isinstance(value.data, np.ndarray) and value.data.dtype.kind in "iu"
 
 
 def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -231,6 +238,3 @@ def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
         with outside():
             return Lanes(function(random, *arrays), frame.axes, frame.mask)
     return each_random(random, function, *values)  # type: ignore[no-any-return]
-
-
-__all__ = ["call", "density_terms", "each", "is_densities", "is_elementwise", "is_lanes", "known", "log_terms", "rank_of"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import namespace
 from .frames import Axis, Frame, current, entered, inside
-from .values import Lanes, align, combine, full, known, operand, refined, same_rank
+from .values import Lanes, align, combine, known, operand, refined, same_rank
 
 WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
 
@@ -84,7 +84,7 @@ def alike(*numbers: Any) -> Iterator[None]:
     keys = np.stack([np.broadcast_to(a, shape).ravel() for a in arrays], axis=1)
     _, group = np.unique(keys, axis=0, return_inverse=True)
     for g in range(int(group.max()) + 1):
-        chosen = np.nonzero((group.reshape(shape) == g))
+        chosen = np.nonzero(group.reshape(shape) == g)
         if chosen[0].size == group.size:
             yield from inside(frame, None)
             return

@@ -12,7 +12,20 @@ from ..errors import StanIndexError
 from ..indexing import Span
 from .frames import Axis, Frame, current, entered
 from .reductions import masked, summed
-from .values import Lanes, agreed, align, combine, full, is_lanes, known, move_front, operand, permuted, refined, same_rank
+from .values import (
+    Lanes,
+    agreed,
+    align,
+    combine,
+    full,
+    is_lanes,
+    known,
+    move_front,
+    operand,
+    permuted,
+    refined,
+    same_rank,
+)
 
 
 def involves_lanes(x: Any, indices: Sequence[Any]) -> bool:
@@ -44,11 +57,16 @@ def _at_masked(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
     """A selection under a condition on parameters: where an index is out of range, lanes that the mask leaves out."""
     with entered(Frame(frame.axes)):
         inside = [_inside(i, n) for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x))]
-        chosen = at(x, *(i for i, _ in inside)) if involves_lanes(x, [i for i, _ in inside]) else indexing.at(x, *indices)
+        chosen = _any_at(x, [i for i, _ in inside])
         bad = [b for _, b in inside if b is not None and known(frame.mask) is None]
         for b in bad:
             chosen = combine(_nan_where, *same_rank(b, chosen))
     return chosen
+
+
+def _any_at(x: Any, indices: Sequence[Any]) -> Any:
+    """A selection that may or may not differ between lanes."""
+    return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
 
 
 def _inside(index: Any, size: int) -> tuple[Any, Any]:
@@ -72,7 +90,7 @@ def _seen(index: Any, frame: Frame) -> Any:
 
 
 def _plain_first(x: Any, indices: Sequence[Any], frame: Frame) -> tuple[Any, list[Any]]:
-    """x after the ranges and integer arrays that all lanes share; what is left are single indices, None for kept axes."""
+    """x after the ranges and integer arrays that all lanes share, and the single indices left; None for kept axes."""
     left: list[Any] = []
     for position, i in enumerate(indices):
         if isinstance(i, Span):
@@ -155,7 +173,8 @@ def _ints_first(x: Any, indices: list[Any]) -> tuple[Any, list[Any]]:
     shared = [Span() if i is None or type(i) is Lanes else i for i in indices]
     lanes = (Span(),) * len(x.axes) if type(x) is Lanes else ()
     out = indexing.at(x.data if type(x) is Lanes else x, *lanes, *shared)
-    return (Lanes(out, x.axes, x.mask) if type(x) is Lanes else out), [i for i in indices if i is None or type(i) is Lanes]
+    left = [i for i in indices if i is None or type(i) is Lanes]
+    return (x.like(out) if type(x) is Lanes else out), left
 
 
 def _outer(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
@@ -264,7 +283,7 @@ def _masked_value(x: Any, value: Any, indices: tuple[Any, ...], frame: Frame, ar
     from .control import merge
 
     with entered(Frame(frame.axes)):
-        old = at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
+        old = _any_at(x, indices)
         return merge(Lanes(frame.mask.data, frame.mask.axes), value, old)
 
 
@@ -298,7 +317,7 @@ class Target:
             and len(set(used)) == len(used)
             and not set(used) & set(self.axes)
             and set(used) | set(self.axes) >= {a for a in self._value_axes()}
-            and all(type(i) is not Lanes or known(i) is not None and len(i.axes) == 1 and not i.rank for i in self.indices)
+            and all(known(i) is not None and len(i.axes) == 1 and not i.rank for i in self.indices if type(i) is Lanes)
         )
 
     def _value_axes(self) -> tuple[Axis, ...]:
@@ -329,8 +348,8 @@ class Target:
         value = self._arranged(kept, order)
         xp = namespace((x, value))
         covered = all(isinstance(s, slice) and s.indices(n) == (0, n, 1) for s, n in zip(block, x.shape))
-        shape = tuple(_length(s, n) for s, n in zip(block, x.shape) if isinstance(s, slice)) + tuple(x.shape[len(block) :])
-        value = xp.broadcast_to(xp.asarray(value), shape)
+        shape = tuple(_length(s, n) for s, n in zip(block, x.shape) if isinstance(s, slice))
+        value = xp.broadcast_to(xp.asarray(value), shape + tuple(x.shape[len(block) :]))
         if covered and not self.in_place and xp.is_integer(value) == xp.is_integer(x):
             return value
         return self._set(xp, x, block, value)
@@ -357,7 +376,7 @@ class Target:
         own = [Lanes(np.arange(a.size), (a,)) for a in self.axes]
         singles = [operand(i, Frame(frame.axes)) for i in own]
         for i, size in zip(self.indices, x.shape[len(self.axes) :]):
-            if isinstance(i, Span) or len(np.shape(i.data if type(i) is Lanes else i)) > (len(i.axes) if type(i) is Lanes else 0):
+            if isinstance(i, Span) or (i.rank if type(i) is Lanes else len(np.shape(i))):
                 raise StanIndexError("a range can't be assigned to at indices that differ between iterations")
             array = i.data if type(i) is Lanes else np.asarray(i) if known(i) is not None else i
             if isinstance(array, np.ndarray):
@@ -404,8 +423,7 @@ def add_at(x: Any, value: Any, *indices: Any, loop: Lanes, over: Lanes | None = 
     if all(type(i) is not Lanes or set(i.axes) <= set(around.axes) for i in seen):
         added = summed(value, around.axes)
         with entered(around):
-            old = at(x, *seen) if involves_lanes(x, seen) else indexing.at(x, *seen)
-            return assign(x, old + added, *seen, over=over) if over is not None else indexing.assign(x, old + added, *seen)
+            return indexing.assign(x, _any_at(x, seen) + added, *seen, over=over)
     home = around if over is None else over.axes[0].around
     return _scattered(x, value, seen, frame, home)
 
@@ -424,7 +442,3 @@ def _scattered(x: Any, value: Any, indices: Sequence[Any], frame: Frame, home: F
     old, sums = xp.convert((old, sums))
     out = old + xp.reshape(sums, tuple(old.shape))
     return Lanes(out, home.axes, home.mask) if home.axes else out
-
-
-__all__ = ["add_at", "assign", "at", "involves_lanes"]
-

@@ -1,6 +1,7 @@
 """Laws whose parameters differ between lanes, and what observations in lanes add to the target."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -46,8 +47,8 @@ class LaneLaw:
         arrays, axes = align(values, frame)
         arrays = [_with_rank(a, v, frame, axes, rank) for a, v in zip(arrays, values)]
         y = full(values[0], frame)
-        y = y.reshape(tuple(y.shape[: len(frame.axes)]) + (1,) * (rank + len(frame.axes) - len(y.shape)) + tuple(y.shape[len(frame.axes) :]))
-        return make(self.record, arrays[1:]), y
+        lanes, own = tuple(y.shape[: len(frame.axes)]), tuple(y.shape[len(frame.axes) :])
+        return make(self.record, arrays[1:]), y.reshape(lanes + (1,) * (rank - len(own)) + own)
 
 
 def _takes_rows(law: Distribution, values: Sequence[Any]) -> bool:
@@ -93,9 +94,9 @@ class TruncatedLaneLaw:
     def log_prob(self, value: Any) -> Any:
         inside: Any = True
         if self.lower is not None:
-            inside = combine(lambda y, b: y >= b, value, self.lower) if _any_lanes(value, self.lower) else value >= self.lower
+            inside = _compared(operator.ge, value, self.lower)
         if self.upper is not None:
-            below = combine(lambda y, b: y <= b, value, self.upper) if _any_lanes(value, self.upper) else value <= self.upper
+            below = _compared(operator.le, value, self.upper)
             inside = below if inside is True else inside & below
         terms = self.base.log_prob(value) - self.log_normalizer
         if not _any_lanes(terms, inside):
@@ -105,6 +106,10 @@ class TruncatedLaneLaw:
     def observed(self, value: Any, make: Any) -> None:
         """No distribution of the backend: the terms are computed here."""
         del value, make
+
+
+def _compared(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    return combine(f, a, b) if _any_lanes(a, b) else f(a, b)
 
 
 def _any_lanes(*values: Any) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from .frames import OUTSIDE, Axis, Frame, current
+from .frames import Axis, Frame, current
 
 
 class Lanes:
@@ -217,6 +217,3 @@ def full(value: Any, frame: Frame) -> Any:
 def first(value: Any) -> Any:
     """The value of the first lane: what a message shows."""
     return value.data[(0,) * len(value.axes)] if type(value) is Lanes else value
-
-
-__all__ = ["OUTSIDE", "Lanes", "align", "combine", "first", "full", "is_lanes", "known", "operand", "refined"]

@@ -80,9 +80,13 @@ def reads(node: Any) -> Iterator[Access]:
 
 def flattened(e: gprob.Index) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
     """`x[i][j]` as x and (i, j), as long as the indices before the last are single ones."""
-    base, indices = e.base, e.indices
-    while isinstance(base, gprob.Index) and all(isinstance(i, gprob.Single) for i in base.indices):
-        base, indices = base.base, (*base.indices, *indices)
+    base: gprob.Expr = e.base
+    indices = e.indices
+    while isinstance(base, gprob.Index):
+        inner: gprob.Index = base
+        if not all(isinstance(i, gprob.Single) for i in inner.indices):
+            break
+        base, indices = inner.base, (*inner.indices, *indices)
     return base, indices
 
 

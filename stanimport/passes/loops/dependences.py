@@ -80,8 +80,8 @@ def build(
 ) -> Graph:
     """The graph of statements with these accesses in a loop over `index`.
 
-    `inner` are the variables that change inside of the loop, `private` the variables of which every iteration has its own. In a
-    `simple` statement all reads come before the one write.
+    `inner` are the variables that change inside of the loop, `private` those of which every iteration has its own. In
+    a `simple` statement all reads come before the one write.
     """
     graph = Graph(len(accesses))
     for i, first in enumerate(accesses):

@@ -189,7 +189,7 @@ class Lanes:
     def _classify(
         self, s: gprob.For, body: Stmts, accesses: Sequence[Sequence[Access]]
     ) -> tuple[set[str], set[str], set[str]]:
-        """The variables that the body only adds to, those of which every iteration has its own, and the carried ones."""
+        """What the body only adds to, what every iteration has for itself, and what it carries on."""
         own = declared(body)
         sums: set[str] = set()
         private, carried = set(own), set()

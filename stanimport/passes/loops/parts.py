@@ -1,7 +1,7 @@
 """Parts at places that differ between iterations, as ranges: `segment(v, i, n)` is `v[i:i + n - 1]`."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from stanlib.types import INT
 
@@ -18,7 +18,8 @@ def as_ranges(body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
     def change(node: object) -> object:
         if isinstance(node, gprob.Apply) and node.function.name in _RANGES and mentions(node.arguments[1:], varying):
             container, *numbers = node.arguments
-            return gprob.Index(node.type, node.span, container, _RANGES[node.function.name](*numbers))
+            indices: tuple[gprob.IndexExpr, ...] = _RANGES[node.function.name](*numbers)
+            return gprob.Index(node.type, node.span, container, indices)
         return node
 
     out: Stmts = gprob.rewrite(tuple(body), change)
@@ -48,17 +49,18 @@ def _block(
     return (_span(row, rows), _span(column, columns))
 
 
-_RANGES = {"segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block}
+_RANGES: dict[str, Callable[..., tuple[gprob.IndexExpr, ...]]] = {
+    "segment": _segment, "sub_col": _sub_col, "sub_row": _sub_row, "block": _block,
+}  # fmt: skip
 
 
 def count_of(r: gprob.Range) -> gprob.Expr:
     """How many indices a range with both bounds has: n for `i:i + n - 1`."""
     assert r.lower is not None and r.upper is not None
     match r.upper:
-        case gprob.Apply(arguments=(gprob.Apply(arguments=(first, count)), gprob.Const(value=1))):
-            if r.upper.function.name == "subtract" and r.upper.arguments[0].function.name == "add":
-                if key(first) == key(r.lower):
-                    return count
+        case gprob.Apply(function=outer, arguments=(gprob.Apply() as inner, gprob.Const(value=1))):
+            if (outer.name, inner.function.name) == ("subtract", "add") and key(inner.arguments[0]) == key(r.lower):
+                return inner.arguments[1]
     if isinstance(r.lower, gprob.Const) and r.lower.value == 1:
         return r.upper
     span = r.upper.span

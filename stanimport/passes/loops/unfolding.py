@@ -63,7 +63,9 @@ class _Unfold:
     def _observe(self, s: gprob.Observe, varying: set[str]) -> gprob.Stmt | None:
         d = s.distribution
         parts = (s.value, *d.arguments)
-        if not isinstance(d.lpdf, Function) or not is_law_of_numbers(d.lpdf) or d.lower is not None or d.upper is not None:
+        if not isinstance(d.lpdf, Function) or not is_law_of_numbers(d.lpdf):
+            return None
+        if d.lower is not None or d.upper is not None:
             return None
         count = _varying_count(parts, varying)
         if count is None:

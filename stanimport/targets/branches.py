@@ -1,0 +1,57 @@
+"""Branches: Python's own, or functions of explicit state where the condition is traced."""
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ..middle import gprob
+from ..passes.control import always_returns
+from . import lanes
+from .asty import Builder
+from .traced import refuse_samples
+
+if TYPE_CHECKING:
+    from .statements import Statements
+
+
+def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
+    if s.lanes:
+        return lanes.if_(st, s, b)
+    if not st.expr.is_traced(s.condition):
+        return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
+    refuse_samples(s)
+    if always_returns(s.then) and always_returns(s.otherwise):
+        return _tail_if(st, s, b)
+    state = [st.names[n] for n in st.state(s.then, s.otherwise)]
+    frame = st.effects.open_lifted()
+    bodies, functions, references = [], [], []
+    for body in (s.then, s.otherwise):
+        split, written = st.with_random(body, b.const(0), partial(st.block, body), b)
+        functions += split
+        bodies.append(written)
+    terms = st.effects.close_lifted(frame)
+    result = b.tuple_([b.name(n) for n in (*state, *terms.values())])
+    for label, written in zip(("then", "otherwise"), bodies):
+        start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
+        name = st.names.new(label)
+        functions.append(b.function(name, state, [*start, *written, b.return_(result)]))
+        references.append(b.name(name))
+    condition = st.expr.condition(s.condition)
+    call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
+    return [*functions, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
+
+
+def _tail_if(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
+    """Both sides return: so does the choice between them. What a side assigns is a parameter of its function."""
+    functions, references = [], []
+    given = [*(st.names[n] for n in st.state(s.then, s.otherwise)), *st.effects.running]
+    for label, body in (("then", s.then), ("otherwise", s.otherwise)):
+        name = st.names.new(label)
+        split, made = st.with_random(body, b.const(0), partial(st.block, body), b)
+        if not isinstance(made[-1], ast.Return):  # it rejects
+            made.append(b.return_(st.effects.returned(b.call("fn.not_a_number"), b)))
+        functions += [*split, b.function(name, given, made)]
+        references.append(b.lambda_((), b.call(name, *map(b.name, given))) if given else b.name(name))
+    call = b.call("ppl.choose", st.expr.condition(s.condition), *references)
+    return [*functions, b.return_(call)]

@@ -1,0 +1,118 @@
+"""Loops one iteration after the other: Python's own, or functions of explicit state where the backend traces them."""
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from ..middle import gprob
+from ..passes.binding_times import Loop, Nest, assigned_names
+from . import lanes
+from .asty import Builder
+
+if TYPE_CHECKING:
+    from .statements import Statements
+
+
+def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
+    if s.lanes:
+        return lanes.for_(st, s, b)
+    if st.times.loop(s) == Loop.TRACED and st.expr.traces:
+        return _traced_for(st, s, b)
+    low, high = st.expr(s.lower), _plus_one(st.expr(s.upper), b)
+    before = st.effects.open_list()
+    body = st.block(s.body)
+    loop = b.for_(st.names[s.name], b.call("range", low, high), body)
+    return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
+
+
+def _traced_for(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
+    outer = st.nest
+    most = limit(st, s, b)
+    if outer is None:
+        static = Nest(lambda e: not st.times.is_dynamic(e), assigned_names(s.body))
+        st.nest = static.inside(s)
+    else:
+        st.nest = outer.inside(s)
+    out = _lifted_for(st, s, most, b)
+    st.nest = outer
+    if outer is None:
+        out, st.limits = [*st.limits, *out], []
+    return out
+
+
+def _lifted_for(st: Statements, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
+    state = [st.names[n] for n in st.state(s.body)]
+    name, index = st.names.new("loop"), st.names[s.name]
+    frame = st.effects.open_lifted()
+    split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
+    terms = st.effects.close_lifted(frame)
+    body = [*st.effects.initial(frame, s.body, b), *body]
+    body.append(b.return_(b.tuple_([b.name(n) for n in (*state, *terms.values())])))
+    function = b.function(name, [index, *state], body)
+    arguments = [st.expr(s.lower), st.expr(s.upper), b.name(name), b.tuple_([b.name(n) for n in state])]
+    if terms or limit:
+        arguments.append(b.const(len(terms)))
+    call = b.call("ppl.for_loop", *arguments, *limit)
+    return [*split, function, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
+
+
+def limit(st: Statements, s: gprob.For, b: Builder) -> list[ast.expr]:
+    """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
+    if st.nest is None or not (st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper)):
+        return []
+    lower, upper = st.nest.inline(s.lower), st.nest.inline(s.upper)
+    ranges = [(n, st.nest.inline(n.lower), st.nest.inline(n.upper)) for n in st.nest.loops]
+    if lower is None or upper is None or any(x is None or y is None for _, x, y in ranges):
+        return []
+    known = st.expr.with_static({n.name for n in st.nest.loops})
+    count = b.binary(b.binary(known(upper), "-", known(lower)), "+", b.const(1))
+    clauses = []
+    for loop, low, high in ranges:
+        assert low is not None and high is not None
+        values = b.call("range", known(low), _plus_one(known(high), b))
+        clauses.append(ast.comprehension(b.target(st.names[loop.name]), values, [], 0))
+    most = st.names.new("most")
+    st.limits.append(b.assign(most, b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))))
+    return [b.name(most)]
+
+
+def while_(st: Statements, s: gprob.While, b: Builder) -> list[ast.stmt]:
+    if not st.expr.is_traced(s.condition):
+        before = st.effects.open_list()
+        loop = b.while_(st.expr.condition(s.condition), st.block(s.body))
+        return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
+    state = [st.names[n] for n in st.state(s.body)]
+    total = st.effects.open_sum(st, b)
+    state += [total] if total else []
+    start = [b.assign(total, b.const(0.0))] if total else []
+    count = st.names.new("count") if st.uses_random((s.condition, s.body)) else ""
+    if count:
+        state.append(count)
+        start.append(b.assign(count, b.const(0)))
+    made, body = _while_functions(st, s, state, count, b)
+    after = st.effects.close_sum(total, st, b)
+    call = b.call("ppl.while_loop", *map(b.name, made), b.tuple_([b.name(n) for n in state]))
+    return [*start, *body, *st.results(call, state, b), *after]
+
+
+def _while_functions(
+    st: Statements, s: gprob.While, state: list[str], count: str, b: Builder
+) -> tuple[list[str], list[ast.stmt]]:
+    """The names of the condition's and the body's functions, and their definitions; `count` counts iterations."""
+    made, out = [], []
+    next_ = [b.assign(count, b.binary(b.name(count), "+", b.const(1)))] if count else []
+    index = b.name(count) if count else b.const(0)
+    for label, nodes, make in (
+        ("condition", s.condition, lambda: [b.return_(st.expr.condition(s.condition))]),
+        ("body", s.body, lambda: [*st.block(s.body), *next_, b.return_(b.tuple_([b.name(n) for n in state]))]),
+    ):
+        split, body = st.with_random(nodes, index, make, b)
+        made.append(st.names.new(label))
+        out += [*split, b.function(made[-1], state, body)]
+    return made, out
+
+
+def _plus_one(e: ast.expr, b: Builder) -> ast.expr:
+    if isinstance(e, ast.Constant) and isinstance(e.value, int):
+        return b.const(e.value + 1)
+    return b.binary(e, "+", b.const(1))
