@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,9 +96,17 @@ def load(path: Path) -> Fit:
         _arrays(groups, "stanimport_stats"), _data(program, _arrays(groups, "stanimport_data")), described["settings"],
         described["info"] | _arrays(groups, "stanimport_info"),
     )  # fmt: skip
-    for name in ("log_likelihood", "prior"):
-        made._groups[name] = _arrays(groups, name)
+    made._groups = _computed(made, groups)
     return made
+
+
+def _computed(fit: Fit, groups: Mapping[str, Any]) -> dict[str, Any]:
+    """What the model was asked for when the fit was saved: so it need not be translated again."""
+    found: dict[str, Any] = {n: _arrays(groups, n) for n in ("log_likelihood", "prior", "posterior_predictive")}
+    found["posterior_predictive"] = {n: v for n, v in found["posterior_predictive"].items() if n not in fit.variables}
+    if set(found["log_likelihood"]) == {"log_lik"}:
+        found["log_likelihood"] = {}  # the program's own
+    return found | {"observed_names": tuple(_arrays(groups, "observed_data"))}
 
 
 def _require_engine() -> None:
@@ -135,12 +143,16 @@ def _scalar(value: Any) -> Any:
     return int(value) if value.dtype.kind in "iu" else value[()]
 
 
-def _program(fields: dict[str, Any]) -> Program:
-    groups = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
-    values: dict[str, Any] = {k: tuple(map(_variable, v)) if k in groups else v for k, v in fields.items()}
-    return Program(**values)
+def _program(described: Mapping[str, Any]) -> Program:
+    """The program from its fields as JSON keeps them: tuples as lists, variables as dicts."""
+    values = {k: tuple(map(_item, v)) if isinstance(v, list) else v for k, v in described.items()}
+    return Program(**{f.name: values[f.name] for f in fields(Program) if f.name in values})
 
 
-def _variable(fields: Mapping[str, Any]) -> Variable:
-    items = tuple(_variable(i) for i in fields["items"])
-    return Variable(**{**fields, "shape": tuple(fields["shape"]), "items": items})
+def _item(value: Any) -> Any:
+    return _variable(value) if isinstance(value, dict) and "declaration" in value else value
+
+
+def _variable(described: Mapping[str, Any]) -> Variable:
+    items = tuple(_variable(i) for i in described["items"])
+    return Variable(**{**described, "shape": tuple(described["shape"]), "items": items})

@@ -158,8 +158,7 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
         made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
         return made
 
-    with TRACING, double_precision():
-        state = svi.init(key, **inputs)
+    state = _initialized(svi, key, inputs)
     program = Program(advance, state, np.int64(1))
     losses = []
     with Progress(steps, show) as progress:
@@ -172,16 +171,32 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
         return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
 
 
+def _initialized(svi: SVI, key: np.ndarray, inputs: Mapping[str, Any]) -> Any:
+    """The state before the first step, by one compiled program where the model and the guide can be traced."""
+    try:
+        return Program(lambda key: svi.init(key, **inputs), key)(key)
+    except jax.errors.JAXTypeError:
+        with TRACING, double_precision():
+            return svi.init(key, **inputs)
+
+
 def _info(losses: np.ndarray, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"converged": has_converged(losses, settings["tol_rel_obj"]),
             "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
 
 
 def has_converged(losses: np.ndarray, tolerance: float) -> bool:
-    """Whether the loss changed by less than the tolerance, relatively, over the last fifth of the steps."""
-    tenth = max(1, len(losses) // 10)
-    last, before = losses[-tenth:].mean(), losses[-2 * tenth : -tenth].mean() if len(losses) > 1 else np.nan
-    return bool(np.isfinite(last) and abs(last - before) <= tolerance * max(abs(last), 1.0))
+    """Whether the loss changed by less than the tolerance, relatively, over the last fifth of the steps.
+
+    What three standard errors of the two means explain counts as no change.
+    """
+    tenth = len(losses) // 10
+    if tenth < 2:
+        return False
+    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
+    noise = 3 * np.sqrt((last.var() + before.var()) / tenth)
+    change = abs(last.mean() - before.mean())
+    return bool(np.isfinite(change) and change <= tolerance * max(abs(last.mean()), 1.0) + noise)
 
 
 def _require(fit: Fit, required: bool) -> None:

@@ -127,7 +127,7 @@ def test_pathfinder(gaussian):
 
 @pytest.mark.parametrize("algorithm", ["fullrank", "meanfield"])
 def test_variational(gaussian, algorithm):
-    fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=3000, draws=2000)
+    fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=2000, draws=2000)
     if algorithm == "fullrank":
         is_the_gaussian(fit)
         assert fit.info["elbo"][-1] == pytest.approx(0, abs=0.05)  # the evidence of a normalized density

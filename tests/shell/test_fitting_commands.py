@@ -43,7 +43,8 @@ def test_sample_saves_and_draws_and_generate_goes_on(coin, tmp_path, capsys):
     fit = stanimport.Fit.load("fit.nc")
     assert fit.stan_variable("theta").mean() == pytest.approx(9 / 14, abs=0.03)  # beta(9, 5)
     (tmp_path / "new.json").write_text(json.dumps({"N": 3, "y": [0, 0, 0]}))
-    assert main(["generate", "coin.stan", "--fit", "fit.nc", "--data", "new.json", "--seed", "1", "--output", "g.nc"]) == 0
+    arguments = ["--fit", "fit.nc", "--data", "new.json", "--seed", "1", "--output", "g.nc"]
+    assert main(["generate", "coin.stan", *arguments]) == 0
     new = stanimport.Fit.load("g.nc")
     assert new.stan_variable("y_rep").shape == (600, 3)
     np.testing.assert_array_equal(new.variables["theta"], fit.variables["theta"])
