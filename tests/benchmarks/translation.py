@@ -1,10 +1,12 @@
-"""Times of translation and import: python tests/benchmarks/translation.py
+"""Times of translation and import: python tests/benchmarks/translation.py [FOLDER ...]
 
-Prints the translation time of every program in models/ without a cache, the cost of importing a cached program over
-that of an equal Python file, and of `import stanimport`. Each is the least of several runs.
+Prints the translation time of every program in models/ without a cache (of all programs below the folders given, such
+as a checkout of posteriordb: median and longest), the memory that it took, the cost of importing a cached program over
+that of an equal Python file, and of `import stanimport`. Each time is the least of several runs.
 """
 from __future__ import annotations
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -47,6 +49,26 @@ def translation() -> None:
     print(f"translation: median {statistics.median(times.values()):.1f} ms, longest {max(times.values()):.1f} ms")
 
 
+def corpus(folder: Path) -> None:
+    """The programs of a folder; those that are refused are counted."""
+    import stanimport
+
+    times, refused = {}, 0
+    for f in sorted(folder.rglob("*.stan")):
+        try:
+            times[f.stem] = best(lambda f=f: stanimport.translate(f), repeats=3)
+        except stanimport.StanError:
+            refused += 1
+    longest = max(times, key=times.__getitem__)
+    print(f"{folder.name}: {len(times)} programs ({refused} refused), median {statistics.median(times.values()):.1f} ms, "
+          f"longest {times[longest]:.1f} ms ({longest})")  # fmt: skip
+
+
+def memory() -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+    print(f"memory: at most {peak:.0f} MB")
+
+
 def cached_import() -> None:
     program = "parameters { real mu; } model { mu ~ normal(0, 1); }\n"
     with tempfile.TemporaryDirectory() as folder:
@@ -67,5 +89,8 @@ def package_import() -> None:
 
 if __name__ == "__main__":
     translation()
+    for given in sys.argv[1:]:
+        corpus(Path(given))
+    memory()
     cached_import()
     package_import()

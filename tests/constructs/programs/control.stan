@@ -116,7 +116,7 @@ model {
     target += u;
   }
   target += u;
-  for (v in m) {
+  for (v in to_vector(m)) {
     if (v > 1) {
       break;
     }
@@ -128,9 +128,6 @@ model {
         break;
       }
       for (l in 1 : k[j]) {
-        if (l == 3) {
-          break;
-        }
         target += m[i, j] * l;
       }
     }
