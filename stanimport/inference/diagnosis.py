@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 LEAST_EBFMI = 0.3
 MOST_RHAT = 1.01
+BAD_RHAT = 1.05  # from here on draws are not to be used
 LEAST_ESS = 100  # for each chain
 
 
@@ -88,12 +89,20 @@ def _convergence(fit: Fit) -> tuple[dict[str, float], dict[str, float]]:
 def _problems(d: Diagnosis, fit: Fit) -> list[str]:
     return [
         _divergences(d, fit), _depth(d), _energy(d),
-        _columns("Rank-normalized split R-hat is above 1.01 for", d.high_rhat,
-                 "The chains have not mixed: do not use these draws. Run more iterations, reparameterize, or look for "
-                 "several modes and for parameters that the data do not identify."),
+        _columns("Rank-normalized split R-hat is above 1.01 for", d.high_rhat, _mixing(d)),
         _columns(f"The effective sample size is below {LEAST_ESS} per chain for", d.low_ess,
                  "Means and quantiles of these are imprecise: run more iterations, or reparameterize."),
     ]  # fmt: skip
+
+
+def _mixing(d: Diagnosis) -> str:
+    """Advice by how far the chains are from each other; R-hat is NaN where one did not move."""
+    if all(v < BAD_RHAT for v in d.high_rhat.values()):
+        return "The chains have not quite mixed: run more iterations."
+    return (
+        "The chains have not mixed: do not use these draws. Run more iterations, reparameterize, or look for several "
+        "modes and for parameters that the data do not identify."
+    )
 
 
 def _share(count: int, total: int) -> str:
