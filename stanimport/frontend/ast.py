@@ -420,7 +420,7 @@ class Program(Node):
 
 def children(node: Node) -> Iterator[Node]:
     """The nodes directly below a node, in the order of its fields."""
-    for name in _parts(type(node)):
+    for name in _parts(type(node)):  # type: ignore[arg-type]  # classes are hashable
         yield from _nodes(getattr(node, name))
 
 

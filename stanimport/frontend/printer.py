@@ -155,7 +155,7 @@ def _statement(s: ast.Statement, indent: str) -> Iterator[str]:
     elif isinstance(s, ast.If):
         yield from _if(s, indent)
     elif type(s) in _HEADS:
-        yield from _with_body(_HEADS[type(s)](s), s.body, indent)  # type: ignore[union-attr]
+        yield from _with_body(_HEADS[type(s)](s), s.body, indent)  # type: ignore[union-attr, arg-type]
     elif isinstance(s, ast.Block):
         yield indent + _braced(s.body, indent)
     elif isinstance(s, ast.Profile):

@@ -60,8 +60,8 @@ def corpus(folder: Path) -> None:
         except stanimport.StanError:
             refused += 1
     longest = max(times, key=times.__getitem__)
-    print(f"{folder.name}: {len(times)} programs ({refused} refused), median {statistics.median(times.values()):.1f} ms, "
-          f"longest {times[longest]:.1f} ms ({longest})")  # fmt: skip
+    print(f"{folder.name}: {len(times)} programs, {refused} refused")
+    print(f"  median {statistics.median(times.values()):.1f} ms, longest {times[longest]:.1f} ms ({longest})")
 
 
 def memory() -> None:
