@@ -102,8 +102,16 @@ def without_tuple_marks(values: dict) -> dict:
     return {split[k]: v for k, v in values.items()}
 
 
-@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
-@pytest.mark.parametrize("name", NAMES)
+NESTED_ESCAPES = pytest.mark.xfail(
+    raises=RuntimeError, strict=True, reason="a break out of a loop that holds another loop, inside a third, in array code"
+)
+
+
+@pytest.mark.parametrize(
+    "name, backend",
+    [pytest.param(n, b, marks=[NESTED_ESCAPES] if (n, b) == ("control", "numpyro") else [])
+     for n in NAMES for b in ("numpyro", "pyro")],
+)  # fmt: skip
 def test_the_log_density_is_stans_up_to_a_constant(name, backend):
     if backend == "pyro":
         pytest.importorskip("pyro", reason="the pyro extra is not installed")
