@@ -103,7 +103,7 @@ def without_tuple_marks(values: dict) -> dict:
 
 
 NESTED_ESCAPES = pytest.mark.xfail(
-    raises=RuntimeError, strict=True, reason="a break out of a loop that holds another loop, inside a third, in array code"
+    raises=RuntimeError, strict=True, reason="array code for a break out of a loop between two others"
 )
 
 
