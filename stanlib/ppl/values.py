@@ -54,14 +54,18 @@ def row(items: Sequence[Any]) -> Any:
 def fit(value: Any, shape: Sequence[int]) -> Any:
     """The value assigned to a variable of declared sizes, which must be the value's.
 
+    The elements of an empty array have no sizes: those behind a size of 0 are the variable's.
+
     Raises:
         StanIndexError: naming both shapes.
     """
     declared = tuple(int(agreed(n)) for n in shape)
     given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
-    if given != declared:
-        raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
-    return value
+    if given == declared:
+        return value
+    if 0 in given and len(given) == len(declared) and given[: given.index(0) + 1] == declared[: given.index(0) + 1]:
+        return namespace((value,)).reshape(value, declared)
+    raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
 
 
 def copy(value: Any) -> Any:

@@ -47,3 +47,13 @@ def test_arrays_of_jax_that_are_known_are_checked_inside_of_a_trace(x64):
     np.testing.assert_allclose(jax.jit(lambda x: x * factor(symmetric))(2.0), expected)
     head, index = registry.by_symbol("col"), jnp.asarray(2)
     np.testing.assert_array_equal(jax.jit(lambda x: x * head(symmetric, index))(1.0), symmetric[:, 1])
+
+
+def test_the_elements_of_an_empty_array_have_no_sizes():
+    from stanlib.errors import StanIndexError
+    from stanlib.ppl.values import fit
+
+    for empty in (np.zeros((0, 3)), jnp.zeros((0, 3)), torch.zeros((0, 3))):
+        assert fit(empty, (0, 5)).shape == (0, 5)
+        with pytest.raises(StanIndexError, match="shape"):
+            fit(empty, (1, 3))
