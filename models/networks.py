@@ -4,7 +4,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-PIXELS, LATENT, HIDDEN, CLASSES = 64, 5, 256, 10
+PIXELS, LATENT, HIDDEN, CLASSES = 64, 5, 512, 10
 
 
 class Decoder(nn.Module):

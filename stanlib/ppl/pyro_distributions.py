@@ -31,7 +31,10 @@ _BOUNDED = {
 
 def tensors(values: Sequence[Any]) -> list[Any]:
     """Data as tensors, like the tensors beside them or of torch's default type; Python's numbers too."""
-    like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), torch.zeros(()))
+    if all(isinstance(v, torch.Tensor) for v in values):
+        return list(values)
+    like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), None)
+    like = torch.zeros(()) if like is None else like
     converted = list(xp.convert((like, *values)))[1:]
     return [torch.as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
 

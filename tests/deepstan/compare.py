@@ -31,7 +31,7 @@ import twins  # noqa: E402
 import stanimport  # noqa: E402
 from models import digits, networks  # noqa: E402
 
-BATCH, ENSEMBLE, SEED = 256, 100, 1
+BATCH, ENSEMBLE, SEED = 128, 100, 1
 
 
 @dataclass
@@ -171,6 +171,7 @@ def main():
     given = parser.parse_args()
     data = digits.load_mnist(given.folder) if given.folder else digits.load()
     torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float64)
     pyro.set_rng_seed(SEED)
     if "vae" in given.models:
         print(table(*compare_vae(data, given.epochs)), end="\n\n")
