@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
+from ..arrays import named
 
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
 LOOSE = 1e-6
@@ -26,8 +26,8 @@ class Control:
 
     def at_precision(self, epsilon: float) -> "Control":
         """The same tolerances, but not tighter than the floating type allows."""
-        relative, absolute = max(float(self.relative), 100 * epsilon), np.maximum(self.absolute, epsilon)
-        return replace(self, relative=relative, absolute=absolute)
+        relative = max(float(self.relative), 100 * epsilon)
+        return replace(self, relative=relative, absolute=named("numpy").maximum(self.absolute, epsilon))
 
     def tightened(self) -> "Control":
         return replace(self, relative=TIGHTENING * self.relative, absolute=TIGHTENING * self.absolute)
