@@ -34,6 +34,7 @@ def timed(command: list[str], **environment: str) -> tuple[float, float]:
         RuntimeError: with what it printed, if it fails.
     """
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    environment |= {"PYTHONDONTWRITEBYTECODE": ""}  # it would keep the translation from being cached
     done = subprocess.run(command, env=os.environ | environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode:
@@ -55,7 +56,8 @@ def pystan(interpreter: str, name: str) -> tuple[float, float] | None:
         try:
             return timed([interpreter, "-c", PYSTAN, str(MODELS / f"{name}.stan"), str(MODELS / f"{name}.json")],
                          XDG_CACHE_HOME=folder)  # fmt: skip
-        except (RuntimeError, OSError):
+        except (RuntimeError, OSError) as e:
+            print(f"PyStan does not run: {str(e).splitlines()[-1]}", file=sys.stderr)
             return None
 
 
