@@ -68,8 +68,9 @@ def test_the_code_of_a_page_runs_as_it_stands(page, tmp_path):
 
 
 def test_every_page_is_in_the_navigation():
-    listed = set(re.findall(r"^ *- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    assert listed == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
+    listed = re.findall(r"^ *- (?:.*: )?(\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    assert set(listed) == {p.relative_to(ROOT / "docs").as_posix() for p in (ROOT / "docs").rglob("*.md")}
 
 
 def test_links_between_files_of_the_checkout_lead_somewhere():
