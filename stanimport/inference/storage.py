@@ -145,7 +145,7 @@ def _scalar(value: Any) -> Any:
 
 def _program(described: Mapping[str, Any]) -> Program:
     """The program from its fields as JSON keeps them: tuples as lists, variables as dicts."""
-    values = {k: tuple(map(_item, v)) if isinstance(v, list) else v for k, v in described.items()}
+    values: dict[str, Any] = {k: tuple(map(_item, v)) if isinstance(v, list) else v for k, v in described.items()}
     return Program(**{f.name: values[f.name] for f in fields(Program) if f.name in values})
 
 
