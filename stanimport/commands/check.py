@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    failed, found = False, []
+    failed, found = False, list[Diagnostic]()
     for file in options.files:
         wrong, diagnostics = _checked(file, options)
         failed = failed or wrong

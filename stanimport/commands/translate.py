@@ -7,7 +7,9 @@ from .. import api
 from . import parsing
 
 STAGES = ("ast", "typed", "gprob", "loops", "python")
-EXAMPLES = ("translate coin.stan", "translate coin.stan --backend pyro --scheme mixed", "translate dogs.stan --dump loops")
+EXAMPLES = (
+    "translate coin.stan", "translate coin.stan --backend pyro --scheme mixed", "translate dogs.stan --dump loops",
+)  # fmt: skip
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -88,7 +88,8 @@ def test_a_masked_index_may_be_out_of_range(x64):
 
 def test_a_rejection_in_one_iteration_rejects_the_draw(x64):
     module = translated("""
-        parameters { vector[3] z; } model { for (n in 1:3) { if (z[n] > 2) reject("too large: ", z[n]); } z ~ normal(0, 1); }""")
+        parameters { vector[3] z; } model { for (n in 1:3) { if (z[n] > 2) reject("too large: ", z[n]); }
+        z ~ normal(0, 1); }""")
     inside, outside = np.array([0.0, 1.0, 1.5]), np.array([0.0, 2.5, 1.0])
     np.testing.assert_allclose(log_density(module.model, (), {}, {"z": inside})[0], norm.logpdf(inside).sum())
     assert log_density(module.model, (), {}, {"z": outside})[0] == -np.inf

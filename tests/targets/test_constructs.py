@@ -13,7 +13,7 @@ import pytest
 import stanimport
 
 X = np.array([0.5, -1.25, 2.0, 3.5])
-I = np.array([3, 1, 4, 1])
+INDEX = np.array([3, 1, 4, 1])
 
 
 def fib(n: int) -> int:
@@ -28,7 +28,7 @@ BODIES = {
     "nested loops": ("", "out = 0; for (a in 1:4) for (b in a:4) out += x[a] * x[b] / b;", None),
     "triangular index": ("", "out = 0; for (a in 1:4) { int s = 5 - a; for (b in 1:s) out += x[b] * a; }", None),
     "loop over a vector": ("", "out = 0; for (v in x) out = out * 2 + v;", None),
-    "loop over an array": ("", "out = 0; for (k in i) out += x[k];", sum(X[k - 1] for k in I)),
+    "loop over an array": ("", "out = 0; for (k in i) out += x[k];", sum(X[k - 1] for k in INDEX)),
     "loop over a matrix": ("", "out = 0; for (v in x * x') out = out / 2 + v;", None),
     "break": ("", "out = 0; for (n in 1:4) { if (x[n] > 1) break; out += x[n]; }", 0.5 - 1.25),
     "continue": ("", "out = 0; for (n in 1:4) { if (x[n] < 0) continue; out += x[n]; }", 6.0),
@@ -95,7 +95,9 @@ BODIES = {
         "int odd(int n); int even(int n) { return n == 0 ? 1 : odd(n - 1); }"
         "int odd(int n) { return n == 0 ? 0 : even(n - 1); }", "out = even(10) + 2 * odd(7) + x[1];", 3.5,
     ),
-    "void function": ("void nothing(real a) { real b = a; if (b > 0) return; print(b); }", "nothing(x[1]); out = 1;", 1.0),
+    "void function": (
+        "void nothing(real a) { real b = a; if (b > 0) return; print(b); }", "nothing(x[1]); out = 1;", 1.0,
+    ),
     "while in a function": (
         "int steps(real a) { real b = a; int n = 0; while (b < 100) { b = 2 * b + 1; n += 1; } return n; }",
         "out = steps(x[1]);", 7.0,
@@ -121,7 +123,7 @@ def case(request):
     expected = value
     if expected is None:
         module = stanimport.loads(program(functions, body, "transformed data"))
-        expected = float(module.transformed_data(x=X, i=I)["out"])
+        expected = float(module.transformed_data(x=X, i=INDEX)["out"])
         assert np.isfinite(expected)
     return functions, body, expected
 
@@ -129,13 +131,13 @@ def case(request):
 def test_in_numpy(case):
     functions, body, expected = case
     module = stanimport.loads(program(functions, body, "transformed data"))
-    assert float(module.transformed_data(x=X, i=I)["out"]) == pytest.approx(expected, rel=1e-14)
+    assert float(module.transformed_data(x=X, i=INDEX)["out"]) == pytest.approx(expected, rel=1e-14)
 
 
 def test_in_generated_quantities(case):
     functions, body, expected = case
     module = stanimport.loads(program(functions, body, "generated quantities"))
-    assert float(module.generated_quantities(x=X, i=I)["out"]) == pytest.approx(expected, rel=1e-14)
+    assert float(module.generated_quantities(x=X, i=INDEX)["out"]) == pytest.approx(expected, rel=1e-14)
 
 
 def test_traced_by_jax(case, x64):
@@ -143,7 +145,7 @@ def test_traced_by_jax(case, x64):
 
     functions, body, expected = case
     module = stanimport.loads(program(functions, body, "generated quantities"))
-    inputs = module.transformed_data(i=I)
+    inputs = module.transformed_data(i=INDEX)
     out = jax.jit(lambda x: module.generated_quantities(**inputs, x=x)["out"])(X)
     assert float(out) == pytest.approx(expected, rel=1e-13)
 
@@ -151,5 +153,5 @@ def test_traced_by_jax(case, x64):
 def test_on_torch(case, torch_double):
     functions, body, expected = case
     module = stanimport.loads(program(functions, body, "generated quantities"), backend="pyro")
-    out = module.generated_quantities(i=I, x=torch_double.tensor(X))["out"]
+    out = module.generated_quantities(i=INDEX, x=torch_double.tensor(X))["out"]
     assert float(out) == pytest.approx(expected, rel=1e-13)

@@ -34,12 +34,18 @@ HEAD = "data { vector[3] y; array[3] int k; } parameters { real m; real<lower=0>
 # name: (functions, rest of the program behind HEAD, log density at m and s)
 MODELS = {
     "vectorised": ("", "model { y ~ normal(m, s); }", lambda m, s: norm.logpdf(Y, m, s).sum()),
-    "loop": ("", "model { for (n in 1:3) y[n] ~ normal(m * n, s); }", lambda m, s: norm.logpdf(Y, m * np.arange(1, 4), s).sum()),
+    "loop": (
+        "", "model { for (n in 1:3) y[n] ~ normal(m * n, s); }",
+        lambda m, s: norm.logpdf(Y, m * np.arange(1, 4), s).sum(),
+    ),
     "long loop": (
         "", "model { for (n in 1:30) y[1 + n % 3] ~ normal(m, s + n); }",
         lambda m, s: sum(norm.logpdf(Y[n % 3], m, s + n) for n in range(1, 31)),
     ),
-    "target": ("", "model { target += normal_lpdf(y | m, s); target += m; }", lambda m, s: norm.logpdf(Y, m, s).sum() + m),
+    "target": (
+        "", "model { target += normal_lpdf(y | m, s); target += m; }",
+        lambda m, s: norm.logpdf(Y, m, s).sum() + m,
+    ),
     "container target": ("", "model { target += [m, s]'; target += {m, 2}; }", lambda m, s: 2 * m + s + 2),
     "prior of a transformed parameter": (
         "", "transformed parameters { real q = m * s; } model { q ~ normal(0, 1); }", lambda m, s: norm.logpdf(m * s),
@@ -84,7 +90,8 @@ MODELS = {
         + stats.expon.logpdf(Y[2], scale=1 / s) - stats.expon.logsf(1, scale=1 / s),
     ),
     "lp function": (
-        "functions { void p_lp(real a) { a ~ normal(0, 1); target += a; } real q_lp(real a) { target += a; return 2 * a; } }",
+        "functions { void p_lp(real a) { a ~ normal(0, 1); target += a; }"
+        " real q_lp(real a) { target += a; return 2 * a; } }",
         "model { p_lp(m); real z = 1 + q_lp(s); target += z; }", lambda m, s: norm.logpdf(m) + m + s + 1 + 2 * s,
     ),
     "lp function with control flow": (
@@ -99,18 +106,28 @@ MODELS = {
     ),
     "densities of before 2.33": (
         "functions { real weak_log(real a, real b) { return -a * b; } }",
-        "model { increment_log_prob(normal_log(m, 0, 2)); s ~ weak(3); increment_log_prob(exponential_ccdf_log(s, 2)); }",
+        "model { increment_log_prob(normal_log(m, 0, 2)); s ~ weak(3);"
+        " increment_log_prob(exponential_ccdf_log(s, 2)); }",
         lambda m, s: norm.logpdf(m, 0, 2) - 3 * s - 2 * s,
     ),
-    "target read": ("", "model { target += m; if (target() > 0) target += 2; target += target(); }", lambda m, s: 2 * (m + 2)),
+    "target read": (
+        "", "model { target += m; if (target() > 0) target += 2; target += target(); }",
+        lambda m, s: 2 * (m + 2),
+    ),
     "rejected": ("", 'model { if (m > 0) reject("m is ", m); target += s; }', lambda m, s: -np.inf),
     "not rejected": ("", 'model { if (m < 0) reject("m is ", m); target += s; }', lambda m, s: s),
-    "rejected in a loop": ("", 'model { for (n in 1:9) if (m * n > 5) reject("large"); target += s; }', lambda m, s: -np.inf),
+    "rejected in a loop": (
+        "", 'model { for (n in 1:9) if (m * n > 5) reject("large"); target += s; }',
+        lambda m, s: -np.inf,
+    ),
     "rejected in a function": (
         'functions { real need(real a) { if (a > 1) reject("large"); return a; } }',
         "model { target += need(s); }", lambda m, s: np.nan,
     ),
-    "violated constraint": ("", "transformed parameters { real<upper=0> t = m; } model { target += s; }", lambda m, s: -np.inf),
+    "violated constraint": (
+        "", "transformed parameters { real<upper=0> t = m; } model { target += s; }",
+        lambda m, s: -np.inf,
+    ),
     "constraint that holds": (
         "", "transformed parameters { simplex[2] t = [s / (s + m), m / (s + m)]'; } model { target += t[1]; }",
         lambda m, s: s / (s + m),
@@ -151,9 +168,8 @@ def test_observed_sites_have_one_entry_per_observation(x64):
     module = stanimport.loads(text)
     seeded = handlers.seed(handlers.substitute(module.model, AT), 0)
     trace = handlers.trace(seeded).get_trace(**module.transformed_data(y=Y, k=K))
-    observed = {
-        n: s for n, s in trace.items() if s["type"] == "sample" and s["is_observed"] and not s["infer"].get("is_auxiliary")
-    }  # fmt: skip
+    sites = {n: s for n, s in trace.items() if s["type"] == "sample" and s["is_observed"]}
+    observed = {n: s for n, s in sites.items() if not s["infer"].get("is_auxiliary")}
     assert set(observed) == {"y", "k"}
     np.testing.assert_allclose(observed["y"]["fn"].log_prob(observed["y"]["value"]), norm.logpdf(Y, 0.7, 1.3))
     np.testing.assert_allclose(observed["k"]["fn"].log_prob(observed["k"]["value"]), stats.poisson.logpmf(K, 1.3))
@@ -185,7 +201,10 @@ def test_masked_branches_do_not_poison_gradients():
 
 
 def test_an_error_in_a_model_points_at_its_stan_line():
-    text = "data { int n; vector[2] v; }\nparameters { real a; }\nmodel {\n  a ~ normal(0, 1);\n  v[n] ~ normal(a, 1);\n}\n"
+    text = (
+        "data { int n; vector[2] v; }\nparameters { real a; }\n"
+        "model {\n  a ~ normal(0, 1);\n  v[n] ~ normal(a, 1);\n}\n"
+    )
     module = stanimport.loads(text)
     inputs = module.transformed_data(n=3, v=[1.0, 2.0])
     with pytest.raises(IndexError, match="index 3 is out of range: the size is 2") as caught:
