@@ -376,6 +376,16 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True)
+class Cumulate(Stmt):
+    """Inside a loop of lanes: `name` is `first` plus the sum of `value` over all iterations up to the current one."""
+
+    name: str
+    first: Expr
+    value: Expr
+    loop: str
+
+
+@dataclass(frozen=True, slots=True)
 class Recur(Stmt):
     """Inside a loop of lanes: the statements whose iterations need the ones before, one after the other.
 

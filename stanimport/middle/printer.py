@@ -87,6 +87,7 @@ def _bind(s: gprob.Bind) -> list[str]:
 _STATEMENTS: dict[type, Callable[[Any], list[str]]] = {
     gprob.Declare: _declare, gprob.Assign: _assign, gprob.Accumulate: _accumulate, gprob.Sample: _sample,
     gprob.Last: lambda s: [f"{s.name} = last of {s.loop}"],
+    gprob.Cumulate: lambda s: [f"{s.name} = {expression(s.first)} + sum of {expression(s.value)} over {s.loop} so far"],
     gprob.Unpack: lambda s: [f"unpack {s.places} = {expression(s.value)}"],
     gprob.Observe: lambda s: [f"observe {expression(s.value)} ~ {_law(s.distribution)} [{s.site}]"],
     gprob.Factor: lambda s: [f"factor {expression(s.value)} [{s.site}]"],
@@ -154,10 +155,9 @@ def _sized(s: gprob.Sized) -> str:
 
 
 def _law(d: gprob.Distribution) -> str:
-    bounds = ""
-    if d.lower is not None or d.upper is not None:
-        bounds = f" T[{'' if d.lower is None else expression(d.lower)}, {'' if d.upper is None else expression(d.upper)}]"
-    return f"{d.family}({_list(d.arguments)}){bounds}"
+    bounds = ["" if e is None else expression(e) for e in (d.lower, d.upper)]
+    truncation = f" T[{', '.join(bounds)}]" if any(bounds) else ""
+    return f"{d.family}({_list(d.arguments)}){truncation}"
 
 
 def _place(p: gprob.Place) -> str:

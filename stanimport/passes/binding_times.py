@@ -108,6 +108,8 @@ class _Walk:
             self._for(s)
         elif isinstance(s, gprob.Recur):
             self._recur(s)
+        elif isinstance(s, gprob.Cumulate):
+            self._assigned(s.name, self.times.is_dynamic(s.first) or self.times.is_dynamic(s.value))
         elif isinstance(s, gprob.While):
             self._traced_if(self.times.is_dynamic(s.condition) or escapes_dynamically(s.body, self.times), s.body)
         elif isinstance(s, gprob.If):

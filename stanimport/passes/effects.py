@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stanlib.types import VOID
+from stanlib.types import INT, VOID, Type
 
-from ..errors import Diagnostic, StanSemanticError
 from ..middle import gprob
 from .normalize import map_blocks, unsized
 
@@ -75,8 +74,7 @@ class _Hoister:
         if isinstance(s, gprob.For):
             yield from self._replaced(s, ("lower", "upper"), body=tuple(self.block(s.body)))
         elif isinstance(s, gprob.While):
-            self._refuse(s.condition)
-            yield replace(s, body=tuple(self.block(s.body)))
+            yield self._while(s)
         elif isinstance(s, gprob.If):
             then, otherwise = tuple(self.block(s.then)), tuple(self.block(s.otherwise))
             yield from self._replaced(s, ("condition",), then=then, otherwise=otherwise)
@@ -84,6 +82,19 @@ class _Hoister:
             yield from self._call(s.call, None)
         else:
             yield from self._generic(s)
+
+    def _while(self, s: gprob.While) -> gprob.While:
+        """An increment in the condition happens before each test: the loop is left from inside."""
+        body = tuple(self.block(s.body))
+        if not self._has_effect(s.condition):
+            return replace(s, body=body)
+        before: list[gprob.Stmt] = []
+        condition = self._expression(s.condition, before)
+        test = gprob.If(s.span, condition, (), (gprob.Break(s.span),))
+        return replace(s, condition=gprob.int_const(1, s.span), body=(*before, test, *body))
+
+    def _has_effect(self, e: gprob.Expr) -> bool:
+        return any(self.is_effectful(node) for node in gprob.walk(e))
 
     def is_effectful(self, e: Any) -> bool:
         if isinstance(e, gprob.CallUser):
@@ -104,15 +115,46 @@ class _Hoister:
 
     def _expression(self, e: gprob.Expr, before: list[gprob.Stmt]) -> gprob.Expr:
         """The expression without effectful calls, which go before it in the order of evaluation."""
-        if isinstance(e, (gprob.Cond, gprob.Logical)):
-            self._refuse(*((e.then, e.otherwise) if isinstance(e, gprob.Cond) else (e.right,)))
+        if isinstance(e, gprob.Cond) and (self._has_effect(e.then) or self._has_effect(e.otherwise)):
+            return self._conditional(e, before)
+        if isinstance(e, gprob.Logical) and self._has_effect(e.right):
+            return self._logical(e, before)
         e = gprob.rewrite_parts(e, lambda part: self._expression(part, before))
         if not self.is_effectful(e):
             return e
-        self.count += 1
-        name = f"_value{self.count}"
+        name = self._new_name()
         before.extend(self._bind(e, name))
         return gprob.Var(e.type, e.span, name)
+
+    def _conditional(self, e: gprob.Cond, before: list[gprob.Stmt]) -> gprob.Expr:
+        """An increment that happens in one of the two cases only: a branch sets the value."""
+        name = self._new_name()
+        condition = self._expression(e.condition, before)
+        then, otherwise = (self._assigned(name, e.type, side) for side in (e.then, e.otherwise))
+        before += [gprob.Declare(e.span, name, unsized(e.type)), gprob.If(e.span, condition, then, otherwise)]
+        return gprob.Var(e.type, e.span, name)
+
+    def _logical(self, e: gprob.Logical, before: list[gprob.Stmt]) -> gprob.Expr:
+        """`a && b` and `a || b` where b adds to the target, which it does only if a does not decide."""
+        name, one = self._new_name(), gprob.int_const(1, e.span)
+        yes = self._assigned(name, INT, one)
+        right: list[gprob.Stmt] = []
+        tested = gprob.If(e.span, self._expression(e.right, right), yes, ())
+        rest = (*right, tested)
+        then, otherwise = (yes, rest) if e.operator == "||" else (rest, ())
+        left = self._expression(e.left, before)
+        start = gprob.Declare(e.span, name, unsized(INT), None, gprob.int_const(0, e.span))
+        before += [start, gprob.If(e.span, left, then, otherwise)]
+        return gprob.Var(INT, e.span, name)
+
+    def _assigned(self, name: str, t: Type, value: gprob.Expr) -> Stmts:
+        before: list[gprob.Stmt] = []
+        value = self._expression(value, before)
+        return (*before, gprob.Assign(value.span, gprob.Place(name, t, value.span), value))
+
+    def _new_name(self) -> str:
+        self.count += 1
+        return f"_value{self.count}"
 
     def _call(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
@@ -125,12 +167,3 @@ class _Hoister:
         if name is not None and call.type != VOID:
             yield gprob.Declare(call.span, name, unsized(call.type))
         yield gprob.Bind(call.span, name, f"target__call{self.count}", call)
-
-    def _refuse(self, *parts: gprob.Expr) -> None:
-        """An increment that only sometimes happens can't stand inside an expression."""
-        for part in parts:
-            for node in gprob.walk(part):
-                if self.is_effectful(node):
-                    message = "a function that adds to the target can't be called in a part that may not be evaluated"
-                    hint = "call it in a statement of its own, in an if"
-                    raise StanSemanticError([Diagnostic(message, node.span, hint, code="not-built")])

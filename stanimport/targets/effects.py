@@ -62,6 +62,7 @@ class Effects(ABC):
 
     def __init__(self) -> None:
         self.frames: list[_Frame] = []
+        self.sums = 0  # loops of unknown length so far
 
     @abstractmethod
     def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
@@ -140,7 +141,9 @@ class Effects(ABC):
 
     def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
         self.frames.pop()
-        effect = Effect("target__loop", False, None, b.name(total))
+        self.sums += 1
+        site = "target__loop" if self.sums == 1 else f"target__loop__{self.sums}"
+        effect = Effect(site, False, None, b.name(total))
         return self.add(effect, statements, b)
 
 

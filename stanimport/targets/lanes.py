@@ -103,6 +103,12 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     return [*split, function, b.assign(target, call), *st.passed_on(terms, b)]
 
 
+def cumulate(st: Statements, s: gprob.Cumulate, b: Builder) -> list[ast.stmt]:
+    """A running sum over the iterations of a loop."""
+    first, value = _previous(st, s.first, b), st.expr(s.value)
+    return [b.assign(st.names[s.name], b.call("ppl.running_sum", first, value, b.name(st.names[s.loop])))]
+
+
 def _previous(st: Statements, e: gprob.Expr, b: Builder) -> ast.expr:
     if isinstance(e, gprob.Apply):
         return b.call(f"fn.{e.function.symbol}", *(_previous(st, a, b) for a in e.arguments))

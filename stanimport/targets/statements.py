@@ -331,6 +331,6 @@ _METHODS: dict[type, Callable[..., list[ast.stmt]]] = {
     gprob.Deterministic: Statements.deterministic, gprob.Check: Statements.check, gprob.For: loops.for_,
     gprob.While: loops.while_, gprob.If: branches.if_, gprob.Break: Statements.break_,
     gprob.Continue: Statements.continue_, gprob.Return: Statements.return_, gprob.Run: Statements.run,
-    gprob.Message: Statements.message, gprob.Recur: lanes.recur,
+    gprob.Message: Statements.message, gprob.Recur: lanes.recur, gprob.Cumulate: lanes.cumulate,
     gprob.Accumulate: lanes.accumulate, gprob.Last: lanes.last,
 }  # fmt: skip

@@ -62,8 +62,19 @@ def run_in_python(loop: Lanes, step: Callable[..., tuple[State, State]], carry: 
     return carry, outputs
 
 
-def _stacked(values: Sequence[Any], axis: Axis, frame: Frame) -> Lanes:
-    """The outputs of all iterations along the axis of the loop."""
+def _terms(values: Sequence[Any]) -> Any:
+    """What all iterations add to the target; those that add nothing are left out."""
+    given = [v[0] if isinstance(v, tuple) else v for v in values if v is not None]
+    if not given:
+        return None
+    xp = namespace(given)
+    return (xp.concatenate([xp.reshape(xp.asarray(v), (-1,)) for v in xp.convert(given)]),)
+
+
+def _stacked(values: Sequence[Any], axis: Axis, frame: Frame) -> Any:
+    """The outputs of all iterations along the axis of the loop; additions to the target stay complete ones."""
+    if any(v is None or isinstance(v, tuple) for v in values):
+        return _terms(values)
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     arrays = [full(operand(v), Frame(axes)) if axes else v for v in values]

@@ -1,13 +1,14 @@
 """What leaves a loop: sums over its iterations, and the value that a variable has after the last one."""
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from .frames import Axis, Frame, current, entered
-from .values import Lanes, full, move_front, refined
+from .values import Lanes, combine, full, move_front, refined
 
 
 def add_to(total: Any, value: Any, loop: Lanes) -> Any:
@@ -54,6 +55,15 @@ def _segments(
     summed = xp.segment_sum(data, segment, count)
     rest = [a for a in axes if a is not axis]
     return xp.reshape(summed, shape + tuple(summed.shape[1:])), [*into, *rest]
+
+
+def running_sum(first: Any, value: Any, loop: Lanes) -> Lanes:
+    """`first` plus the sum of `value` over all iterations of a loop up to each."""
+    frame, axis = current(), loop.axes[0]
+    axes = tuple(a for a in frame.axes if a is axis or type(value) is Lanes and a in value.axes)
+    data = full(value, Frame(axes))
+    sums = namespace((data,)).cumsum(data, axes.index(axis))
+    return combine(operator.add, first, Lanes(sums, axes, frame.mask))
 
 
 def last(value: Any, loop: Lanes) -> Any:

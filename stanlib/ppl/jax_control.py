@@ -13,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..lanes import control as in_lanes
+from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
-from ..lanes.frames import Frame, current, entered
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, full
 from ..rejection import rejecting_draws
@@ -232,7 +232,14 @@ def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, i
             return _fit(_unmasked(after), target), _unmasked(_arrays(outputs))
 
         final, outputs = jax.lax.scan(body, _fit(_unmasked(carry), target), xs)
-    return final, tuple(Lanes(o.data, (axis, *o.axes)) if type(o) is Lanes else Lanes(o, (axis,)) for o in outputs)
+    return final, tuple(_of_all(o, axis) for o in outputs)
+
+
+def _of_all(output: Any, axis: Axis) -> Any:
+    """The stacked outputs of all iterations; additions to the target stay complete ones."""
+    if output is None or isinstance(output, tuple):
+        return output
+    return Lanes(output.data, (axis, *output.axes)) if type(output) is Lanes else Lanes(output, (axis,))
 
 
 # --- shapes and types of state ---------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from ..lanes.control import alike, lanes, merge, unless, when  # noqa: F401
 from ..lanes.indexing import add_at  # noqa: F401
 from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
-from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..program import Program
 from ..random.jax import JaxRandom
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
@@ -99,8 +99,8 @@ def _constant_interval(support: Any) -> bool:
     return all(isinstance(b, (int, float)) for b in bounds)
 
 
-def _complex(name: str, real: Any, imaginary: Any) -> Any:
-    value = real + 1j * imaginary
+def _complex(name: str, re: Any, im: Any) -> Any:
+    value = re + 1j * im
     deterministic(name, value)
     return value
 

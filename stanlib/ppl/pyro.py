@@ -18,7 +18,7 @@ from ..lanes.indexing import add_at  # noqa: F401
 from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.recurrences import run_in_python as recur  # noqa: F401
-from ..lanes.reductions import add_to, last  # noqa: F401
+from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
 from .networks_pyro import call_network  # noqa: F401
@@ -96,8 +96,8 @@ def parameter(
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes))
 
 
-def _complex(name: str, real: Any, imaginary: Any) -> Any:
-    value = real + 1j * imaginary
+def _complex(name: str, re: Any, im: Any) -> Any:
+    value = re + 1j * im
     deterministic(name, value)
     return value
 

@@ -102,16 +102,8 @@ def without_tuple_marks(values: dict) -> dict:
     return {split[k]: v for k, v in values.items()}
 
 
-NESTED_ESCAPES = pytest.mark.xfail(
-    raises=RuntimeError, strict=True, reason="array code for a break out of a loop between two others"
-)
-
-
-@pytest.mark.parametrize(
-    "name, backend",
-    [pytest.param(n, b, marks=[NESTED_ESCAPES] if (n, b) == ("control", "numpyro") else [])
-     for n in NAMES for b in ("numpyro", "pyro")],
-)  # fmt: skip
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", NAMES)
 def test_the_log_density_is_stans_up_to_a_constant(name, backend):
     if backend == "pyro":
         pytest.importorskip("pyro", reason="the pyro extra is not installed")

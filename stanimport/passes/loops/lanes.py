@@ -170,7 +170,12 @@ class Lanes:
         """A group as a recurrence, with what comes before and after it."""
         if any(isinstance(t, gprob.Accumulate) for t in walk_statements(group)):
             raise Refused("a sum inside a recurrence")
+        if mentions((s.lower, s.upper), scope.varying() - private - {s.name}):
+            raise Refused("a recurrence whose length differs between the lanes around")
         names = written(group)
+        inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
+        if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
+            raise Refused("a loop inside a recurrence whose bounds change")
         arrays = sorted(n for n in names - private if self._is_indexed(group, n))
         state = sorted(n for n in (names & carried) - set(arrays))
         for n in state:

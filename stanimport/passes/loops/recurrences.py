@@ -19,7 +19,7 @@ from .accesses import declared, flattened, loop_indices, of_statement, step_indi
 from .affine import Linear, difference, key, linear, mentions
 from .hoisting import Hoist, chosen
 from .names import Names
-from .private import fills, is_exposed
+from .private import as_sum, fills, is_exposed, summands
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -57,7 +57,7 @@ class Carried:
 def make(
     group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Names,
     private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], shared: Mapping[str, set[str]],
-) -> tuple[list[gprob.Stmt], gprob.Recur, list[gprob.Stmt]]:  # fmt: skip
+) -> tuple[list[gprob.Stmt], gprob.Stmt, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
     `arrays` are the containers that the statements write, `state` the variables that they carry otherwise, `private`
@@ -78,6 +78,10 @@ def make(
     before += hoisted.statements
     for c in carried:
         body = _under_inverse(body, c)
+    if len(carried) == 1 and not state:
+        made = _running_sum(body, carried[0], loop)
+        if made is not None:
+            return before, made, [_written(carried[0])]
     starts: list[gprob.Stmt] = []
     for c in carried:
         start, inside = _start(c, body, names, sizes)
@@ -253,6 +257,17 @@ def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
             if made != old:
                 new[f.name] = made
     return replace(node, **new) if new else node
+
+
+def _running_sum(body: Sequence[gprob.Stmt], c: Carried, loop: gprob.For) -> gprob.Cumulate | None:
+    """`x[n] = x[n - 1] + e` with e known beforehand is a running sum."""
+    if len(body) != 1 or c.distance != 1 or not isinstance(body[0], gprob.Assign) or body[0].place.steps:
+        return None
+    terms = list(summands(body[0].value)) if _row_type(c) == REAL else []
+    rest = [(sign, e) for sign, e in terms if not (sign == 1 and isinstance(e, gprob.Var) and e.name == c.before[0])]
+    if len(rest) != len(terms) - 1 or not rest or mentions(as_sum(rest), {c.row, *c.before}):
+        return None
+    return gprob.Cumulate(body[0].span, c.row, _firsts(c, loop)[0], as_sum(rest), loop.name)
 
 
 INVERSE = {"sqrt": "square", "exp": "log", "log": "exp"}
