@@ -16,7 +16,7 @@ import pytest
 import stanimport
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from densities import module_log_density
+from densities import module_log_densities
 
 FOLDER = Path(__file__).parent / "programs"
 NAMES = sorted(p.name.removesuffix(".expected.json") for p in FOLDER.glob("*.expected.json"))
@@ -39,11 +39,11 @@ def parameters(module, data: dict, values: dict) -> dict:
 
 def _sites(name: str, value) -> dict:
     """A tuple has a site for each of its items, a complex number for its real and imaginary parts."""
+    if isinstance(value, tuple):
+        return {k: x for i, item in enumerate(value, 1) for k, x in _sites(f"{name}.{i}", item).items()}
     if np.iscomplexobj(value):
         return {f"{name}.real": np.real(value), f"{name}.imag": np.imag(value)}
-    if not isinstance(value, tuple):
-        return {name: value}
-    return {k: x for i, item in enumerate(value, 1) for k, x in _sites(f"{name}.{i}", item).items()}
+    return {name: value}
 
 
 def _below(values: dict, prefix: str) -> dict:
@@ -108,8 +108,8 @@ def test_the_log_density_is_stans_up_to_a_constant(name, backend):
     if backend == "pyro":
         pytest.importorskip("pyro", reason="the pyro extra is not installed")
     module, data, inputs, expected = program(name, backend)
-    values = [p["values"] for p in expected]
-    got = np.array([module_log_density(module, inputs, parameters(module, data, v), backend) for v in values])
+    points = [parameters(module, data, p["values"]) for p in expected]
+    got = np.array(module_log_densities(module, inputs, points, backend))
     want = np.array([p["log_density"] for p in expected])
     assert np.isfinite(got).all()
     assert got - got[0] == pytest.approx(want - want[0], rel=1e-9, abs=1e-9)
