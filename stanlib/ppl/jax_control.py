@@ -22,6 +22,7 @@ from . import jax_while
 
 State = tuple[Any, ...]
 UNSET = None
+FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
 UNROLL = 4  # trip counts up to which a loop is written out
 
 
@@ -231,8 +232,21 @@ def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, i
             after, outputs = one(x[0], carry, x[1])
             return _fit(_unmasked(after), target), _unmasked(_arrays(outputs))
 
-        final, outputs = jax.lax.scan(body, _fit(_unmasked(carry), target), xs)
+        start_ = _fit(_unmasked(carry), target)
+        final, outputs = jax.lax.scan(body, start_, xs, unroll=_copies(body, start_, xs))
     return final, tuple(_of_all(o, axis) for o in outputs)
+
+
+def _copies(body: Callable[..., Any], carry: State, xs: Any) -> int:
+    """How many iterations of a recurrence one step of the compiled loop does: several if there is little to do.
+
+    XLA on the CPU runs loops with small bodies fast; a few numbers carried and a few operations leave room for more.
+    """
+    if any(jnp.ndim(x) for x in jax.tree_util.tree_leaves(carry)):
+        return 1
+    one = jax.tree_util.tree_map(lambda x: x[0], xs)
+    operations = len(jax.make_jaxpr(body)(carry, one).jaxpr.eqns)
+    return FEW_COPIES if operations <= FEW_OPERATIONS else 1
 
 
 def _of_all(output: Any, axis: Axis) -> Any:
