@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import INT, REAL, Type, is_scalar
+from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
 
 from ..middle import gprob
 from ..source import Span
@@ -96,13 +96,47 @@ class _Tracker:
         elif isinstance(s, (gprob.Observe, gprob.Factor)):
             self.count += 1
             name = f"_added{self.count}"
-            value = log_density(s.distribution, s.value) if isinstance(s, gprob.Observe) else total(s.value)
-            yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, value)
+            if isinstance(s, gprob.Observe) and _counts_observations(s.distribution):
+                yield from self._observations(s, name)
+            else:
+                value = log_density(s.distribution, s.value) if isinstance(s, gprob.Observe) else total(s.value)
+                yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, value)
             added = gprob.Var(REAL, s.span, name)
             yield gprob.Factor(s.span, s.site, added)
             yield _add(added, s.span)
         else:
             yield s
+
+    def _observations(self, s: gprob.Observe, name: str) -> Iterator[gprob.Stmt]:
+        """The log density as a loop: the difference of two probabilities has to be taken for each observation."""
+        index = f"_observation{self.count}"
+        parts, size = [], None
+        for i, e in enumerate((s.value, *s.distribution.arguments)):
+            if is_scalar(e.type):
+                parts.append(e)
+                continue
+            container = gprob.Var(e.type, s.span, f"{name}_{i}")
+            yield gprob.Declare(s.span, container.name, gprob.Sized(e.type), None, e)
+            size = size or _reduce("num_elements", container, INT)
+            parts.append(_element(container, gprob.Var(INT, s.span, index)))
+        assert size is not None
+        yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, gprob.Const(REAL, s.span, 0.0))
+        value, *arguments = parts
+        term = log_density(replace(s.distribution, arguments=tuple(arguments)), value)
+        added = apply("add", REAL, (gprob.Var(REAL, s.span, name), term))
+        add = gprob.Assign(s.span, gprob.Place(name, REAL, s.span), added)
+        yield gprob.For(s.span, index, gprob.int_const(1, s.span), size, (add,))
+
+
+def _counts_observations(d: gprob.Distribution) -> bool:
+    """Whether a truncation's normaliser is no sum over vectorised arguments: one between two bounds."""
+    two_sided = d.lower is not None and d.upper is not None
+    return two_sided and isinstance(d.lpdf, Function) and any(not is_scalar(a.type) for a in d.arguments)
+
+
+def _element(container: gprob.Var, index: gprob.Expr) -> gprob.Expr:
+    element = INT if scalar_of(container.type) == INT else REAL
+    return gprob.Index(element, container.span, container, (gprob.Single(index),))
 
 
 def _add(term: gprob.Expr, span: Span) -> gprob.Stmt:

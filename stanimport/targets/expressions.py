@@ -92,7 +92,8 @@ class Expressions:
 
     def const(self, e: gprob.Const, b: Builder) -> ast.expr:
         if isinstance(e.value, float) and math.isinf(e.value):
-            return b.dotted("ppl.inf")
+            infinite = b.dotted("ppl.inf")
+            return infinite if e.value > 0 else b.negative(infinite)
         return b.const(e.value)
 
     def var(self, e: gprob.Var, b: Builder) -> ast.expr:

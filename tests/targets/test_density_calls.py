@@ -23,12 +23,19 @@ def tilted(y, m):
     return -np.abs(y - m) ** 1.5
 
 
+def between(law, y, lower, upper, *arguments):
+    """The log density of a law with cut tails; of a discrete one the values above `lower`."""
+    log_density = getattr(law, "logpdf", None) or law.logpmf
+    return log_density(y, *arguments) - np.log(law.cdf(upper, *arguments) - law.cdf(lower, *arguments))
+
+
 DENSITY = "functions { real tilt_lpdf(real y, real m) { return -pow(abs(y - m), 1.5); } }"
 TRUNCATED = """functions {
   real expo_lpdf(real y, real r) { return log(r) - r * y; }
   real expo_lcdf(real y, real r) { return log1m_exp(-r * y); }
   real expo_lccdf(real y, real r) { return -r * y; }
 }"""
+LP = """functions { real f_lp(real x) { target += 10 * x; return x; } int k_lp(int n) { target += n; return n; } }"""
 HEAD = "data { vector[3] y; array[3] int k; } parameters { real m; real<lower=0> s; }"
 
 # name: (functions, rest of the program behind HEAD, log density at m and s)
@@ -113,6 +120,29 @@ MODELS = {
     "target read": (
         "", "model { target += m; if (target() > 0) target += 2; target += target(); }",
         lambda m, s: 2 * (m + 2),
+    ),
+    "truncation in a program that reads the target": (
+        "", "model { y ~ normal([m, 0, 1], s) T[-2, m + 3]; m ~ normal(y, s) T[-3, 3]; k ~ poisson([s, 1, 2]') T[0, 9];"
+        " target += target(); }",
+        lambda m, s: 2 * (
+            sum(between(norm, v, -2, m + 3, a, s) + between(norm, m, -3, 3, v, s) for v, a in zip(Y, [m, 0, 1]))
+            + sum(between(stats.poisson, n, -1, 9, a) for n, a in zip(K, [s, 1, 2]))
+        ),
+    ),
+    "outside of a truncation in a program that reads the target": (
+        "", "model { y ~ normal(m, s) T[-1, ]; if (target() > 0) target += 1; }", lambda m, s: -np.inf,
+    ),
+    "lp function in a conditional expression": (
+        LP, "model { real z = m > 0 ? f_lp(m) : s; target += z + (m < 0 ? f_lp(3) : 0); }", lambda m, s: 10 * m + m,
+    ),
+    "lp function behind a logical operator": (
+        LP, "model { if (m > 0 && f_lp(s) > 1) target += 1; if (m > 0 || f_lp(2) > 1) target += 2;"
+        " if (m < 0 || f_lp(4) > 5) target += 3; if (m < 0 && f_lp(6) > 1) target += 4; }",
+        lambda m, s: 10 * s + 1 + 2 + 40,
+    ),
+    "lp function in the condition of a loop": (
+        LP, "model { int n = 3; real q = m; while (k_lp(n)) n -= 1; while (f_lp(q) < 5) q *= 2; }",
+        lambda m, s: 6 + 10 * m * (1 + 2 + 4 + 8),
     ),
     "rejected": ("", 'model { if (m > 0) reject("m is ", m); target += s; }', lambda m, s: -np.inf),
     "not rejected": ("", 'model { if (m < 0) reject("m is ", m); target += s; }', lambda m, s: s),
