@@ -67,7 +67,9 @@ class _Parser:
         while self.tokens[self.at][0] != "end":
             name = self._next("name").strip("\"'`")
             self._next("arrow", "=")
-            out[name] = self._value()
+            value = self._value()
+            if np.asarray(value).dtype.kind != "U":  # names that R's users keep beside their data
+                out[name] = value
         return out
 
     def _value(self) -> Any:
@@ -82,6 +84,8 @@ class _Parser:
         return np.asarray(_range(first, self._number()))
 
     def _number(self) -> Any:
+        if self._peek()[:1] in ("'", '"'):
+            return self._next("name")[1:-1]
         text = self._next("number").rstrip("L")
         if re.fullmatch(r"[-+]?\d+", text):
             return int(text)

@@ -95,3 +95,7 @@ def test_data_of_another_kind_are_refused():
 def test_json_round_trip(tmp_path):
     write_json({"a": np.eye(2), "t": (1, np.zeros(2))}, tmp_path / "d.json")
     assert json.loads((tmp_path / "d.json").read_text()) == {"a": [[1, 0], [0, 1]], "t": {"1": 1, "2": [0, 0]}}
+
+
+def test_text_beside_the_data_of_an_r_dump_is_left_out():
+    assert parse('N <- 2\nnames <- c("A", "B C")\ntitle <- \'x\'\ny <- c(1.5, 2)').keys() == {"N", "y"}
