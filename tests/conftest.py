@@ -8,6 +8,14 @@ import pytest
 ROOT = pathlib.Path(__file__).parent.parent
 
 
+@pytest.fixture(autouse=True, scope="session")
+def without_jit_cache():
+    """The shell's commands leave nothing in the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("STANIMPORT_JIT_CACHE", "off")
+        yield
+
+
 @pytest.fixture
 def x64():
     """JAX in double precision, for one test."""

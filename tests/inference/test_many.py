@@ -52,10 +52,9 @@ def test_threads_and_processes(coin):
     with ThreadPoolExecutor(2) as threads:
         in_threads = stanimport.sample_many(coin, data, executor=threads, seed=1, sampling=DRAWS)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as processes:
-        elsewhere = stanimport.sample_many(coin, data, executor=processes, seed=1, sampling=DRAWS)
+        (elsewhere,) = stanimport.sample_many(coin, data[:1], executor=processes, seed=1, sampling=DRAWS)
     check(in_threads, coin)
-    for a, b in zip(in_threads, elsewhere):
-        np.testing.assert_array_equal(a.variables["bias"], b.variables["bias"])
+    np.testing.assert_array_equal(in_threads[0].variables["bias"], elsewhere.variables["bias"])
 
 
 def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):

@@ -32,8 +32,10 @@ def test_every_draw_has_random_numbers_of_its_own(beta_fit):
 
 @pytest.mark.parametrize("options", [
     dict(chain_method="vectorized"), dict(chain_method="sequential"), dict(metric="dense_e"), dict(metric="unit_e"),
-    dict(metric=[0.5]), dict(metric={"inv_metric": [[0.5]]}), dict(method="blackjax"), dict(adapt_delta=0.95),
-    dict(step_size=0.5, adapt_engaged=False), dict(inits="pathfinder"), dict(inits={"theta": 0.3}), dict(inits=0.1),
+    dict(metric={"inv_metric": [[0.5]]}), dict(method="blackjax"), dict(step_size=0.5, adapt_engaged=False),
+    dict(inits="pathfinder"),
+    *(pytest.param(o, marks=pytest.mark.slow)
+      for o in (dict(metric=[0.5]), dict(adapt_delta=0.95), dict(inits={"theta": 0.3}), dict(inits=0.1))),
 ], ids=str)  # fmt: skip
 def test_options_leave_the_posterior_as_it_is(beta_module, options):
     fit = stanimport.sample(beta_module, FLIPS, **QUICK | options)
@@ -86,7 +88,8 @@ def test_data_dependent_transformed_data_reproduce():
 transformed data { real s = normal_rng(0, 1); }
 parameters { real mu; } model { mu ~ normal(s, 1); } generated quantities { real t = s; }
 """)
-    values = {stanimport.sample(module, **SHORT | dict(seed=s)).stan_variable("t")[0] for s in (1, 1, 2)}
+    fixed = SHORT | dict(fixed_param=True)
+    values = {stanimport.sample(module, **fixed | dict(seed=s)).stan_variable("t")[0] for s in (1, 1, 2)}
     assert len(values) == 2
 
 

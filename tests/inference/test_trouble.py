@@ -63,7 +63,7 @@ def test_a_module_is_wanted():
 
 
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
-def test_an_interrupt_returns_the_draws_so_far(beta_module):
+def test_an_interrupt_returns_the_draws_so_far(beta_module, monkeypatch):
     """The signal comes when the first chain has drawn for a while."""
     from stanimport.inference import nuts
 
@@ -76,10 +76,13 @@ def test_an_interrupt_returns_the_draws_so_far(beta_module):
             sent.append(True)
             os.kill(os.getpid(), signal.SIGINT)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(nuts.Track, "add", add)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
+    try:
+        monkeypatch.setattr(nuts.Track, "add", add)
         with pytest.warns(RuntimeWarning, match="interrupted"):
             fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=300, iter_sampling=2_000_000, seed=1)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert fit.interrupted and 0 < fit.draws_per_chain < 2_000_000
     assert fit.stan_variable("theta").mean() == pytest.approx(8 / 12, abs=0.05)
 

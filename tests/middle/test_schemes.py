@@ -197,7 +197,7 @@ def test_prior_draws_on_pyro(case, torch_double):
     module = stanimport.loads(program(*case.split(" | ")), scheme="mixed", backend="pyro")
     trace = pyro.poutine.trace(module.model).get_trace()
     np.testing.assert_allclose(float(trace.log_prob_sum()), TRUNCATED[case].logpdf(float(trace.nodes["x"]["value"])))
-    draws = Predictive(module.model, num_samples=500)()["x"]
+    draws = Predictive(module.model, num_samples=200)()["x"]
     assert scipy.stats.kstest(draws.numpy().ravel(), TRUNCATED[case].cdf).pvalue > 1e-3
 
 

@@ -19,8 +19,7 @@ FEW = ["--chains", "2", "--warmup", "200", "--draws", "300", "--seed", "3", "--n
 
 
 @pytest.fixture
-def coin(tmp_path, monkeypatch):
-    monkeypatch.setenv("STANIMPORT_JIT_CACHE", "off")
+def coin(tmp_path):
     (tmp_path / "coin.stan").write_text(COIN)
     (tmp_path / "coin.json").write_text(json.dumps({"N": 10, "y": [1, 1, 0, 1, 1, 1, 0, 1, 0, 1]}))
     return ["coin.stan", "--data", "coin.json"]
