@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from typing import Any, Union
 
 from stanlib.registry import Function
@@ -555,8 +556,14 @@ _NODES = (Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Pla
 
 def children(node: Any) -> Iterator[Any]:
     """The nodes directly below one."""
-    for f in fields(node):
-        yield from _below(getattr(node, f.name))
+    for name in _parts(type(node)):
+        yield from _below(getattr(node, name))
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node that may hold other nodes."""
+    return tuple(f.name for f in fields(kind) if f.name not in ("span", "type"))
 
 
 def _below(value: Any) -> Iterator[Any]:
@@ -579,17 +586,22 @@ def walk(node: Any) -> Iterator[Any]:
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
     if isinstance(node, tuple):
-        return tuple(rewrite(n, change) for n in node)
+        return _same_or_new(node, [rewrite(n, change) for n in node])
     if not isinstance(node, _NODES):
         return node
     new = {}
-    for f in fields(node):
-        old = getattr(node, f.name)
+    for name in _parts(type(node)):
+        old = getattr(node, name)
         if isinstance(old, _NODES) or isinstance(old, tuple):
             made = rewrite(old, change)
-            if made is not old and made != old:
-                new[f.name] = made
+            if made is not old:
+                new[name] = made
     return change(replace(node, **new) if new else node)
+
+
+def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
+    return old if all(a is b for a, b in zip(old, items)) else tuple(items)
 
 
 def rewrite_parts(node: Any, change: Callable[[Expr], Expr]) -> Any:
@@ -599,13 +611,14 @@ def rewrite_parts(node: Any, change: Callable[[Expr], Expr]) -> Any:
         if isinstance(value, Expr):
             return change(value)
         if isinstance(value, tuple):
-            return tuple(map(below, value))
+            return _same_or_new(value, list(map(below, value)))
         if isinstance(value, _NODES) and not isinstance(value, Stmt):
             return rewrite_parts(value, change)
         return value
 
-    new = {f.name: below(getattr(node, f.name)) for f in fields(node)}
-    return replace(node, **{k: v for k, v in new.items() if v != getattr(node, k)})
+    new = {name: below(getattr(node, name)) for name in _parts(type(node))}
+    new = {k: v for k, v in new.items() if v is not getattr(node, k)}
+    return replace(node, **new) if new else node
 
 
 def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:

@@ -1,7 +1,7 @@
 """Declarations move into the loop that alone uses them: a variable of every iteration is none that it carries on."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...middle import gprob
@@ -14,32 +14,56 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def run(body: Sequence[gprob.Stmt], sizes: Mapping[str, gprob.Sized]) -> Stmts:
     """The body with declarations as far inside as they can stand."""
-    block = list(body)
-    for s in body:
-        if isinstance(s, gprob.Declare) and s.value is None and s.site is None:
-            _sink(s, block, sizes)
-    return tuple(_inside(s, sizes) for s in block)
+    candidates = [s for s in body if isinstance(s, gprob.Declare) and s.value is None and s.site is None]
+    block = _Block(body, sizes) if candidates else None
+    for s in candidates:
+        assert block is not None
+        block.sink(s)
+    return tuple(_inside(s, sizes) for s in (block.statements if block is not None else body))
 
 
-def _sink(declaration: gprob.Declare, block: list[gprob.Stmt], sizes: Mapping[str, gprob.Sized]) -> None:
-    """Move a declaration into the loop of a block that alone uses the variable, if it needs nothing from before."""
-    users = [s for s in block if s is not declaration and _uses(s, declaration.name)]
-    if len(users) != 1 or not isinstance(users[0], gprob.For):
-        return
-    loop = users[0]
-    if mentions(declaration.sized, written(loop.body) | {loop.name}) or not is_private(
-        loop.body, declaration.name, sizes, lasting=False
-    ):
-        return
-    block[block.index(loop)] = replace(loop, body=(declaration, *loop.body))
-    block.remove(declaration)
+class _Block:
+    """The statements of a block, and which of them use each variable."""
+
+    def __init__(self, body: Sequence[gprob.Stmt], sizes: Mapping[str, gprob.Sized]):
+        self.sizes = sizes
+        self.places: dict[int, gprob.Stmt] = dict(enumerate(body))
+        self.users: dict[str, set[int]] = {}
+        self.number = {id(s): i for i, s in enumerate(body)}
+        for i, s in enumerate(body):
+            self._count(s, i)
+
+    @property
+    def statements(self) -> Iterable[gprob.Stmt]:
+        return self.places.values()
+
+    def _count(self, s: gprob.Stmt, place: int) -> None:
+        for name in _uses(s):
+            self.users.setdefault(name, set()).add(place)
+
+    def sink(self, declaration: gprob.Declare) -> None:
+        """Move a declaration into the loop that alone uses the variable, if it needs nothing from before."""
+        place = self.number[id(declaration)]
+        users = self.users[declaration.name] - {place}
+        loop = self.places[min(users)] if len(users) == 1 else None
+        if not isinstance(loop, gprob.For) or not self._is_private(loop, declaration):
+            return
+        self.places[min(users)] = replace(loop, body=(declaration, *loop.body))
+        del self.places[place]
+        for using in self.users.values():
+            using.discard(place)
+        self._count(declaration, min(users))
+
+    def _is_private(self, loop: gprob.For, declaration: gprob.Declare) -> bool:
+        if mentions(declaration.sized, written(loop.body) | {loop.name}):
+            return False
+        return is_private(loop.body, declaration.name, self.sizes, lasting=False)
 
 
-def _uses(s: gprob.Stmt, name: str) -> bool:
-    return any(a.name == name for a in of_statement(s)) or any(
-        isinstance(n, gprob.Deterministic) and n.name == name or isinstance(n, gprob.Check) and n.name == name
-        for n in gprob.walk(s)
-    )
+def _uses(s: gprob.Stmt) -> set[str]:
+    """The variables that a statement uses, or that it records or checks."""
+    kept = {n.name for n in gprob.walk(s) if isinstance(n, (gprob.Deterministic, gprob.Check))}
+    return kept | {a.name for a in of_statement(s)}
 
 
 def _inside(s: gprob.Stmt, sizes: Mapping[str, gprob.Sized]) -> gprob.Stmt:
