@@ -61,7 +61,7 @@ def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):
     from stanimport.inference import batches
 
     data = sets(3, 10, 18)
-    first = stanimport.sample_many(coin, data[:2], seed=1, folder=tmp_path, sampling=DRAWS)
+    first = stanimport.sample_many(coin, data[:1], seed=1, folder=tmp_path, sampling=DRAWS)
     (tmp_path / "0001.nc").write_text("half a file")
     made = []
     original = batches.groups_of
