@@ -22,8 +22,16 @@ def numbers(law):
     return [i for i, p in enumerate(law.parameters) if isinstance(p, float)]
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("law", LAWS, ids=str)
+def on_every_library(first):
+    """All laws with every library; on JAX every second of them, from `first` on, and the others as slow tests."""
+    slow = {id(law) for i, law in enumerate(LAWS) if i % 2 != first}
+    for law in LAWS:
+        for library in LIBRARIES:
+            marks = [pytest.mark.slow] if library == "jax" and id(law) in slow else []
+            yield pytest.param(law, library, id=f"{law}-{library}", marks=marks)
+
+
+@pytest.mark.parametrize("law, library", on_every_library(0))
 def test_values(law, library):
     for method in methods(law, library):
         for y in law.outcomes:
@@ -81,8 +89,7 @@ def _moved(x, i, step):
     return x
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("law, library", on_every_library(1))
 def test_there_is_one_term_per_observation(law, library):
     record = distribution.get(law.name)
     y = outcomes(law)

@@ -60,14 +60,14 @@ def test_torch_agrees_with_numpy(function, torch_double):
     assert_same(function(*(lift("torch", a) for a in args)), function(*args))
 
 
-@pytest.mark.parametrize("function", cases(every=8, but=BY_VALUE))
+@pytest.mark.parametrize("function", cases(every=16, but=BY_VALUE))
 def test_compiled_jax_agrees_with_numpy(function, x64):
     args = arguments(function)
     call, free = traceable(function, args, real_positions(args))
     assert_same(jax.jit(call)(*free), function(*args))
 
 
-@pytest.mark.parametrize("function", cases(every=3, but=BY_VALUE))
+@pytest.mark.parametrize("function", cases(every=6, but=BY_VALUE))
 def test_jax_maps_and_differentiates(function, x64):
     args = arguments(function)
     call, free = traceable(function, args, real_positions(args))

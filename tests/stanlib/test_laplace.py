@@ -83,7 +83,10 @@ def by_formula(family, x):
     return root @ found.x, height(found.x) - np.linalg.slogdet(np.eye(SIZE) + k * w)[1] / 2, w
 
 
-CALLS = [*((f, lib) for f in FAMILIES for lib in DIFFERENTIABLE), ("poisson_log", "numpy")]
+CALLS = [
+    *((f, lib) for f in FAMILIES for lib in DIFFERENTIABLE),
+    pytest.param("poisson_log", "numpy", marks=pytest.mark.slow),  # test_controls has it too
+]
 
 
 @pytest.mark.parametrize("family, library", CALLS)

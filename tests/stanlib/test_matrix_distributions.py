@@ -166,7 +166,7 @@ def test_dynamic_linear_model(library):
         call(library, "gaussian_dlm_obs_lpdf", OBSERVED[:1], F, G, V, *rest)
 
 
-@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("library", [pytest.param("jax", marks=pytest.mark.slow), "torch"])
 def test_gradients_of_the_dynamic_linear_model(library):
     f = registry.by_symbol("gaussian_dlm_obs_lpdf")
     arguments = [OBSERVED, F, G, np.diag(V).copy(), W, M0, S]
