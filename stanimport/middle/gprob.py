@@ -556,13 +556,18 @@ _NODES = (Expr, Stmt, Single, Multi, Range, Sized, Constraint, Distribution, Pla
 
 def children(node: Any) -> Iterator[Any]:
     """The nodes directly below one."""
-    for name in _parts(type(node)):
+    for name in _parts(node):
         yield from _below(getattr(node, name))
 
 
+def _parts(node: Any) -> tuple[str, ...]:
+    """The fields of a node that may hold other nodes."""
+    kind: Any = type(node)
+    return _fields_of(kind)
+
+
 @cache
-def _parts(kind: type) -> tuple[str, ...]:
-    """The fields of a kind of node that may hold other nodes."""
+def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name not in ("span", "type"))
 
 
@@ -590,7 +595,7 @@ def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     if not isinstance(node, _NODES):
         return node
     new = {}
-    for name in _parts(type(node)):
+    for name in _parts(node):
         old = getattr(node, name)
         if isinstance(old, _NODES) or isinstance(old, tuple):
             made = rewrite(old, change)
@@ -616,7 +621,7 @@ def rewrite_parts(node: Any, change: Callable[[Expr], Expr]) -> Any:
             return rewrite_parts(value, change)
         return value
 
-    new = {name: below(getattr(node, name)) for name in _parts(type(node))}
+    new = {name: below(getattr(node, name)) for name in _parts(node)}
     new = {k: v for k, v in new.items() if v is not getattr(node, k)}
     return replace(node, **new) if new else node
 
