@@ -7,7 +7,7 @@
 #include <stan/io/json/json_data.hpp>
 #include <stan/math.hpp>
 #include <stan/model/gradient.hpp>
-#include <chrono>
+#include <ctime>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
@@ -34,12 +34,11 @@ int main(int, char* argv[]) {
   while (std::cin >> count) {
     double value = 0;
     x = start;
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();
     for (long i = 0; i < count; ++i) {
       stan::model::gradient(model, x, value, g, &std::cerr);
       x += 1e-14 * g;
     }
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    std::cout << elapsed.count() << std::endl;
+    std::cout << static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC << std::endl;
   }
 }

@@ -18,7 +18,7 @@ def log_density(T, series):
             return shock, shock
 
         first = series[0] - level
-        _, later = lax.scan(step, first, unexpected)
+        _, later = lax.scan(step, first, unexpected, unroll=4)
         shock = jnp.concatenate([first[None], later])
         prior = laws.normal(level, 0, 5) + laws.normal(persistence, 0, 0.5) + laws.normal(echo, 0, 0.5)
         return prior + laws.normal(p["noise"], 0, 2) + jnp.sum(laws.normal(shock, 0, p["noise"]))

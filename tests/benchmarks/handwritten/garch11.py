@@ -17,7 +17,7 @@ def log_density(T, returns, first_volatility):
             return variance, variance
 
         first = jnp.asarray(first_volatility) ** 2
-        _, later = lax.scan(step, first, shocks)
+        _, later = lax.scan(step, first, shocks, unroll=4)
         volatility = jnp.sqrt(jnp.concatenate([first[None], later]))
         prior = laws.normal(p["mu"], 0, 1) + laws.normal(p["alpha0"], 0, 1)
         return prior + jnp.sum(laws.normal(returns, p["mu"], volatility))
