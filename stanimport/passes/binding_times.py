@@ -30,6 +30,9 @@ class Loop(Enum):
 class Callees(Protocol):
     """What the analysis asks of user functions."""
 
+    def shaped_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that decide shapes or the bounds of loops in a function."""
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...]) -> bool:
         """Whether the result of a call is dynamic, given which arguments are."""
 
@@ -201,7 +204,7 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
         if len(trial.dynamic) == size:
             break
     nest = Nest(lambda e: not times.is_dynamic(e), assigned_names(loop.body)).inside(loop)
-    return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest))
+    return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees))
 
 
 def assigned_names(body: Stmts) -> set[str]:
@@ -223,26 +226,39 @@ def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:
             walk.statement(s)
 
 
-def shape_expressions(body: Stmts, nest: Nest) -> Iterator[gprob.Expr]:
+def shape_expressions(body: Stmts, nest: Nest, callees: Callees) -> Iterator[gprob.Expr]:
     """The expressions that decide shapes: sizes, bounds of ranges, arguments of constructors.
 
     The bounds of inner loops are among them only where no limit on the number of iterations can be told beforehand.
     """
     for s in body:
-        yield from _own_shapes(s)
+        yield from _own_shapes(s, callees)
         if isinstance(s, gprob.For):
             if nest.inline(s.lower) is None or nest.inline(s.upper) is None:
                 yield s.lower
                 yield s.upper
-            yield from shape_expressions(s.body, nest.inside(s))
+            yield from shape_expressions(s.body, nest.inside(s), callees)
         else:
             if isinstance(s, gprob.Declare) and s.value is not None:
                 nest.define(s.name, s.value)
             for inner in gprob.bodies(s):
-                yield from shape_expressions(inner, nest)
+                yield from shape_expressions(inner, nest, callees)
 
 
-def _own_shapes(s: gprob.Stmt) -> Iterator[gprob.Expr]:
+def deciding_arguments(
+    node: gprob.CallUser | gprob.Observe, shaped_by: Callable[[str], frozenset[int]]
+) -> list[gprob.Expr]:
+    """The arguments of a call of a user's function, or of one's density, that decide shapes or bounds inside it."""
+    if isinstance(node, gprob.CallUser):
+        return [node.arguments[i] for i in shaped_by(node.function)]
+    assert isinstance(node.distribution.lpdf, str)
+    arguments = (node.value, *node.distribution.arguments)
+    return [arguments[i] for i in shaped_by(node.distribution.lpdf)]
+
+
+def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
+    if isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
+        yield from deciding_arguments(s, callees.shaped_by)
     nested = {id(x) for block in gprob.bodies(s) for x in block}
     stack: list[object] = [c for c in gprob.children(s) if id(c) not in nested]
     while stack:
@@ -253,6 +269,8 @@ def _own_shapes(s: gprob.Stmt) -> Iterator[gprob.Expr]:
             yield from (b for b in (node.lower, node.upper) if b is not None)
         elif isinstance(node, gprob.Apply):
             yield from (node.arguments[i] for i in node.function.shape_arguments)
+        elif isinstance(node, gprob.CallUser):
+            yield from deciding_arguments(node, callees.shaped_by)
         stack.extend(gprob.children(node))
 
 

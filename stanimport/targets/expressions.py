@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -145,6 +145,15 @@ class Expressions:
         if self.varies(e):
             return b.call("ppl.each", b.name(callee), *arguments)
         return b.call(callee, *arguments)
+
+    def user_density(
+        self, key: str, values: Sequence[gprob.Expr], arguments: Sequence[ast.expr], b: Builder
+    ) -> ast.expr:
+        """A call of the density of a program's own law, by its arguments as expressions and as code."""
+        varies = any(map(self.varies, values))
+        flags = tuple(varies or self.times.is_dynamic(v) for v in values)
+        callee = self.callee(key, flags)
+        return b.call("ppl.each", b.name(callee), *arguments) if varies else b.call(callee, *arguments)
 
     def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
         arguments = [self(a) for a in e.arguments]

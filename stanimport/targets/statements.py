@@ -208,7 +208,10 @@ class Statements:
         if isinstance(f, Function):
             return b.call("ppl.terms", b.dotted(f"fn.{f.symbol}"), bound, *arguments)
         assert f is not None
-        return b.call(self.expr.callee(f, (True,) * (len(arguments) + 1)), bound, *arguments)
+        callee = self.expr.callee(f, (True,) * (len(arguments) + 1))
+        if self.lanes:
+            return b.call("ppl.each", b.name(callee), bound, *arguments)
+        return b.call(callee, bound, *arguments)
 
     def observe(self, s: gprob.Observe, b: Builder) -> list[ast.stmt]:
         return self.effects.add(Effect(s.site, self._is_data(s.value), s), self, b)
@@ -285,6 +288,8 @@ class Statements:
             for s in walk_statements(body):
                 if isinstance(s, gprob.Declare):
                     declared.add(s.name)
+                elif isinstance(s, gprob.Recur):
+                    declared.update(w.row for w in s.windows)
                 elif isinstance(s, (gprob.Assign, gprob.Accumulate)):
                     assigned.setdefault(s.place.name)
                 elif isinstance(s, gprob.Bind) and s.name is not None:

@@ -363,7 +363,7 @@ class Target:
     def _arranged(self, kept: list[Axis], order: list[Axis | None]) -> Any:
         """The value with its axes where the indices have them."""
         if type(self.value) is not Lanes:
-            return self.value
+            return _beside(self.value, order)
         value = _spread_over(self.value, [a for a in self.frame.axes if a in kept])
         axes = [a for a in self.frame.axes if a in kept]
         events = iter(range(len(axes), len(value.shape)))
@@ -398,6 +398,15 @@ def _shaped(index: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
         return index
     shape = tuple(a.size if a in index.axes else 1 for a in axes)
     return index.data.reshape(shape)
+
+
+def _beside(value: Any, order: list[Axis | None]) -> Any:
+    """A value that all lanes share, with a dimension of size 1 for each of their axes."""
+    own = iter(np.shape(value))
+    if not np.shape(value):
+        return value
+    shape = [next(own) if a is None else 1 for a in order]
+    return namespace((value,)).reshape(value, (*shape, *own))
 
 
 def _spread_over(value: Lanes, axes: list[Axis]) -> Any:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from stanlib.types import INT, Tuple, unwind
 
 from ...middle import gprob
-from ..binding_times import BindingTimes, walk_statements
+from ..binding_times import BindingTimes, deciding_arguments, walk_statements
 from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, written
 from .affine import key, linear, mentions, mentions_values
@@ -170,8 +171,8 @@ class Lanes:
         """A group as a recurrence, with what comes before and after it."""
         if any(isinstance(t, gprob.Accumulate) for t in walk_statements(group)):
             raise Refused("a sum inside a recurrence")
-        if mentions((s.lower, s.upper), scope.varying() - private - {s.name}):
-            raise Refused("a recurrence whose length differs between the lanes around")
+        if mentions((s.lower, s.upper), (scope.varying() - private - {s.name}) | scope.sequential):
+            raise Refused("a recurrence whose length differs between lanes or iterations around")
         names = written(group)
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
         if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
@@ -264,11 +265,15 @@ def _deciding(
         wanted = _lengths(node, varying)
     elif isinstance(node, gprob.Apply):
         wanted = [node.arguments[i] for i in node.function.shape_arguments]
-    elif isinstance(node, gprob.CallUser):
-        wanted = [node.arguments[i] for i in shaped_by(node.function)]
+    elif isinstance(node, gprob.CallUser) or _observes_own_law(node):
+        wanted = deciding_arguments(node, shaped_by)
         if any(e.type != INT and mentions_values(e, varying) for e in wanted):
             raise Refused("a shape inside a function depends on more than a number")
     yield from (e for e in wanted if mentions_values(e, varying))
+
+
+def _observes_own_law(node: object) -> TypeGuard[gprob.Observe]:
+    return isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
 
 
 def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
