@@ -89,7 +89,7 @@ def by_stan(python: str, name: str, data: dict[str, Any]) -> Run:
         command = [python, str(HERE / "run_pystan.py"), str(job), str(result)]
         done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "XDG_CACHE_HOME": folder})
         if done.returncode:
-            raise RuntimeError(f"PyStan failed: {done.stderr[-1000:]}")
+            raise RuntimeError(f"PyStan failed with status {done.returncode}: {done.stderr[-1000:]}")
         out = json.loads(result.read_text())
     return Run(out["build"], out["sampling"], effective(out["draws"]))
 
