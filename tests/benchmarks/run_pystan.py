@@ -26,10 +26,11 @@ def main(job, result):
     before = children()
     fit = model.sample(num_chains=job["chains"], num_warmup=job["warmup"], num_samples=job["draws"])
     httpstan.services_stub.executor.shutdown(wait=True)  # the chains' processes end
-    shape = (-1, job["draws"], job["chains"])
-    draws = {n: fit[n].reshape(shape, order="F").transpose(2, 1, 0).tolist() for n in job["parameters"]}
+    shape = (-1, job["draws"], job["chains"])  # in PyStan's last axis the chain varies fastest
+    draws = {n: fit[n].reshape(shape).transpose(2, 1, 0).tolist() for n in job["parameters"]}
+    steps = int(fit["n_leapfrog__"].sum())
     with open(result, "w") as f:
-        json.dump(dict(build=build, sampling=children() - before, draws=draws), f)
+        json.dump(dict(build=build, sampling=children() - before, draws=draws, steps=steps), f)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ class Run:
     compiling: float
     sampling: float
     ess: float
+    steps: int  # gradients of the kept iterations
 
     @property
     def total(self) -> float:
@@ -75,7 +76,7 @@ def ours(name: str, data: dict[str, Any]) -> Run:
         compiling = min(sample(1)[1] for _ in range(2))
     fit, total = min((sample(WARMUP) for _ in range(2)), key=lambda run: run[1])
     parameters = {v.name: fit.variables[v.name] for v in fit.program.parameters}
-    return Run(compiling, total - compiling, effective(parameters))
+    return Run(compiling, total - compiling, effective(parameters), int(fit.stats["n_leapfrog__"].sum()))
 
 
 def by_stan(python: str, name: str, data: dict[str, Any]) -> Run:
@@ -91,14 +92,15 @@ def by_stan(python: str, name: str, data: dict[str, Any]) -> Run:
         if done.returncode:
             raise RuntimeError(f"PyStan failed with status {done.returncode}: {done.stderr[-1000:]}")
         out = json.loads(result.read_text())
-    return Run(out["build"], out["sampling"], effective(out["draws"]))
+    return Run(out["build"], out["sampling"], effective(out["draws"]), out["steps"])
 
 
 def line(name: str, here: Run, stan: Run) -> str:
     pairs = [(here.compiling, stan.compiling), (here.sampling, stan.sampling), (here.total, stan.total)]
     times = " | ".join(f"{a:.2f} | {b:.2f}" for a, b in pairs)
+    steps = " | ".join(f"{1000 * run.ess / run.steps:.0f}" for run in (here, stan))
     rates = here.ess / here.sampling, stan.ess / stan.sampling
-    return f"| {name} | {times} | {rates[0]:.0f} | {rates[1]:.0f} | {rates[0] / rates[1]:.1f} |"
+    return f"| {name} | {times} | {steps} | {rates[0]:.0f} | {rates[1]:.0f} | {rates[0] / rates[1]:.1f} |"
 
 
 def main() -> None:
@@ -110,8 +112,9 @@ def main() -> None:
         print("skipped: STANIMPORT_BENCH_PYSTAN names no interpreter with PyStan")
         return
     ratios = []
-    print("| model | compiling, s | Stan | sampling, s | Stan | both, s | Stan | effective draws / s | Stan | ratio |")
-    print("| --- |" + " --: |" * 9)
+    print("| model | compiling, s | Stan | sampling, s | Stan | both, s | Stan "
+          "| effective draws in 1000 gradients | Stan | ... a second | Stan | ratio |")  # fmt: skip
+    print("| --- |" + " --: |" * 11)
     for name in (n for n in MODELS if any(part in n for part in a.only.split(","))):
         data = gradients.data_of(name)
         here, stan = ours(name, data), by_stan(python, name, data)
