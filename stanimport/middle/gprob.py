@@ -144,6 +144,15 @@ class Promote(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Predictor(Expr):
+    """The sum of coefficients times columns of data, and the rest: passes make it of sums."""
+
+    coefficients: tuple[Expr, ...]
+    columns: tuple[Expr, ...]
+    rest: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TargetValue(Expr):
     """`target()`: the log density accumulated so far."""
 
@@ -631,6 +640,14 @@ def bodies(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     if isinstance(s, (For, ForEach, While, Recur)):
         return (s.body,)
     return (s.then, s.otherwise) if isinstance(s, If) else ()
+
+
+def with_bodies(s: Stmt, change: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
+    """The statement with `change` applied to the blocks inside it."""
+    names = [name for name in ("body", "then", "otherwise") if name in _parts(s)] if bodies(s) else []
+    new: dict[str, Any] = {name: change(getattr(s, name)) for name in names}
+    new = {k: v for k, v in new.items() if v is not getattr(s, k)}
+    return replace(s, **new) if new else s
 
 
 def int_const(value: int, span: Span) -> Const:

@@ -132,6 +132,8 @@ class Expressions:
             return None  # Python's own division raises on zero
         if operator != "@" and not any(is_scalar(a.type) for a in e.arguments):
             return None  # containers: the library checks that their sizes are equal
+        if operator == "@" and not self.times.is_dynamic(e.arguments[0]):
+            return None  # a matrix of data: the library chooses how to store it
         static = self.any_library or not all(is_scalar(a.type) or self.times.is_dynamic(a) for a in e.arguments)
         if not self.traces and static and not all(is_scalar(a.type) for a in e.arguments):
             return None  # NumPy's operators don't take tensors
@@ -208,6 +210,10 @@ class Expressions:
             return value
         return b.call("ppl.real", value) if scalar_of(e.type) == REAL else value
 
+    def predictor(self, e: gprob.Predictor, b: Builder) -> ast.expr:
+        coefficients, columns = ([self(x) for x in items] for items in (e.coefficients, e.columns))
+        return b.call("ppl.predictor", b.list_(coefficients), b.list_(columns), *map(self, e.rest))
+
     def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
         return b.name("lp")
 
@@ -233,5 +239,5 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Logical: Expressions.logical, gprob.Cond: Expressions.cond, gprob.Index: Expressions.index,
     gprob.Item: Expressions.item, gprob.MakeArray: Expressions.make_array, gprob.MakeRow: Expressions.make_row,
     gprob.MakeTuple: Expressions.make_tuple, gprob.Promote: Expressions.promote,
-    gprob.TargetValue: Expressions.target_value,
+    gprob.Predictor: Expressions.predictor, gprob.TargetValue: Expressions.target_value,
 }  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from stanlib.types import VOID
 
 from ..middle import gprob
-from ..passes import binding_times, control, loops
+from ..passes import binding_times, control, loops, predictors
 from ..passes.effects import effectful_functions, rejects
 from ..passes.loops import shapes
 from .asty import Builder
@@ -138,6 +138,8 @@ class UserFunctions:
             if structured is not body:
                 body = structured
         body = self._array_code(body, dynamic)
+        if self.traces and predictors.NAME not in self.without:
+            body = predictors.run(body, binding_times.analyse(body, dynamic, self, True, self.random_is_dynamic))
         self.prepared.append(body)
         times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         expressions = Expressions(names, times, self, self.traces)

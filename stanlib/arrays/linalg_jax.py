@@ -11,6 +11,15 @@ import numpy as np
 
 from . import linalg_numpy
 
+NARROW = 32  # columns up to which a matrix of data is kept by columns
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """The matrix product. Data with few columns are stored by columns for it: XLA is slow at many short rows."""
+    if isinstance(a, np.ndarray) and a.ndim == 2 and b.ndim == 1 and a.shape[1] <= NARROW:
+        return jnp.matmul(b, np.ascontiguousarray(a.T))
+    return jnp.matmul(a, b)
+
 
 def solve_spd(a: Any, b: Any) -> Any:
     """Solve a x = b for a positive definite a; the derivative takes one more solution, not that of the factor."""

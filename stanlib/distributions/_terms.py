@@ -10,6 +10,7 @@ LOG_2 = math.log(2)
 LOG_PI = math.log(math.pi)
 LOG_2_PI = math.log(2 * math.pi)
 MANY = 500  # observations from which on a table in memory pays
+MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
 
 
 def holds(xp, condition):
@@ -88,6 +89,13 @@ def log1mexp_neg(xp, t, log_t):
         tiny, log_t - 0.5 * t,
         xp.where(large, xp.log1p(-xp.exp(-xp.where(large, t, 1.0))), xp.log(-xp.expm1(-middle))),
     )  # fmt: skip
+
+
+def standardized(xp, y, mu, sigma):
+    """(y - mu) / sigma, by a single division where many observations share sigma."""
+    centered = y - mu
+    shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
+    return centered * (1.0 / sigma) if shared else centered / sigma
 
 
 def predictor(xp, name, x, alpha, beta):

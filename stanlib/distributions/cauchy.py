@@ -5,7 +5,7 @@ import math
 
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
-from ._terms import LOG_PI, log_of
+from ._terms import LOG_PI, log_of, standardized
 
 
 @stan_distribution(
@@ -22,7 +22,7 @@ class cauchy:
     """Cauchy with location mu and scale sigma."""
 
     def lpdf(xp, y, mu, sigma):
-        z = (y - mu) / sigma
+        z = standardized(xp, y, mu, sigma)
         return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 
     def cdf(xp, y, mu, sigma):

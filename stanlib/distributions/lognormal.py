@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
-from ._terms import LOG_2_PI, inner, within
+from ._terms import LOG_2_PI, inner, standardized, within
 
 
 @stan_distribution(
@@ -22,7 +22,7 @@ class lognormal:
     def lpdf(xp, y, mu, sigma):
         inside = y > 0
         log_y = xp.log(inner(xp, inside, y, 1.0))
-        z = (log_y - mu) / sigma
+        z = standardized(xp, log_y, mu, sigma)
         return within(xp, inside, -0.5 * xp.square(z) - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
 
     def cdf(xp, y, mu, sigma):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
-from ._terms import LOG_2_PI, predictor
+from ._terms import LOG_2_PI, predictor, standardized
 
 
 @stan_distribution(
@@ -23,7 +23,7 @@ class normal:
     """Normal with location mu and scale sigma."""
 
     def lpdf(xp, y, mu, sigma):
-        z = (y - mu) / sigma
+        z = standardized(xp, y, mu, sigma)
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 
     def cdf(xp, y, mu, sigma):

@@ -5,7 +5,7 @@ from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ._rising import log_rising
-from ._terms import LOG_2, LOG_PI
+from ._terms import LOG_2, LOG_PI, standardized
 
 
 def _log_peak(xp, nu):
@@ -27,7 +27,7 @@ class student_t:
     """Student's t with nu degrees of freedom, location mu and scale sigma."""
 
     def lpdf(xp, y, nu, mu, sigma):
-        z = (y - mu) / sigma
+        z = standardized(xp, y, mu, sigma)
         return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 
     def cdf(xp, y, nu, mu, sigma):
