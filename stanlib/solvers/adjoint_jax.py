@@ -23,12 +23,9 @@ MOST_STRETCHES = 2000  # besides one per time of output
 
 
 def with_adjoint(
-    equations: Equations, method: str, control: Control, length: int, apart: Callable[..., Any] | None
+    equations: Equations, method: str, control: Control, length: int
 ) -> Callable[[Any, Any, Any, tuple[Any, ...]], Any]:
-    """The function from t0, ts, y0 and the leaves of the arguments to the states at ts.
-
-    `apart` computes the states themselves, if they are not to be those that the derivatives are taken of.
-    """
+    """The function from t0, ts, y0 and the leaves of the arguments to the states at ts."""
 
     @jax.custom_vjp
     def states(t0: Any, ts: Any, y0: Any, leaves: tuple[Any, ...]) -> Any:
@@ -36,8 +33,6 @@ def with_adjoint(
 
     def forward(t0: Any, ts: Any, y0: Any, leaves: tuple[Any, ...]) -> Any:
         out, kept, count = _forward(_plain(equations, method, control, leaves), control, t0, ts, y0, length)
-        if apart is not None:
-            out = apart(t0, ts, y0, *leaves)
         return out, (ts, y0, leaves, kept, count)
 
     def backward(saved: Any, change: Any) -> Any:

@@ -35,7 +35,8 @@ class Control:
     def is_loose(self, xp: Any) -> bool:
         """Whether the method's own errors can be seen in a log density.
 
-        States are then computed as Stan computes them without derivatives, step by step, and derivatives beside them.
+        States are then those that Stan computes without derivatives, step by step, and the derivatives are those of
+        these steps: a sampler needs a gradient that belongs to the density.
         """
         return bool(self.relative > LOOSE or xp.any(self.absolute > LOOSE))
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from . import explicit
-from .calculus_host import Lift, plain, precision, records, without_gradient
+from .calculus_host import Lift, plain, precision, records
 from .control import STANS_OWN, Control
 from .explicit_host import Explicit
 from .implicit_host import Radau
@@ -47,16 +47,10 @@ def _states(
     lift: Lift, slope: Any, method: str, control: Control, t0: float, ts: Any, y0: Any, arguments: tuple[Any, ...]
 ) -> list[Any]:
     xp = lift.xp
+    if records(xp, y0, arguments) and not (method in STANS_OWN and control.is_loose(np)):
+        control = control.tightened()
     control = control.at_precision(precision(y0))
-    if not records(xp, y0, arguments):
-        return march(xp, _stepper(lift, slope, method, control, t0, y0, ()), control, t0, ts, y0, method == "rk45")
-    tight = control.tightened().at_precision(precision(y0))
-    states = march(xp, _stepper(lift, slope, method, tight, t0, y0, arguments), tight, t0, ts, y0, method == "rk45")
-    if not (method in STANS_OWN and control.is_loose(np)):
-        return states
-    with without_gradient(xp):
-        values = _states(lift, slope, method, control, t0, ts, y0.detach(), arguments)
-    return [v + (s - s.detach()) for v, s in zip(values, states)]
+    return march(xp, _stepper(lift, slope, method, control, t0, y0, arguments), control, t0, ts, y0, method == "rk45")
 
 
 def _stepper(

@@ -86,18 +86,17 @@ def _states(
     equations: Equations, y0: Any, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
     adjoint: int,
 ) -> Any:  # fmt: skip
-    apart = method in STANS_OWN and control.is_loose(np)
+    loose = method in STANS_OWN and control.is_loose(np)
     control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
 
     def plain(t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
-        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, ())[:, 0]
+        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, (), loose)[:, 0]
 
     if adjoint:
         from .adjoint_jax import with_adjoint
 
-        values = (lambda t0, ts, *rest: plain(t0, ts, None, *rest)) if apart else None
-        states = with_adjoint(equations, method, control.tightened(), adjoint, values)
+        states = with_adjoint(equations, method, control if loose else control.tightened(), adjoint)
         return states(times[0], times[1], y0, leaves)
     states = jax.custom_jvp(plain)
 
@@ -108,9 +107,9 @@ def _states(
         if not varied:
             value = plain(*primals)
             return value, jnp.zeros_like(value)
-        rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied)
+        rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
         weights = jnp.concatenate([jnp.ravel(changes[i]).astype(y0.dtype) for i in varied])
-        return plain(*primals) if apart else rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
+        return rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
 
     states.defjvp(rule, symbolic_zeros=True)
     return states(*times, dy0, y0, *leaves)
@@ -118,7 +117,7 @@ def _states(
 
 def _rows(
     equations: Equations, method: str, control: Control, times: Any, y0: Any, dy0: Any, leaves: Any,
-    varied: tuple[int, ...],
+    varied: tuple[int, ...], loose: bool,
 ) -> Any:  # fmt: skip
     """The states, and their derivatives in what varies (0 for y0, 1 + i for leaf i): times x (1 + count) x states."""
     t0, ts = times
@@ -141,7 +140,7 @@ def _rows(
     )
     rows = jnp.concatenate([y0[None], jnp.asarray(in_y0, y0.dtype)])
     coupled = Coupled(of_p, p, jnp.asarray(in_p, y0.dtype))
-    return march(stepper(coupled, method, control, dy0), control, t0, ts, rows)
+    return march(stepper(coupled, method, control, dy0, loose), control, t0, ts, rows)
 
 
 @dataclass(frozen=True)
@@ -171,8 +170,11 @@ def _stack(value: Any, along: Any) -> Any:
     return jnp.concatenate([value[None], along]) if len(along) else value[None]
 
 
-def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None) -> Stepper:
-    """The method; outputs of rk45 are taken inside its steps, as in Stan."""
+def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, loose: bool = False) -> Stepper:
+    """The method; outputs of rk45 are taken inside its steps, as in Stan.
+
+    With `loose` the errors of the states alone are controlled, not those of their derivatives.
+    """
     if method == "bdf":
         from .implicit_jax import radau
 
@@ -192,7 +194,8 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None) ->
         k = memory[0]
         new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
         memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)
-        return new, jnp.max(jnp.abs(error) / allowed(h, rows, k)), memory
+        relative = jnp.abs(error) / allowed(h, rows, k)
+        return new, jnp.max(relative[0] if loose else relative), memory
 
     def inside(time: Any, after: Any, memory: Any) -> Any:
         last, t, h, before, *form = memory

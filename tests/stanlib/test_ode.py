@@ -96,6 +96,32 @@ def test_all_libraries_take_the_same_steps():
         assert np.max(np.abs(made[0] - exact(predators, STATE, 0.1, TIMES, RATES))) > 1e-6
 
 
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_loose_tolerances_have_the_gradient_of_the_same_steps(library):
+    """The states are those without derivatives, and the gradient is that of their sum, to the tolerance's precision."""
+    loose = (1e-5, 1e-5, 1000)
+    with double(library):
+        plain_states = solve("ode_rk45_tol", STATE, 0.1, TIMES, RATES, loose)
+    made = []
+
+    def total(x):
+        states = solve("ode_rk45_tol", x[:2], 0.1, TIMES, x[2:], loose)
+        made.append(states)
+        return (lift(library, WEIGHTS) * states).sum()
+
+    x = np.concatenate([STATE, RATES])
+    found = gradient(library, total, x)
+    expected = numeric_gradient(lambda x: np.sum(WEIGHTS * exact(predators, x[:2], 0.1, TIMES, x[2:])), x, 1e-4)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-2)
+    if library == "torch":
+        np.testing.assert_allclose(plain(made[-1]), plain_states, rtol=1e-11)
+        return
+    import jax
+
+    value, _ = jax.value_and_grad(total)(x)
+    np.testing.assert_allclose(value, np.sum(WEIGHTS * plain_states), rtol=1e-11)
+
+
 def test_default_tolerances_are_stans(x64):
     loose, given = (solve(n, STATE, 0.1, TIMES, RATES, c) for n, c in (("ode_rk45", ()), ("ode_ckrk", ())))
     for states in (loose, given):
