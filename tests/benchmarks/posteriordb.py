@@ -21,9 +21,9 @@ def folder() -> Path | None:
 
 
 def names(database: Path) -> list[str]:
-    """The posteriors that have reference draws."""
+    """The posteriors whose reference draws are there."""
     every = sorted(f.stem for f in (database / "posteriors").glob("*.json"))
-    return [name for name in every if _record(database, name).get("reference_posterior_name")]
+    return [name for name in every if _draws(database, name).exists()]
 
 
 def program(database: Path, name: str) -> Path:
@@ -36,11 +36,15 @@ def data(database: Path, name: str) -> dict[str, Any]:
 
 def points(database: Path, name: str, count: int = 2) -> list[dict[str, Any]]:
     """Some of the reference draws, as dicts of parameters on the constrained scale."""
-    reference = _record(database, name)["reference_posterior_name"]
-    chain = _zipped(database / f"reference_posteriors/draws/draws/{reference}.json.zip")[0]
+    chain = _zipped(_draws(database, name))[0]
     length = len(next(iter(chain.values())))
     chosen = range(length - 1, 0, -(length // count))
     return [_gathered({k: v[i] for k, v in chain.items()}) for i in chosen][:count]
+
+
+def _draws(database: Path, name: str) -> Path:
+    reference = _record(database, name).get("reference_posterior_name")
+    return database / f"reference_posteriors/draws/draws/{reference}.json.zip"
 
 
 def _record(database: Path, name: str) -> dict[str, Any]:
