@@ -38,5 +38,5 @@ def extrapolation(powers: Any) -> Any:
 
 def tolerances(relative: float, absolute: float) -> tuple[float, float]:
     """What to allow the estimate, whose order is lower than the method's, for errors of the size that is asked for."""
-    inner = 0.1 * relative ** (2 / 3)
+    inner = relative ** (2 / 3)
     return inner, absolute * inner / relative
