@@ -19,7 +19,10 @@ class bernoulli:
     """1 with probability theta, else 0."""
 
     def lpmf(xp, y, theta):
-        terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
+        if xp.ndim(theta):  # one logarithm for each observation: to 1e-16, which no sum of log densities tells
+            terms = log0(xp, xp.where(y == 1, theta, 1 - theta))
+        else:
+            terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
         return within(xp, (y == 0) | (y == 1), terms)
 
     def cdf(xp, y, theta):
