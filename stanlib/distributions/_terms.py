@@ -10,6 +10,7 @@ LOG_2 = math.log(2)
 LOG_PI = math.log(math.pi)
 LOG_2_PI = math.log(2 * math.pi)
 MANY = 500  # observations from which on a table in memory pays
+FEW = 16  # components up to which a product with a matrix does better than to pick them
 MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
 
 
@@ -119,6 +120,17 @@ def pick(xp, x, y):
     return within(xp, inside, xp.get(table, (xp.integer(inner(xp, inside, y, 1) - 1),)))
 
 
+def pick_all(xp, tables, y):
+    """The y-th components of vectors of one length, all finite; for many known y by a product with a matrix, whose
+    derivative is another one, where XLA would else add up observation by observation.
+    """
+    few, many = xp.shape(tables[0])[-1] <= FEW, math.prod(xp.shape(y)) >= MANY
+    if few and many and xp.ndim(tables[0]) == 1 and xp.is_concrete(y):
+        chosen = xp.known(y) == xp.known(xp.arange(xp.shape(tables[0])[0]))[:, None] + 1
+        return tuple(xp.matmul(xp.stack(tables), chosen.astype(float)))
+    return tuple(pick(xp, t, y) for t in tables)
+
+
 def stored(xp, x, uses):
     """The vector x, written to memory: XLA would else compute components anew for every observation that picks one."""
     if xp.LIBRARY != "jax" or xp.is_concrete(x) or uses < MANY:
@@ -144,8 +156,8 @@ def categories(name):
     return domain
 
 
-def cut_points(xp, name, y, eta, c, end):
-    """The cut points below and above category y, which are -end and end at the ends.
+def cut_points(xp, name, y, eta, c, end, tables=()):
+    """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:
         StanIndexError: unless there is one vector of cut points, or one for every location.
@@ -154,7 +166,7 @@ def cut_points(xp, name, y, eta, c, end):
         raise StanIndexError(f"{name}: {xp.shape(c)[0]} vectors of cut points for {xp.shape(eta) or 1} locations")
     edges = with_ends(xp, c, -end, end)
     y = xp.where((y >= 1) & (y < xp.shape(edges)[-1]), y, 1)
-    return pick(xp, edges, y), pick(xp, edges, y + 1)
+    return pick_all(xp, (edges[..., :-1], edges[..., 1:], *tables), y)
 
 
 def with_ends(xp, c, before, after):

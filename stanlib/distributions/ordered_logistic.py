@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
-from ._terms import categories, cut_points, log_expit, pick, predictor, with_ends, within
+from ._terms import categories, cut_points, log_expit, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
 
@@ -25,9 +25,8 @@ class ordered_logistic:
     """The number of cut points c below a logistic variate at lambda, plus 1."""
 
     def lpmf(xp, y, lam, c):
-        lower, upper = cut_points(xp, "ordered_logistic", y, lam, c, FAR)
-        above, below = lam - lower, upper - lam
-        terms = log_expit(xp, above) + log_expit(xp, below) + _log_width(xp, y, c)
+        lower, upper, width = cut_points(xp, "ordered_logistic", y, lam, c, FAR, (_log_widths(xp, c),))
+        terms = log_expit(xp, lam - lower) + log_expit(xp, upper - lam) + width
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
     def rng(xp, random, lam, c):
@@ -35,14 +34,13 @@ class ordered_logistic:
         return 1 + xp.sum(xp.integer(lam + xp.log(u) - xp.log1p(-u) > c))
 
 
-def _log_width(xp, y, c):
-    """log(1 - exp(lower - upper)) for the cut points around category y: the difference of two inv_logits is this times
-    the inv_logits of the distances to both.
+def _log_widths(xp, c):
+    """log(1 - exp(lower - upper)) for the cut points around each category: the difference of two inv_logits is this
+    times the inv_logits of the distances to both.
     """
     if xp.shape(c)[-1] == 0:
-        return 0.0
-    inner = xp.log1mexp(c[..., :-1] - c[..., 1:])
-    return pick(xp, with_ends(xp, inner, 0.0, 0.0), y)
+        return xp.zeros((*xp.shape(c)[:-1], 1))
+    return with_ends(xp, xp.log1mexp(c[..., :-1] - c[..., 1:]), 0.0, 0.0)
 
 
 @stan_distribution(
