@@ -19,6 +19,10 @@ def read_data(data: Any) -> dict[str, Any]:
 
     Raises:
         StanDataError: if the file can't be read or holds no data.
+
+    Examples:
+        >>> stanimport.inference.read_data("models/coin.json")["flips"]
+        20
     """
     if data is None:
         return {}

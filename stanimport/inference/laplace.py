@@ -41,6 +41,14 @@ def laplace_sample(
         ValueError: if the Hessian is not negative definite: what was found is no mode.
 
     Source: Stan Reference Manual, "Laplace sampling algorithm".
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.laplace_sample(coin, data, seed=1)
+        >>> draws = sorted(approximation.stan_variable("bias"))
+        >>> round(float(draws[len(draws) // 2]), 1)  # the median
+        0.7
     """
     options.at_least(1, draws=draws)
     posterior, chosen = posterior_of(module, data, seed)

@@ -57,6 +57,13 @@ def sample_many(
     Raises:
         TypeError, OptionError: for options that are wrong.
         OSError: if the folder can't be written.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data_sets = [{"flips": 4, "heads": heads} for heads in ([1, 1, 1, 1], [0, 0, 1, 0], [1, 7, 0, 0])]
+        >>> fits = stanimport.sample_many(coin, data_sets, seed=1, sampling={"chains": 2})
+        >>> [round(float(fit.stan_variable("bias").mean()), 1) if fit else type(fit.error).__name__ for fit in fits]
+        [0.8, 0.4, 'StanDataError']
     """
     translated = module_of(module)
     first = new_seed() if seed is None else int(seed)

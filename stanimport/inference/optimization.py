@@ -52,6 +52,13 @@ def optimize(
         RuntimeError: without convergence, unless `require_converged` is false.
 
     Source: Nocedal and Wright (2006), "Numerical Optimization"; the tolerances are CmdStan's.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> mode = stanimport.optimize(coin, data, seed=1)
+        >>> round(float(mode.stan_variable("bias")), 4)  # of a beta(8, 4)
+        0.7
     """
     options.one_of("algorithm", algorithm, ALGORITHMS)
     options.at_least(1, iter=iter, history_size=history_size)

@@ -65,7 +65,7 @@ def _record(state: Any, info: Any, step_size: Any) -> dict[str, Any]:
 
 
 def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
-    """nutpie's NUTS, which finds initial values and metric by itself.
+    """nutpie's NUTS, chain after chain, so that each begins at its own initial values: the density is Python's anyway.
 
     Raises:
         MissingLibraryError: if nutpie is not installed.
@@ -89,11 +89,11 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
 
     model = from_pyfunc(
         posterior.size, density, lambda *_: lambda point: {"point": np.asarray(point)}, [np.dtype("float64")],
-        [(posterior.size,)], ["point"], make_initial_point_fn=lambda *_: lambda _: next(remaining, points[0]),
+        [(posterior.size,)], ["point"], make_initial_point_fn=lambda _: next(remaining, points[0]),
     )  # fmt: skip
     trace = nutpie.sample(
         model, draws=settings.iter_sampling, tune=settings.iter_warmup, chains=len(points), seed=seed,
-        cores=default_workers(len(points)), target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth,
+        cores=1, target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth,
         progress_bar=False,
     )  # fmt: skip
     stats = trace.sample_stats

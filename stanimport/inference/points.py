@@ -109,5 +109,12 @@ def log_prob(module: Any, data: Any = None, *, params: Mapping[str, Any] | Any, 
 
     Raises:
         StanDataError: for data or values that are not as declared.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> found = stanimport.log_prob(coin, data, params={"bias": 0.5}, jacobian=False)
+        >>> round(float(found.lp), 6)  # 6 / 2^2 for the prior, 1 / 2^8 for the data
+        -5.139712
     """
     return LogProb(module, data)(params, jacobian=jacobian)

@@ -60,6 +60,13 @@ def pathfinder(
 
     Source: Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder: Parallel quasi-Newton variational inference",
     Journal of Machine Learning Research 23.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.pathfinder(coin, data, seed=1)
+        >>> round(float(approximation.stan_variable("bias").mean()), 1)
+        0.7
     """
     counts = dict(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws, num_elbo_draws=num_elbo_draws,
                   max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip

@@ -38,6 +38,14 @@ def generate_quantities(
     Raises:
         StanDataError: for data that are not as declared, or draws that lack a parameter.
         TypeError: without a `previous_fit`.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> fit = stanimport.sample(coin, data, seed=1)
+        >>> again = stanimport.generate_quantities(previous_fit=fit, seed=2)
+        >>> sorted(set(again.stan_variable("next_flip").tolist()))
+        [0, 1]
     """
     draws = _draws_of(previous_fit)
     if module is None and not isinstance(draws, Fit):

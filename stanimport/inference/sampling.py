@@ -75,6 +75,15 @@ def sample(
         KeyboardInterrupt: after an interrupt before the first draw.
 
     Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> fit = stanimport.sample(coin, data, seed=1)
+        >>> round(float(fit.stan_variable("bias").mean()), 1)  # of a beta(8, 4): 2 / 3
+        0.7
+        >>> fit.draws().shape[:2]
+        (1000, 4)
     """
     chosen = dict(locals())
     _check(chosen)

@@ -62,6 +62,13 @@ def variational(
 
     Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
     Journal of Machine Learning Research 18.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.variational(coin, data, seed=1)
+        >>> round(float(approximation.stan_variable("bias").mean()), 1)
+        0.7
     """
     options.at_least(1, iter=iter, grad_samples=grad_samples, draws=draws)
     translated, given = module_of(module), read_data(data)

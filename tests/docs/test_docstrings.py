@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import stanimport
+from stanimport import inference
 from stanimport.compile import compile_package
 from stanimport.stubs import write_stubs
 from stanlib import program
@@ -17,7 +18,8 @@ from stanlib import program
 ROOT = pathlib.Path(__file__).parent.parent.parent
 FUNCTIONS = [f for f in map(vars(stanimport).get, stanimport.__all__) if inspect.isfunction(f)]
 MODULE = [program.TransformedData, program.Model, program.GeneratedQuantities, program.Program]
-PUBLIC = [*FUNCTIONS, *MODULE, compile_package, write_stubs]
+INFERENCE = [f for n in inference.__all__ if inspect.isfunction(f := getattr(inference, n))]
+PUBLIC = [*FUNCTIONS, *MODULE, *INFERENCE, compile_package, write_stubs]
 
 
 @pytest.fixture

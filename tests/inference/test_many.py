@@ -83,3 +83,15 @@ def test_dask_on_a_local_cluster(coin):
         with distributed.Client(cluster) as client:
             fits = stanimport.sample_many(coin, sets(3, 15), executor=client.get_executor(), seed=1, sampling=DRAWS)
     check(fits, coin)
+
+
+def test_a_cluster_of_dask(coin):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    data = [*sets(3, 15), {"flips": 2, "heads": [1, 7]}]
+    local = dict(n_workers=1, threads_per_worker=1, dashboard_address=None)
+    with distributed.LocalCluster(**local) as cluster, distributed.Client(cluster) as client:
+        fits = stanimport.sample_many(coin, data, executor=client.get_executor(), seed=1, sampling=DRAWS)
+    check(fits[:2], coin)
+    assert fits[2].index == 2 and "heads[2] is 7" in str(fits[2].error)
+    here = stanimport.sample(coin, data[1], seed=fits[1].seed, **DRAWS)
+    np.testing.assert_array_equal(fits[1].variables["bias"], here.variables["bias"])

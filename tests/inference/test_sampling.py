@@ -42,6 +42,17 @@ def test_options_leave_the_posterior_as_it_is(beta_module, options):
     assert fit.stan_variable("theta").mean() == pytest.approx(8 / 12, abs=0.03)
 
 
+def test_nutpies_sampler(beta_module):
+    pytest.importorskip("nutpie", reason="nutpie is not installed")
+    options = QUICK | dict(method="nutpie", inits=[{"theta": 0.5}, {"theta": 0.6}])
+    fit, again = (stanimport.sample(beta_module, FLIPS, **options) for _ in range(2))
+    assert fit.stan_variable("theta").mean() == pytest.approx(8 / 12, abs=0.03)
+    np.testing.assert_array_equal(fit.variables["theta"], again.variables["theta"])
+    assert fit.stats["n_leapfrog__"].shape == (2, 500) and np.all(np.isfinite(fit.stats["lp__"]))
+    with pytest.raises(stanimport.inference.options.OptionError, match="dense_e"):
+        stanimport.sample(beta_module, FLIPS, **options | dict(metric="dense_e"))
+
+
 def test_seeds_reproduce_on_any_number_of_threads(beta_module, beta_fit):
     again = stanimport.sample(beta_module, FLIPS, parallel_chains=1, **QUICK)
     other = stanimport.sample(beta_module, FLIPS, **QUICK | dict(seed=8))
