@@ -1,0 +1,89 @@
+"""The log density and its gradient, on every program in models/ and in posteriordb, are the same without the passes.
+
+posteriordb is looked for beside the project or in $POSTERIORDB; without it, those tests are skipped.
+"""
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+
+import jax
+import loop_programs as programs
+import numpy as np
+import pytest
+from numpyro import handlers
+from numpyro.infer import init_to_uniform
+from numpyro.infer.util import log_density
+
+from stanimport.passes import loops, predictors
+
+ROOT = pathlib.Path(__file__).parents[2]
+DEEPSTAN = {"multimodal", "vae", "mlp"}
+MODELS = sorted(p.stem for p in (ROOT / "models").glob("*.stan") if p.stem not in DEEPSTAN)
+SWITCHES = (*loops.PASSES, predictors.NAME)
+SOLVED = {"lotka_volterra", "soil_incubation", "one_comp_mm_elim_abs"}  # by steps that differ in the last digits
+
+
+def value_and_gradient(program, data, without, seed=1):
+    """At values of the parameters that depend on the seed alone."""
+    module = programs.translated(program, without=without)
+    inputs = module.transformed_data(**data)
+    start = handlers.substitute(handlers.seed(module.model, seed), substitute_fn=init_to_uniform(radius=1))
+    trace = handlers.trace(start).get_trace(**inputs)
+    at = {v.name: trace[v.name]["value"] for v in module.stan.parameters}
+    return jax.jit(jax.value_and_grad(lambda p: log_density(module.model, (), inputs, p)[0]))(at)
+
+
+def assert_same(name, program, data, *switches):
+    plain, expected = value_and_gradient(program, data, SWITCHES)
+    tolerance = 1e-6 if name in SOLVED else 1e-10
+    for without in switches:
+        value, gradient = value_and_gradient(program, data, without)
+        np.testing.assert_allclose(value, plain, rtol=tolerance, err_msg=f"without {without}")
+        for parameter, wanted in expected.items():
+            scale = np.max(np.abs(wanted), initial=1.0)
+            np.testing.assert_allclose(
+                gradient[parameter], wanted, rtol=1e3 * tolerance, atol=1e3 * tolerance * scale, err_msg=parameter
+            )
+
+
+def model(name):
+    folder = ROOT / "models"
+    return (folder / f"{name}.stan").read_text(), json.loads((folder / f"{name}.json").read_text())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_without_all_passes(name, x64):
+    assert_same(name, *model(name), ())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MODELS)
+def test_models_without_each_pass(name, x64):
+    assert_same(name, *model(name), *((s,) for s in SWITCHES))
+
+
+def posteriors():
+    """One posterior for each program of posteriordb, as (name, program, data); none without the corpus."""
+    sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+    import posteriordb
+
+    database = posteriordb.folder()
+    if database is None:
+        return []
+    found = {}
+    for file in sorted((database / "posteriors").glob("*.json")):
+        program = posteriordb.program(database, file.stem)
+        found.setdefault(program.stem, (program, lambda name=file.stem: posteriordb.data(database, name)))
+    return list(found.values())
+
+
+POSTERIORS = posteriors()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not POSTERIORS, reason="there is no checkout of posteriordb")
+@pytest.mark.parametrize("program, data", POSTERIORS, ids=[p.stem for p, _ in POSTERIORS])
+def test_posteriordb_without_all_passes(program, data, x64):
+    assert_same(program.stem, program.read_text(), data(), ())
