@@ -296,7 +296,7 @@ def integer(x: Any) -> Any:
 
 
 def broadcast_shape(*args: Any) -> tuple[int, ...]:
-    return tuple(torch.broadcast_shapes(*map(shape, args)))
+    return np.broadcast_shapes(*map(shape, args))
 
 
 def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:

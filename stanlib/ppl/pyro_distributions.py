@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyro.distributions as pyro_distributions
 import torch
 from pyro.distributions import TorchDistribution
@@ -79,8 +80,9 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
     if isinstance(distribution, StanDistribution) and tuple(distribution.event_shape) != tuple(event):
         distribution = StanDistribution(distribution.record, distribution.arguments, event)
-    whole = torch.broadcast_shapes(distribution.batch_shape, batch)
-    return distribution if distribution.batch_shape == whole else distribution.expand(whole)
+    own = tuple(distribution.batch_shape)
+    whole = np.broadcast_shapes(own, batch)  # torch's own takes longer than a small density
+    return distribution if own == whole else distribution.expand(torch.Size(whole))
 
 
 def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Tensor:
