@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from stanlib.types import INT
 
-from . import gprob
+from . import gprob, traversal
 from .priors import subject
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -73,7 +73,7 @@ def _segments(body: Stmts, is_law: IsLaw) -> tuple[list[tuple[Stmts, gprob.Obser
 
 
 def _holds_law(body: Stmts, is_law: IsLaw) -> bool:
-    return any(isinstance(n, gprob.Observe) and is_law(n) for n in gprob.walk(body))
+    return any(isinstance(n, gprob.Observe) and is_law(n) for n in traversal.walk(body))
 
 
 def _are_alike(a: gprob.Observe, b: gprob.Observe) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from . import gprob, typed
+from . import gprob, traversal, typed
 from .sites import SiteNames, root
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -93,7 +93,7 @@ class _Effects:
         """A density of data is an observation, also where the program adds it to the target itself."""
         if s.kind == "jacobian":
             return gprob.Factor(s.span, self.sites.new("jacobian__term"), s.value, True)
-        outcomes = [n.arguments[0] for n in gprob.walk(s.value) if is_density(n)]
+        outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n)]
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
         if named is None:
             return gprob.Factor(s.span, self.sites.new("target__term"), s.value)

@@ -5,7 +5,7 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from . import gprob
+from . import gprob, traversal
 
 Edges = list[set[int]]
 
@@ -21,7 +21,7 @@ class Access:
 def access(s: gprob.Stmt) -> Access:
     """What a statement reads and writes, nested statements included."""
     out = Access()
-    for node in gprob.walk(s):
+    for node in traversal.walk(s):
         if isinstance(node, gprob.Var):
             out.reads.add(node.name)
         elif isinstance(node, gprob.Place):
@@ -51,13 +51,13 @@ def dynamic_names(body: Sequence[gprob.Stmt], start: Iterable[str]) -> set[str]:
 
 def _mark(body: Sequence[gprob.Stmt], dynamic: set[str], controlled: bool) -> None:
     for s in body:
-        inner = gprob.bodies(s)
+        inner = traversal.bodies(s)
         if not inner:
             found = access(s)
             if controlled or found.reads & dynamic:
                 dynamic |= found.writes
             continue
-        heads = {n.name for part in _heads(s) for n in gprob.walk(part) if isinstance(n, gprob.Var)}
+        heads = {n.name for part in _heads(s) for n in traversal.walk(part) if isinstance(n, gprob.Var)}
         here = controlled or bool(heads & dynamic)
         if here and isinstance(s, (gprob.For, gprob.ForEach)):
             dynamic.add(s.name)
@@ -77,7 +77,7 @@ def _heads(s: gprob.Stmt) -> tuple[gprob.Expr, ...]:
 
 def mentions(node: object, names: set[str]) -> bool:
     """Whether a node refers to one of some variables."""
-    return any(isinstance(n, gprob.Var) and n.name in names for n in gprob.walk(node))
+    return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
 
 
 def arrange(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import Diagnostic, StanSemanticError
-from . import comprehensive, gprob, typed
+from . import comprehensive, gprob, traversal, typed
 from .branches import lift
 from .comprehensive import map_statements
 from .dependence import arrange, dynamic_names, mentions
@@ -102,9 +102,9 @@ class _Generative:
         return replace(parameter, span=s.span, distribution=law)
 
     def _verify_calls(self, s: gprob.Stmt) -> None:
-        if gprob.bodies(s):
+        if traversal.bodies(s):
             return
-        for node in gprob.walk(s):
+        for node in traversal.walk(s):
             if isinstance(node, gprob.CallUser) and node.function in self.effectful:
                 self.refuse("a call that adds to the target is no generative process", s)
             if isinstance(node, gprob.TargetValue):
@@ -133,14 +133,14 @@ class _Generative:
                     self.refuse(f"{site} is sampled on one side of this condition only", s)
                 sampled = {**then, **otherwise}
             else:
-                for inner in gprob.bodies(s):
+                for inner in traversal.bodies(s):
                     sampled |= self._paths(inner, sampled)
         return sampled
 
 
 def _sampled(s: gprob.Stmt) -> Iterator[str]:
-    return (n.name for n in gprob.walk(s) if isinstance(n, gprob.Sample))
+    return (n.name for n in traversal.walk(s) if isinstance(n, gprob.Sample))
 
 
 def _sampled_in(body: Stmts) -> Iterator[bool]:
-    return (True for n in gprob.walk(body) if isinstance(n, gprob.Sample))
+    return (True for n in traversal.walk(body) if isinstance(n, gprob.Sample))

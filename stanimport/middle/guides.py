@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..errors import Diagnostic, StanSemanticError
-from . import gprob, typed
+from . import gprob, traversal, typed
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
 from .sites import SiteNames
@@ -72,15 +72,15 @@ def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> It
 
 def _simple(body: Stmts) -> Iterator[gprob.Stmt]:
     for s in body:
-        if gprob.bodies(s):
-            for inner in gprob.bodies(s):
+        if traversal.bodies(s):
+            for inner in traversal.bodies(s):
                 yield from _simple(inner)
         else:
             yield s
 
 
 def _names(node: object) -> set[str]:
-    return {n.name for n in gprob.walk(node) if isinstance(n, gprob.Var)}
+    return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
 
 
 def _error(message: str, s: gprob.Stmt) -> Diagnostic:

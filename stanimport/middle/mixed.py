@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from . import comprehensive, gprob, typed
+from . import comprehensive, gprob, traversal, typed
 from .dependence import arrange, dynamic_names, mentions
 from .priors import NoPrior, prior, subject
 
@@ -24,7 +24,7 @@ def compile(program: typed.TypedProgram) -> gprob.Program:
 
 def _reads_target(program: gprob.Program) -> bool:
     bodies = (program.model, *(f.body for f in program.functions))
-    return any(isinstance(n, gprob.TargetValue) for body in bodies for n in gprob.walk(body))
+    return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 
 
 def merge(model: tuple[gprob.Stmt, ...]) -> tuple[gprob.Stmt, ...]:
@@ -53,7 +53,7 @@ def is_static(model: tuple[gprob.Stmt, ...]) -> Callable[[gprob.Expr], bool]:
     dynamic = dynamic_names(model, [s.name for s in model if isinstance(s, gprob.Sample)])
 
     def static(e: gprob.Expr) -> bool:
-        return not mentions(e, dynamic) and not any(_is_impure(n) for n in gprob.walk(e))
+        return not mentions(e, dynamic) and not any(_is_impure(n) for n in traversal.walk(e))
 
     return static
 

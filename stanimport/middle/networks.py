@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..errors import Diagnostic, StanSemanticError, nearest
-from . import gprob, typed
+from . import gprob, traversal, typed
 
 _STATIC_BLOCKS = ("transformed data",)
 
@@ -31,7 +31,7 @@ def with_lifted_arguments(program: typed.TypedProgram) -> tuple[typed.TypedProgr
             return replace(node, arguments=(*node.arguments, *values[node.function]))
         return node
 
-    blocks = {name: tuple(gprob.rewrite(body, change)) for name, body in program.blocks.items()}
+    blocks = {name: tuple(traversal.rewrite(body, change)) for name, body in program.blocks.items()}
     return replace(program, blocks=blocks), tuple(_network(n, lifted.get(n.key, ())) for n in program.networks)
 
 
@@ -75,4 +75,4 @@ def _misplaced_calls(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.
 
 
 def _calls(body: tuple[gprob.Stmt, ...], keys: set[str]) -> Iterator[gprob.CallUser]:
-    return (n for n in gprob.walk(body) if isinstance(n, gprob.CallUser) and n.function in keys)
+    return (n for n in traversal.walk(body) if isinstance(n, gprob.CallUser) and n.function in keys)

@@ -6,7 +6,7 @@ from typing import Any
 
 from stanlib.registry import Function
 
-from . import gprob
+from . import gprob, traversal
 
 _INDENT = "  "
 _PREFIX = {"minus": "-", "logical_negation": "!", "plus": "+"}
@@ -30,7 +30,7 @@ def block(body: Sequence[gprob.Stmt], depth: int = 0) -> str:
 def _lines(s: gprob.Stmt, depth: int) -> Iterator[str]:
     pad = _INDENT * depth
     heads = _STATEMENTS[type(s)](s)
-    nested = [b for b in gprob.bodies(s)]
+    nested = [b for b in traversal.bodies(s)]
     yield pad + heads[0]
     for i, body in enumerate(nested):
         if i and body:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -64,7 +64,7 @@ class BindingTimes:
             return self.callees.is_dynamic(e.function, tuple(map(self.is_dynamic, e.arguments)))
         if isinstance(e, gprob.TargetValue):
             return True
-        return any(map(self.is_dynamic, gprob.children(e)))
+        return any(map(self.is_dynamic, traversal.children(e)))
 
     def loop(self, s: gprob.For) -> Loop:
         return self.loops[id(s)]
@@ -220,7 +220,7 @@ def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:
                 trial.dynamic.add(s.name)
             _mark_assigned(s.body, trial, walk)
         elif isinstance(s, (gprob.While, gprob.If)):
-            for inner in gprob.bodies(s):
+            for inner in traversal.bodies(s):
                 _mark_assigned(inner, trial, walk)
         else:
             walk.statement(s)
@@ -241,7 +241,7 @@ def shape_expressions(body: Stmts, nest: Nest, callees: Callees) -> Iterator[gpr
         else:
             if isinstance(s, gprob.Declare) and s.value is not None:
                 nest.define(s.name, s.value)
-            for inner in gprob.bodies(s):
+            for inner in traversal.bodies(s):
                 yield from shape_expressions(inner, nest, callees)
 
 
@@ -259,8 +259,8 @@ def deciding_arguments(
 def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
     if isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
         yield from deciding_arguments(s, callees.shaped_by)
-    nested = {id(x) for block in gprob.bodies(s) for x in block}
-    stack: list[object] = [c for c in gprob.children(s) if id(c) not in nested]
+    nested = {id(x) for block in traversal.bodies(s) for x in block}
+    stack: list[object] = [c for c in traversal.children(s) if id(c) not in nested]
     while stack:
         node = stack.pop()
         if isinstance(node, gprob.Sized):
@@ -271,7 +271,7 @@ def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
             yield from (node.arguments[i] for i in node.function.shape_arguments)
         elif isinstance(node, gprob.CallUser):
             yield from deciding_arguments(node, callees.shaped_by)
-        stack.extend(gprob.children(node))
+        stack.extend(traversal.children(node))
 
 
 class Nest:
@@ -312,7 +312,7 @@ class Nest:
                 failed = failed or node.function.random
             return node
 
-        made: gprob.Expr = gprob.rewrite(e, change)
+        made: gprob.Expr = traversal.rewrite(e, change)
         return None if failed else made
 
 
@@ -320,7 +320,7 @@ def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
     """All statements of a body, nested ones included."""
     for s in body:
         yield s
-        for inner in gprob.bodies(s):
+        for inner in traversal.bodies(s):
             yield from walk_statements(inner)
 
 
@@ -328,9 +328,9 @@ def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:
     """Whether a break, continue or return in the body depends on a dynamic condition."""
     for s in body:
         if isinstance(s, gprob.If):
-            if times.is_dynamic(s.condition) and any(_escapes(b) for b in gprob.bodies(s)):
+            if times.is_dynamic(s.condition) and any(_escapes(b) for b in traversal.bodies(s)):
                 return True
-            if any(escapes_dynamically(b, times) for b in gprob.bodies(s)):
+            if any(escapes_dynamically(b, times) for b in traversal.bodies(s)):
                 return True
     return False
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from stanlib.types import INT, VOID, Type
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..source import Span
 from .binding_times import BindingTimes, Loop, escapes_dynamically, walk_statements
 from .normalize import apply
@@ -89,7 +89,7 @@ def _escapes_outside_tail(body: Sequence[gprob.Stmt], times: BindingTimes) -> bo
         if times.is_dynamic(last.condition) and _has_escape((last,)):
             if not (always_returns(last.then) and always_returns(last.otherwise)):
                 return True
-        return any(_escapes_outside_tail(b, times) for b in gprob.bodies(last))
+        return any(_escapes_outside_tail(b, times) for b in traversal.bodies(last))
     return last is not None and needs_structure((last,), times)
 
 
@@ -177,7 +177,7 @@ def _contains(body: Sequence[gprob.Stmt], kind: type) -> bool:
     for s in body:
         if isinstance(s, kind):
             return True
-        if isinstance(s, gprob.If) and any(_contains(b, kind) for b in gprob.bodies(s)):
+        if isinstance(s, gprob.If) and any(_contains(b, kind) for b in traversal.bodies(s)):
             return True
     return False
 

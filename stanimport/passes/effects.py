@@ -10,7 +10,7 @@ from typing import Any
 
 from stanlib.types import INT, VOID, Type
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -42,11 +42,11 @@ def _rejects(f: gprob.FunDef) -> bool:
 
 def rejects(body: Stmts) -> bool:
     """Whether a `reject` stands in a body."""
-    return any(isinstance(n, gprob.Message) and n.kind != "print" for n in gprob.walk(body))
+    return any(isinstance(n, gprob.Message) and n.kind != "print" for n in traversal.walk(body))
 
 
 def _adds(body: Stmts, effectful: set[str]) -> bool:
-    for node in gprob.walk(body):
+    for node in traversal.walk(body):
         if isinstance(node, (gprob.Observe, gprob.Factor, gprob.Bind)):
             return True
         if isinstance(node, gprob.CallUser) and node.function in effectful:
@@ -58,7 +58,7 @@ def _adds(body: Stmts, effectful: set[str]) -> bool:
 
 def _has_library_effect(program: gprob.Program) -> bool:
     blocks = (program.transformed_data, program.model, program.recomputed, program.generated_quantities)
-    return any(isinstance(n, gprob.Apply) and n.function.effect for b in blocks for n in gprob.walk(b))
+    return any(isinstance(n, gprob.Apply) and n.function.effect for b in blocks for n in traversal.walk(b))
 
 
 class _Hoister:
@@ -94,7 +94,7 @@ class _Hoister:
         return replace(s, condition=gprob.int_const(1, s.span), body=(*before, test, *body))
 
     def _has_effect(self, e: gprob.Expr) -> bool:
-        return any(self.is_effectful(node) for node in gprob.walk(e))
+        return any(self.is_effectful(node) for node in traversal.walk(e))
 
     def is_effectful(self, e: Any) -> bool:
         if isinstance(e, gprob.CallUser):
@@ -109,7 +109,7 @@ class _Hoister:
 
     def _generic(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
-        changed = gprob.rewrite_parts(s, lambda e: self._expression(e, before))
+        changed = traversal.rewrite_parts(s, lambda e: self._expression(e, before))
         yield from before
         yield changed
 
@@ -119,7 +119,7 @@ class _Hoister:
             return self._conditional(e, before)
         if isinstance(e, gprob.Logical) and self._has_effect(e.right):
             return self._logical(e, before)
-        e = gprob.rewrite_parts(e, lambda part: self._expression(part, before))
+        e = traversal.rewrite_parts(e, lambda part: self._expression(part, before))
         if not self.is_effectful(e):
             return e
         name = self._new_name()
@@ -158,7 +158,7 @@ class _Hoister:
 
     def _call(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
-        call = gprob.rewrite_parts(call, lambda part: self._expression(part, before))
+        call = traversal.rewrite_parts(call, lambda part: self._expression(part, before))
         yield from before
         yield from self._bind(call, name)
 

@@ -12,7 +12,7 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import MATRIX
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from .binding_times import walk_statements
 from .normalize import map_blocks, unsized
 
@@ -52,10 +52,10 @@ def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool
     for s in walk_statements(body):
         if isinstance(s, gprob.Assign) and s.place.name == factor and s is not definition:
             return False
-    for node in gprob.walk(body):
+    for node in traversal.walk(body):
         if isinstance(node, gprob.Var) and node.name == factor:
             uses += 1
-    return 0 < uses == sum(_uses_in_densities(node, factor) for node in gprob.walk(body))
+    return 0 < uses == sum(_uses_in_densities(node, factor) for node in traversal.walk(body))
 
 
 def _uses_in_densities(node: object, factor: str) -> int:
@@ -89,7 +89,7 @@ def _without(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequ
         if s is definition and covariance.name.startswith("_"):
             out.append(gprob.Declare(s.span, covariance.name, unsized(MATRIX), None, matrix))
         if recorded or not _sets(s, factor):
-            out.append(gprob.rewrite(s, change))
+            out.append(traversal.rewrite(s, change))
     return tuple(out)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from stanlib.types import INT, REAL, ROW_VECTOR, VECTOR
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from .binding_times import BindingTimes, walk_statements
 from .loops.affine import mentions
 
@@ -37,12 +37,12 @@ class _Walk:
         if isinstance(s, gprob.For) and s.lanes:
             declared = {d.name for d in walk_statements(s.body) if isinstance(d, gprob.Declare)}
             inside = _Walk(self.times, self.varying | declared | {s.name})
-        s = gprob.rewrite_parts(s, self.expression)
-        return gprob.with_bodies(s, inside.block)
+        s = traversal.rewrite_parts(s, self.expression)
+        return traversal.with_bodies(s, inside.block)
 
     def expression(self, e: gprob.Expr) -> gprob.Expr:
         made = self.predictor(e) if _is_sum(e) and e.type in (REAL, *_VECTORS) else None
-        return gprob.rewrite_parts(e, self.expression) if made is None else made
+        return traversal.rewrite_parts(e, self.expression) if made is None else made
 
     def predictor(self, e: gprob.Expr) -> gprob.Expr | None:
         """A sum as a linear predictor, None if it is none."""

@@ -12,7 +12,7 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..source import Span
 from .normalize import apply, map_blocks
 
@@ -47,7 +47,7 @@ def _readers(program: gprob.Program) -> frozenset[str]:
 
 
 def _reads(body: Stmts, readers: frozenset[str]) -> bool:
-    for node in gprob.walk(body):
+    for node in traversal.walk(body):
         if isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in readers:
             return True
     return False
@@ -76,7 +76,7 @@ class _Tracker:
                 s = replace(s, body=tuple(self.block(s.body)))
             elif isinstance(s, gprob.If):
                 s = replace(s, then=tuple(self.block(s.then)), otherwise=tuple(self.block(s.otherwise)))
-            yield from self._statement(gprob.rewrite(s, self._expression))
+            yield from self._statement(traversal.rewrite(s, self._expression))
 
     def _expression(self, node: object) -> object:
         if isinstance(node, gprob.TargetValue):

@@ -5,7 +5,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from .asty import Builder
 
 if TYPE_CHECKING:
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 def sites_of(body: Sequence[gprob.Stmt]) -> dict[str, str]:
     """The parameters that a body samples, with their sites."""
-    return {s.name: s.site for s in gprob.walk(tuple(body)) if isinstance(s, gprob.Sample)}
+    return {s.name: s.site for s in traversal.walk(tuple(body)) if isinstance(s, gprob.Sample)}
 
 
 def bounding(body: Sequence[gprob.Stmt]) -> frozenset[str]:
     """The parameters that the constraints of others refer to."""
     sites = sites_of(body)
-    constraints = tuple(s.constraint for s in gprob.walk(tuple(body)) if isinstance(s, gprob.Sample) and s.constraint)
-    return frozenset(n.name for n in gprob.walk(constraints) if isinstance(n, gprob.Var) and n.name in sites)
+    samples = (s for s in traversal.walk(tuple(body)) if isinstance(s, gprob.Sample))
+    constraints = tuple(s.constraint for s in samples if s.constraint)
+    return frozenset(n.name for n in traversal.walk(constraints) if isinstance(n, gprob.Var) and n.name in sites)
 
 
 def argument(e: gprob.Expr, sites: dict[str, str], expressions: Expressions, b: Builder) -> ast.expr:
@@ -34,4 +35,4 @@ def argument(e: gprob.Expr, sites: dict[str, str], expressions: Expressions, b: 
 
 
 def _parameters(e: gprob.Expr, sites: dict[str, str]) -> Iterator[str]:
-    return (n.name for n in gprob.walk(e) if isinstance(n, gprob.Var) and n.name in sites)
+    return (n.name for n in traversal.walk(e) if isinstance(n, gprob.Var) and n.name in sites)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from stanlib.types import VOID
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..passes import binding_times, control, loops, predictors
 from ..passes.effects import effectful_functions, rejects
 from ..passes.loops import shapes
@@ -53,7 +53,7 @@ class UserFunctions:
             found |= new
 
     def _draws(self, f: gprob.FunDef, found: set[str]) -> bool:
-        for node in gprob.walk(f.body):
+        for node in traversal.walk(f.body):
             if isinstance(node, gprob.Apply) and node.function.random:
                 return True
             if isinstance(node, gprob.CallUser) and node.function in found:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stanlib.backend import ABI_VERSION
 from stanlib.types import Tuple, dimensions, unwind
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..source import Source
 from . import bounds
 from .asty import Builder
@@ -232,4 +232,4 @@ class _Module:
 
 
 def _used(body: Sequence[gprob.Stmt]) -> set[str]:
-    return {n.name for n in gprob.walk(tuple(body)) if isinstance(n, gprob.Var)}
+    return {n.name for n in traversal.walk(tuple(body)) if isinstance(n, gprob.Var)}

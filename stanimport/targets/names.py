@@ -5,7 +5,7 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 
 # What generated code refers to by itself.
 RESERVED = frozenset(
@@ -64,7 +64,7 @@ def names_of_variables(program: gprob.Program) -> set[str]:
         out |= {p.name for p in f.parameters}
     bodies = (program.transformed_data, program.model, program.recomputed, program.generated_quantities)
     for body in (*bodies, *(f.body for f in program.functions)):
-        for node in gprob.walk(body):
+        for node in traversal.walk(body):
             if isinstance(node, (gprob.Declare, gprob.Sample, gprob.For, gprob.ForEach)):
                 out.add(node.name)
     names = set(map(_stan_name, out))
@@ -89,9 +89,9 @@ def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, tuple[int, int]]:
         for s in block:
             count += 1
             mention(_mentioned(s))
-            for body in gprob.bodies(s):
+            for body in traversal.bodies(s):
                 visit(body)
-            if gprob.bodies(s):
+            if traversal.bodies(s):
                 count += 1
                 mention(_mentioned(s))
 
@@ -106,11 +106,11 @@ def _mentioned(s: gprob.Stmt) -> set[str]:
         value = getattr(s, attribute, None)
         if isinstance(value, str):
             out.add(value)
-    nested = {id(x) for body in gprob.bodies(s) for x in body}
-    stack = [c for c in gprob.children(s) if id(c) not in nested]
+    nested = {id(x) for body in traversal.bodies(s) for x in body}
+    stack = [c for c in traversal.children(s) if id(c) not in nested]
     while stack:
         node = stack.pop()
         if isinstance(node, (gprob.Var, gprob.Place)):
             out.add(node.name)
-        stack.extend(gprob.children(node))
+        stack.extend(traversal.children(node))
     return out

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
 from ..passes.binding_times import Nest, walk_statements
@@ -226,8 +226,8 @@ class Statements:
 
     def _is_of_data(self, e: gprob.Expr) -> bool:
         """Whether an increment is made of densities of data: then it has a term per observation."""
-        outcomes = [n.arguments[0] for n in gprob.walk(e) if is_density(n)]
-        known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in gprob.walk(y))]
+        outcomes = [n.arguments[0] for n in traversal.walk(e) if is_density(n)]
+        known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in traversal.walk(y))]
         return bool(known) and all(map(self._is_data, outcomes))
 
     def bind(self, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
@@ -278,7 +278,7 @@ class Statements:
         return [b.assign(each, b.call(f"{outer}.split"))], made
 
     def uses_random(self, nodes: object) -> bool:
-        return any(self.expr.draws(node) for node in gprob.walk(nodes))
+        return any(self.expr.draws(node) for node in traversal.walk(nodes))
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""

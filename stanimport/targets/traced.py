@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..errors import Diagnostic, StanSemanticError
-from ..middle import gprob
+from ..middle import gprob, traversal
 
 
 def refuse_samples(s: gprob.If) -> None:
@@ -11,7 +11,7 @@ def refuse_samples(s: gprob.If) -> None:
     Raises:
         StanSemanticError: naming the first law.
     """
-    for node in gprob.walk(s):
+    for node in traversal.walk(s):
         if isinstance(node, gprob.Sample):
             message = f"NumPyro can't sample {node.site} in a branch on sampled values"
             hint = "give it laws of one family, in the same order, on both sides; or translate for Pyro"

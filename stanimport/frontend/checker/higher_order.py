@@ -23,7 +23,7 @@ from stanlib.types import (
 )  # fmt: skip
 
 from ...errors import InternalError
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ...source import Span
 from .. import ast
 from . import explain
@@ -332,7 +332,7 @@ def _first_order_call(bodies: dict[str, gprob.FunDef], key: str, seen: set[str])
     if key in seen or key not in bodies:
         return None
     seen.add(key)
-    for node in gprob.walk(bodies[key].body):
+    for node in traversal.walk(bodies[key].body):
         if isinstance(node, gprob.Apply) and node.function.name in variadic.FIRST_ORDER_ONLY:
             return node.function.name
         callee = node.function if isinstance(node, (gprob.CallUser, gprob.FunctionValue)) else None

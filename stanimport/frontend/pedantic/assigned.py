@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...errors import Diagnostic
-from ...middle import gprob
+from ...middle import gprob, traversal
 from .dependence import Facts
 
 _BLOCKS = ("transformed data", "transformed parameters", "model", "generated quantities")
@@ -79,7 +79,7 @@ class _Run:
     def _read(self, node: Any) -> None:
         if node is None:
             return
-        for part in gprob.walk(node):
+        for part in traversal.walk(node):
             if isinstance(part, gprob.Var) and part.name in self.empty:
                 self.empty.discard(part.name)
                 message = f"{part.name!r} may be used before it has a value"

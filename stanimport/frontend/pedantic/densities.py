@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...errors import Diagnostic
-from ...middle import gprob, typed
+from ...middle import gprob, traversal, typed
 from ...source import Span
 from .constants import bounds_of, number
 from .dependence import Facts
@@ -34,7 +34,7 @@ def _uses(facts: Facts) -> Iterator[Use]:
     """All of them in transformed parameters, model and functions."""
     blocks = map(facts.program.block, ("transformed parameters", "model"))
     for body in (*blocks, *(f.body for f in facts.program.functions)):
-        for node in gprob.walk(body):
+        for node in traversal.walk(body):
             if isinstance(node, typed.Tilde):
                 yield Use(node.distribution.family, node.span, (node.value, *node.distribution.arguments))
             elif isinstance(node, gprob.Apply) and node.function.name.endswith(("_lpdf", "_lpmf")):

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...middle import gprob, typed
+from ...middle import gprob, traversal, typed
 from ...source import Span
 
 Names = frozenset[str]
@@ -103,7 +103,7 @@ class Run:
     def of(self, node: Any) -> Names:
         """What an expression depends on; its calls of user functions are noted."""
         out: Names = NONE
-        for part in gprob.walk(node):
+        for part in traversal.walk(node):
             if isinstance(part, gprob.Var):
                 out |= self.names.get(part.name, NONE)
             elif isinstance(part, gprob.CallUser):
@@ -111,7 +111,7 @@ class Run:
         return out
 
     def _plain(self, node: Any) -> Names:
-        variables = (p.name for p in gprob.walk(node) if isinstance(p, gprob.Var))
+        variables = (p.name for p in traversal.walk(node) if isinstance(p, gprob.Var))
         return NONE.union(*(self.names.get(v, NONE) for v in variables)) | self.under
 
     def _set(self, name: str, names: Names, whole: bool) -> None:

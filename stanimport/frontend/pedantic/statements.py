@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...errors import Diagnostic
-from ...middle import gprob, typed
+from ...middle import gprob, traversal, typed
 from ...source import Span
 from .constants import number
 from .dependence import Branching, Facts, Run
@@ -44,7 +44,7 @@ def log_density(facts: Facts) -> Iterator[gprob.Stmt]:
 def _all(statements: tuple[gprob.Stmt, ...]) -> Iterator[gprob.Stmt]:
     for s in statements:
         yield s
-        for body in gprob.bodies(s):
+        for body in traversal.bodies(s):
             yield from _all(body)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..binding_times import walk_statements
 from .affine import Linear, linear
 
@@ -42,10 +42,10 @@ def _statement(s: gprob.Stmt) -> Iterator[Access]:
         for name in filter(None, (s.name, s.term)):
             yield Access(name, True, (), s)
     else:
-        for child in gprob.children(s):
+        for child in traversal.children(s):
             if not isinstance(child, gprob.Stmt):
                 yield from reads(child)
-        for body in gprob.bodies(s):
+        for body in traversal.bodies(s):
             for inner in body:
                 yield from _statement(inner)
 
@@ -74,7 +74,7 @@ def reads(node: Any) -> Iterator[Access]:
     if isinstance(node, gprob.Var):
         yield Access(node.name, False, (), node)
         return
-    for child in gprob.children(node):
+    for child in traversal.children(node):
         yield from reads(child)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stanlib.registry import Function
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 
 
 @dataclass(frozen=True)
@@ -77,14 +77,14 @@ def key(node: Any) -> Hashable:
         return tuple(map(key, node))
     if isinstance(node, Function):
         return node.symbol
-    if not isinstance(node, gprob._NODES):
+    if not isinstance(node, traversal.NODES):
         return node if isinstance(node, Hashable) else repr(node)
     return (type(node).__name__, *(key(getattr(node, f.name)) for f in fields(node) if f.name != "span"))
 
 
 def mentions(node: Any, names: set[str] | frozenset[str]) -> bool:
     """Whether an expression or statement reads any of some variables."""
-    return any(isinstance(n, gprob.Var) and n.name in names for n in gprob.walk(node))
+    return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
 
 
 def mentions_values(node: Any, names: set[str] | frozenset[str]) -> bool:
@@ -93,4 +93,4 @@ def mentions_values(node: Any, names: set[str] | frozenset[str]) -> bool:
         return node.name in names
     if isinstance(node, gprob.Apply) and node.function.shape_only:
         return False
-    return any(mentions_values(c, names) for c in gprob.children(node))
+    return any(mentions_values(c, names) for c in traversal.children(node))

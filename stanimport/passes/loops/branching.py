@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from .accesses import of_statement, written
 from .affine import mentions
 
@@ -52,7 +52,7 @@ def _move(definition: gprob.Declare, block: list[gprob.Stmt]) -> None:
 
 def _is_plain(e: gprob.Expr) -> bool:
     """Whether an expression can be computed twice, or not at all, without any difference."""
-    for n in gprob.walk(e):
+    for n in traversal.walk(e):
         if isinstance(n, (gprob.CallUser, gprob.TargetValue)):
             return False
         if isinstance(n, gprob.Apply) and (n.function.random or n.function.effect or n.function.raw):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from .affine import key, mentions
 from .names import Names
 from .private import as_sum, summands
@@ -29,7 +29,7 @@ def renamed(node: gprob.Expr, names: Mapping[str, str]) -> gprob.Expr:
     def change(n: object) -> object:
         return replace(n, name=names[n.name]) if isinstance(n, gprob.Var) and n.name in names else n
 
-    out: gprob.Expr = gprob.rewrite(node, change)
+    out: gprob.Expr = traversal.rewrite(node, change)
     return out
 
 
@@ -114,7 +114,7 @@ class Hoist:
         return self._expression(as_sum([*common, (1, replace(e, then=then, otherwise=otherwise))]))
 
     def _is_pure(self, e: gprob.Expr) -> bool:
-        for n in gprob.walk(e):
+        for n in traversal.walk(e):
             if isinstance(n, (gprob.CallUser, gprob.TargetValue, gprob.FunctionValue)):
                 return False
             if isinstance(n, gprob.Apply) and (n.function.random or n.function.effect or n.function.raw):
@@ -154,5 +154,5 @@ def _is_work(e: gprob.Expr) -> bool:
     """Whether an expression is more than a constant or a variable."""
     return not isinstance(e, (gprob.Const, gprob.Var)) and any(
         isinstance(n, gprob.Index) or isinstance(n, gprob.Apply) and n.arguments and not n.function.shape_only
-        for n in gprob.walk(e)
+        for n in traversal.walk(e)
     )

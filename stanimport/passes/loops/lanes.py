@@ -11,7 +11,7 @@ from typing import TypeGuard
 
 from stanlib.types import INT, Tuple, unwind
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..binding_times import BindingTimes, deciding_arguments, walk_statements
 from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, written
@@ -234,7 +234,7 @@ class Lanes:
             if not isinstance(t, _FIT) and not (isinstance(t, gprob.Message) and t.kind == "reject"):
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
         deciding = {}
-        for node in gprob.walk(body):
+        for node in traversal.walk(body):
             for e in _deciding(node, varying, self.shaped_by):
                 deciding[key(e)] = e
         for e in deciding.values():
@@ -294,7 +294,7 @@ def _only_adds(body: Stmts) -> bool:
             return False
         if not isinstance(t, (gprob.Assign, gprob.Declare, gprob.Accumulate, gprob.For)):
             return False
-    calls = [n for n in gprob.walk(body) if isinstance(n, (gprob.Apply, gprob.CallUser))]
+    calls = [n for n in traversal.walk(body) if isinstance(n, (gprob.Apply, gprob.CallUser))]
     if any(isinstance(n, gprob.CallUser) or n.function.domains or n.function.distribution for n in calls):
         return False  # they may raise for the values of iterations that there are not
     return any(isinstance(t, gprob.Accumulate) for t in walk_statements(body))

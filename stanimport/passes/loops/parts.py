@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from stanlib.types import INT
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..normalize import apply
 from .affine import key, linear, mentions
 
@@ -22,7 +22,7 @@ def as_ranges(body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
             return gprob.Index(node.type, node.span, container, indices)
         return node
 
-    out: Stmts = gprob.rewrite(tuple(body), change)
+    out: Stmts = traversal.rewrite(tuple(body), change)
     return out
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from stanlib.types import INT, is_scalar
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..binding_times import walk_statements
 from ..normalize import apply
 from .accesses import Access, of_statement, reads, step_indices
@@ -182,7 +182,7 @@ def substituted(body: Stmts) -> tuple[gprob.Stmt, ...]:
             return replace(values[node.name], span=node.span)
         return node
 
-    out: tuple[gprob.Stmt, ...] = gprob.rewrite(tuple(body), change)
+    out: tuple[gprob.Stmt, ...] = traversal.rewrite(tuple(body), change)
     return out
 
 
@@ -204,14 +204,14 @@ def _definitions(body: Stmts) -> dict[str, gprob.Expr]:
             )
             once = assigned[name] == (1 if isinstance(s, gprob.Declare) else 2)
             if declared_here and once and _is_linear(value, assigned, out):
-                out[name] = gprob.rewrite(value, lambda n: out.get(n.name, n) if isinstance(n, gprob.Var) else n)
+                out[name] = traversal.rewrite(value, lambda n: out.get(n.name, n) if isinstance(n, gprob.Var) else n)
     return out
 
 
 def _blocks(body: Stmts) -> list[Stmts]:
     out = [body]
     for s in walk_statements(body):
-        out += gprob.bodies(s)
+        out += traversal.bodies(s)
     return out
 
 

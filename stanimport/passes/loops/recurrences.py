@@ -12,7 +12,7 @@ from typing import Any
 
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, unwind
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..binding_times import walk_statements
 from ..normalize import apply
 from .accesses import declared, flattened, loop_indices, of_statement, step_indices, written
@@ -137,7 +137,7 @@ def _uses(
         if isinstance(s, gprob.Assign) and s.place.name == name:
             yield True, step_indices(s.place) or None, s
     inside_of_indices: set[int] = set()
-    for node in gprob.walk(tuple(nodes)):
+    for node in traversal.walk(tuple(nodes)):
         if isinstance(node, gprob.Index) and id(node) not in inside_of_indices:
             base, indices = flattened(node)
             inner = node.base
@@ -147,7 +147,7 @@ def _uses(
             if isinstance(base, gprob.Var) and base.name == name:
                 inside_of_indices.add(id(base))
                 yield False, indices, node
-    for node in gprob.walk(tuple(nodes)):
+    for node in traversal.walk(tuple(nodes)):
         if isinstance(node, gprob.Var) and node.name == name and id(node) not in inside_of_indices:
             yield False, None, node
 
@@ -246,13 +246,13 @@ def _top_down(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node changed from the top: what `change` replaces is not looked into, but for its indices."""
     if isinstance(node, tuple):
         return tuple(_top_down(n, change) for n in node)
-    if not isinstance(node, gprob._NODES):
+    if not isinstance(node, traversal.NODES):
         return node
     node = change(node)
     new = {}
     for f in fields(node):
         old = getattr(node, f.name)
-        if isinstance(old, gprob._NODES) or isinstance(old, tuple):
+        if isinstance(old, traversal.NODES) or isinstance(old, tuple):
             made = _top_down(old, change)
             if made != old:
                 new[f.name] = made
@@ -282,12 +282,13 @@ def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt
     if not isinstance(value, gprob.Apply) or value.function.name not in INVERSE or value.type != REAL:
         return body
     inverse, reads = INVERSE[value.function.name], set(c.before)
-    total = sum(isinstance(n, gprob.Var) and n.name in reads for n in gprob.walk(body))
-    if total != sum(_is_call(n, inverse, reads) for n in gprob.walk(body)):
+    total = sum(isinstance(n, gprob.Var) and n.name in reads for n in traversal.walk(body))
+    if total != sum(_is_call(n, inverse, reads) for n in traversal.walk(body)):
         return body
     c.function = value.function.name
     inside = tuple(replace(s, value=value.arguments[0]) if s is writes[0] else s for s in body)
-    out: tuple[gprob.Stmt, ...] = gprob.rewrite(inside, lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n)
+    undone: Callable[[Any], Any] = lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n
+    out: tuple[gprob.Stmt, ...] = traversal.rewrite(inside, undone)
     return out
 
 
@@ -327,7 +328,8 @@ def _element(c: Carried, index: gprob.Expr) -> gprob.Expr:
 def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
     """The elements written d iterations before the first one, d = 1, 2, ..."""
     sign = linear(c.current).coefficient(loop.name)
-    first = gprob.rewrite(c.current, lambda n: loop.lower if isinstance(n, gprob.Var) and n.name == loop.name else n)
+    begun: Callable[[Any], Any] = lambda n: loop.lower if isinstance(n, gprob.Var) and n.name == loop.name else n
+    first = traversal.rewrite(c.current, begun)
     out = []
     for d in range(1, c.distance + 1):
         step = gprob.int_const(d, loop.span)
@@ -348,5 +350,5 @@ def _renamed(body: tuple[gprob.Stmt, ...], old: str, new: str) -> tuple[gprob.St
     def change(node: object) -> object:
         return replace(node, name=new) if isinstance(node, gprob.Var) and node.name == old else node
 
-    out: tuple[gprob.Stmt, ...] = gprob.rewrite(body, change)
+    out: tuple[gprob.Stmt, ...] = traversal.rewrite(body, change)
     return out

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ..binding_times import walk_statements
 
 
@@ -22,7 +22,7 @@ def _values_in(node: object) -> Iterator[str]:
     if isinstance(node, gprob.Var):
         yield node.name
     elif not (isinstance(node, gprob.Apply) and node.function.shape_only):
-        for child in gprob.children(node):
+        for child in traversal.children(node):
             yield from _values_in(child)
 
 
@@ -33,7 +33,7 @@ def _deciding_expressions(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[
             yield s.upper
         elif isinstance(s, gprob.While):
             yield s.condition
-    for node in gprob.walk(f.body):
+    for node in traversal.walk(f.body):
         if isinstance(node, gprob.Sized):
             yield from node.shape
         elif isinstance(node, gprob.Range):

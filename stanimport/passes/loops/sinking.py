@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from .accesses import of_statement, written
 from .affine import mentions
 from .private import is_private
@@ -62,7 +62,7 @@ class _Block:
 
 def _uses(s: gprob.Stmt) -> set[str]:
     """The variables that a statement uses, or that it records or checks."""
-    kept = {n.name for n in gprob.walk(s) if isinstance(n, (gprob.Deterministic, gprob.Check))}
+    kept = {n.name for n in traversal.walk(s) if isinstance(n, (gprob.Deterministic, gprob.Check))}
     return kept | {a.name for a in of_statement(s)}
 
 

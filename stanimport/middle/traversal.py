@@ -1,0 +1,101 @@
+"""Walking over GProb, and rebuilding it: what works on every kind of node."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+from . import gprob
+
+NODES = (
+    gprob.Expr, gprob.Stmt, gprob.Single, gprob.Multi, gprob.Range, gprob.Sized, gprob.Constraint, gprob.Distribution,
+    gprob.Place, gprob.Step, gprob.Window,
+)  # fmt: skip
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The nodes directly below one."""
+    for name in _parts(node):
+        yield from _below(getattr(node, name))
+
+
+def _parts(node: Any) -> tuple[str, ...]:
+    """The fields of a node that may hold other nodes."""
+    kind: Any = type(node)
+    return _fields_of(kind)
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind) if f.name not in ("span", "type"))
+
+
+def _below(value: Any) -> Iterator[Any]:
+    if isinstance(value, NODES):
+        yield value
+    elif isinstance(value, tuple):
+        for v in value:
+            yield from _below(v)
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """A node (or tuple of nodes) and all below it."""
+    stack = list(_below(node) if isinstance(node, tuple) else (node,))
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(children(top))
+
+
+def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
+    if isinstance(node, tuple):
+        return _same_or_new(node, [rewrite(n, change) for n in node])
+    if not isinstance(node, NODES):
+        return node
+    new = {}
+    for name in _parts(node):
+        old = getattr(node, name)
+        if isinstance(old, NODES) or isinstance(old, tuple):
+            made = rewrite(old, change)
+            if made is not old:
+                new[name] = made
+    return change(replace(node, **new) if new else node)
+
+
+def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+    """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
+    return old if all(a is b for a, b in zip(old, items)) else tuple(items)
+
+
+def rewrite_parts(node: Any, change: Callable[[gprob.Expr], gprob.Expr]) -> Any:
+    """The node with `change` applied to the expressions directly below it, those inside places and types included."""
+
+    def below(value: Any) -> Any:
+        if isinstance(value, gprob.Expr):
+            return change(value)
+        if isinstance(value, tuple):
+            return _same_or_new(value, list(map(below, value)))
+        if isinstance(value, NODES) and not isinstance(value, gprob.Stmt):
+            return rewrite_parts(value, change)
+        return value
+
+    new = {name: below(getattr(node, name)) for name in _parts(node)}
+    new = {k: v for k, v in new.items() if v is not getattr(node, k)}
+    return replace(node, **new) if new else node
+
+
+def bodies(s: gprob.Stmt) -> tuple[tuple[gprob.Stmt, ...], ...]:
+    """The blocks of statements inside a statement."""
+    if isinstance(s, (gprob.For, gprob.ForEach, gprob.While, gprob.Recur)):
+        return (s.body,)
+    return (s.then, s.otherwise) if isinstance(s, gprob.If) else ()
+
+
+def with_bodies(s: gprob.Stmt, change: Callable[[tuple[gprob.Stmt, ...]], tuple[gprob.Stmt, ...]]) -> gprob.Stmt:
+    """The statement with `change` applied to the blocks inside it."""
+    names = [name for name in ("body", "then", "otherwise") if name in _parts(s)] if bodies(s) else []
+    new: dict[str, Any] = {name: change(getattr(s, name)) for name in names}
+    new = {k: v for k, v in new.items() if v is not getattr(s, k)}
+    return replace(s, **new) if new else s
