@@ -21,6 +21,7 @@ from .settings import Settings
 
 MAGIC = b"stanimport cache 1\n"
 _DIGEST = hashlib.sha256().digest_size
+PLAIN = 2  # the version of marshal whose bytes depend on the code alone, not on what else refers to its parts
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def store(source: Path, settings: Settings, wanted: bytes, entry: Entry) -> Path
     """Write a translation to the first place that takes it, with its text beside; None if there is none."""
     if sys.dont_write_bytecode:
         return None
-    payload = marshal.dumps((entry.code, entry.text, entry.includes))
+    payload = marshal.dumps((entry.code, entry.text, entry.includes), PLAIN)
     content = MAGIC + wanted + digest(payload) + payload
     for path in locations(source, settings):
         if _write(path, content):

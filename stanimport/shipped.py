@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import files
-from .cache import Entry
+from .cache import PLAIN, Entry
 from .settings import Settings
 
 MAGIC = b"stanimport translation 1\n"
@@ -62,7 +62,7 @@ def encode(
     import zlib
 
     parts = [
-        marshal.dumps(entry.code), zlib.compress(json.dumps(nodes, separators=(",", ":")).encode(), 9),
+        marshal.dumps(entry.code, PLAIN), zlib.compress(json.dumps(nodes, separators=(",", ":")).encode(), 9),
         zlib.compress(entry.text.encode(), 9),
     ]  # fmt: skip
     header = {
