@@ -79,14 +79,6 @@ def test_unknown_options_are_no_failures(coin):
 
 def test_dask_on_a_local_cluster(coin):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            fits = stanimport.sample_many(coin, sets(3, 15), executor=client.get_executor(), seed=1, sampling=DRAWS)
-    check(fits, coin)
-
-
-def test_a_cluster_of_dask(coin):
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     data = [*sets(3, 15), {"flips": 2, "heads": [1, 7]}]
     local = dict(n_workers=1, threads_per_worker=1, dashboard_address=None)
     with distributed.LocalCluster(**local) as cluster, distributed.Client(cluster) as client:

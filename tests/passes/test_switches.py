@@ -53,7 +53,11 @@ def model(name):
     return (folder / f"{name}.stan").read_text(), json.loads((folder / f"{name}.json").read_text())
 
 
-@pytest.mark.parametrize("name", MODELS)
+LONG = {"garch11", "arma11"}  # without passes
+EACH = [pytest.param(n, marks=pytest.mark.slow) if n in LONG else n for n in MODELS]
+
+
+@pytest.mark.parametrize("name", EACH)
 def test_models_without_all_passes(name, x64):
     assert_same(name, *model(name), ())
 
