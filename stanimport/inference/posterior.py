@@ -17,6 +17,7 @@ from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
 
 from stanlib.errors import StanError
+from stanlib.solvers.control import controlled_derivatives
 
 from . import tuples
 from .precision import TRACING, Program, double_precision
@@ -95,7 +96,8 @@ class Posterior:
 
     def log_density(self, point: Any, jacobian: bool = True) -> Any:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point."""
-        trace, log_jacobian = self.trace(point)
+        with controlled_derivatives():
+            trace, log_jacobian = self.trace(point)
         terms = [jnp.sum(log_prob(site)) for site in trace.values() if is_term(site)]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 

@@ -18,6 +18,8 @@ from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
 
+from stanlib.solvers.control import controlled_derivatives
+
 from . import options, tuples
 from .data import read_data
 from .failures import InitialValueError
@@ -82,7 +84,7 @@ class Density:
 
     def __call__(self, point: torch.Tensor) -> torch.Tensor:
         place = _Place(self.split(point))
-        with poutine.block(), place:
+        with controlled_derivatives(), poutine.block(), place:
             trace = poutine.trace(self.module.model).get_trace(**self.inputs)
             trace.compute_log_prob()
         terms = [s["log_prob_sum"] for s in trace.nodes.values() if s["type"] == "sample"]

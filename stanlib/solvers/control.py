@@ -5,6 +5,9 @@ relative to the largest that is allowed.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +17,22 @@ TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than th
 LOOSE = 1e-6
 STANS_OWN = ("rk45", "ckrk")  # the methods that are the same in Stan
 FIRST_STEP = 0.1  # Stan's, of these methods
+
+
+_derivatives: ContextVar[bool] = ContextVar("derivatives", default=False)
+
+
+@contextmanager
+def controlled_derivatives() -> Iterator[None]:
+    """Where derivatives are asked for, their errors are controlled at loose tolerances too, as in Stan's samplers.
+
+    The states are more precise for it, and the density is smooth far from the mode, where a tolerance means little.
+    """
+    before = _derivatives.set(True)
+    try:
+        yield
+    finally:
+        _derivatives.reset(before)
 
 
 @dataclass(frozen=True)
@@ -38,6 +57,8 @@ class Control:
         States are then those that Stan computes without derivatives, step by step, and the derivatives are those of
         these steps: a sampler needs a gradient that belongs to the density.
         """
+        if _derivatives.get():
+            return False
         return bool(self.relative > LOOSE or xp.any(self.absolute > LOOSE))
 
 
