@@ -9,6 +9,7 @@ from scipy.integrate import solve_ivp
 from stanlib import registry
 from stanlib.arrays import namespace
 from stanlib.errors import StanDomainError, StanIndexError
+from stanlib.solvers.control import controlled_derivatives
 
 TIMES = np.array([0.7, 1.9, 4.5])
 STATE, RATES = np.array([1.5, 2.0]), np.array([1.2, 0.7, 1.1, 0.8])
@@ -121,6 +122,21 @@ def test_loose_tolerances_have_the_gradient_of_the_same_steps(library):
     with double(library):
         value, _ = jax.value_and_grad(total)(x)
     np.testing.assert_allclose(value, np.sum(WEIGHTS * plain_states), rtol=1e-11)
+
+
+def test_controlled_derivatives_are_more_precise(x64):
+    """Without control the gradient is that of the density's own steps; with it, both come from finer steps."""
+    import jax
+
+    def total(x):
+        return (WEIGHTS * solve("ode_rk45_tol", x[:2], 0.1, TIMES, x[2:], (1e-4, 1e-3, 1000))).sum()
+
+    x = np.concatenate([STATE, RATES])
+    wanted = numeric_gradient(lambda x: np.sum(WEIGHTS * exact(predators, x[:2], 0.1, TIMES, x[2:])), x, 1e-4)
+    own = np.asarray(jax.grad(total)(x))
+    with controlled_derivatives():
+        controlled = np.asarray(jax.grad(total)(x))
+    assert np.max(np.abs(controlled - wanted)) < 0.5 * np.max(np.abs(own - wanted))
 
 
 def test_default_tolerances_are_stans(x64):
