@@ -7,12 +7,14 @@ import importlib.util
 import os
 import re
 import sys
+import threading
 import types
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from . import loading, settings
+from .cache import Entry
 from .errors import Diagnostic
 from .importer import StanLoader
 from .loading import StanFile
@@ -22,7 +24,8 @@ from .source import Source
 __all__ = ["check", "configure", "load", "loads", "translate"]
 
 PathLike = str | os.PathLike[str]
-_loaded: dict[tuple[Any, ...], types.ModuleType] = {}
+_loaded: dict[tuple[Any, ...], tuple[types.ModuleType, Entry]] = {}
+_replacing = threading.Lock()
 
 
 def load(
@@ -38,7 +41,7 @@ def load(
         include_paths: folders in which `#include` looks; the program's own folder if there are none.
 
     Returns:
-        The same module for the same file, options and content.
+        The same module for the same file, options and content, that of included files too.
 
     Raises:
         FileNotFoundError: if there is no such file or module.
@@ -165,31 +168,37 @@ def _path_of(path_or_module_name: PathLike) -> Path:
 
 def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:
     current = settings.current(**chosen)
-    identity = (program.name, program.text, current)
+    identity = (program.filename, program.text, current)
     known = _loaded.get(identity)
-    if known is None:
-        known = _loaded[identity] = _new_module(program, current)
-    return known
+    if known is not None and known[1].is_current():
+        return known[0]
+    made = _new_module(program, current)
+    with _replacing:
+        if _loaded.get(identity) is known:  # else another thread was faster
+            _loaded[identity] = made
+            sys.modules[made[0].__name__] = made[0]
+        return _loaded[identity][0]
 
 
-def _new_module(program: StanFile, current: settings.Settings) -> types.ModuleType:
-    tag = hashlib.sha256(repr((program.name, program.text, current)).encode()).hexdigest()[:8]
+def _new_module(program: StanFile, current: settings.Settings) -> tuple[types.ModuleType, Entry]:
+    entry = loading.entry_of(program, current)
+    identity = (program.filename, program.text, current, entry.includes)
+    tag = hashlib.sha256(repr(identity).encode()).hexdigest()[:8]
     stem = re.sub(r"\W", "_", program.model_name.strip("<>"))
     name = f"stanimport_loaded_{stem}_{tag}"
     loader = _Loader(name, program, current)
-    spec = importlib.machinery.ModuleSpec(name, loader, origin=program.name)
+    spec = importlib.machinery.ModuleSpec(name, loader, origin=program.filename)
     spec.has_location = program.path is not None
     module = importlib.util.module_from_spec(spec)
-    loading.execute(module, program, current)
-    sys.modules[name] = module
-    return module
+    loading.execute(module, program, entry)
+    return module, entry
 
 
 class _Loader(StanLoader):
     """The loader of a module that has no place on the module path: it pickles with its program."""
 
     def __init__(self, name: str, program: StanFile, current: settings.Settings):
-        super().__init__(name, program.name)
+        super().__init__(name, program.filename)
         self._program, self._settings = program, current
 
     def program(self) -> StanFile:

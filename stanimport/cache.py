@@ -10,7 +10,7 @@ import hashlib
 import marshal
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,22 +26,19 @@ PLAIN = 2  # the version of marshal whose bytes depend on the code alone, not on
 
 @dataclass(frozen=True)
 class Entry:
-    """A translation as it is kept: the code, the readable text, and the included files with their digests."""
+    """A translation as it is kept: the code, the readable text, and what decided its includes.
+
+    `includes` are the places where included files were looked for, with the digest of what was there: empty if there
+    was nothing.
+    """
 
     code: CodeType
     text: str
     includes: tuple[tuple[str, bytes], ...]
 
     def is_current(self) -> bool:
-        """Whether the included files are still what they were."""
-        try:
-            return all(digest(files.read_bytes(Path(name))) == known for name, known in self.includes)
-        except OSError:
-            return False
-
-
-def digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()
+        """Whether the included files are still what they were, and no others would be found before them."""
+        return all(files.state(Path(name)) == known for name, known in self.includes)
 
 
 def key(text: str, settings: Settings) -> bytes:
@@ -50,7 +47,7 @@ def key(text: str, settings: Settings) -> bytes:
         text, settings.backend, settings.scheme, *map(str, settings.include_paths), _translator(),
         str(sys.implementation.cache_tag), sys.version,
     ]  # fmt: skip
-    return digest("\0".join(parts).encode())
+    return files.digest("\0".join(parts).encode())
 
 
 @lru_cache(maxsize=1)
@@ -113,7 +110,7 @@ def _decode(content: bytes, wanted: bytes) -> Entry | None:
     if not content.startswith(MAGIC) or content[head : head + _DIGEST] != wanted:
         return None
     payload = content[head + 2 * _DIGEST :]
-    if digest(payload) != content[head + _DIGEST : head + 2 * _DIGEST]:
+    if files.digest(payload) != content[head + _DIGEST : head + 2 * _DIGEST]:
         return None
     try:
         code, text, includes = marshal.loads(payload)
@@ -127,7 +124,7 @@ def store(source: Path, settings: Settings, wanted: bytes, entry: Entry) -> Path
     if sys.dont_write_bytecode:
         return None
     payload = marshal.dumps((entry.code, entry.text, entry.includes), PLAIN)
-    content = MAGIC + wanted + digest(payload) + payload
+    content = MAGIC + wanted + files.digest(payload) + payload
     for path in locations(source, settings):
         if _write(path, content):
             _write(path.with_suffix(".txt"), entry.text.encode())
@@ -142,7 +139,3 @@ def _write(path: Path, content: bytes) -> bool:
     except OSError:
         return False
     return True
-
-
-def include_digests(paths: Sequence[Path]) -> tuple[tuple[str, bytes], ...]:
-    return tuple((str(p), digest(files.read_bytes(p))) for p in paths)

@@ -1,6 +1,7 @@
 """Reading files that may lie inside a zip archive on the module path, and writing files whole or not at all."""
 from __future__ import annotations
 
+import hashlib
 import os
 import pkgutil
 import threading
@@ -21,6 +22,18 @@ def read_bytes(path: Path) -> bytes:
         if archive is None:
             raise
         return archive.get_data(str(path))
+
+
+def digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()
+
+
+def state(path: Path) -> bytes:
+    """The digest of a file's content; nothing for a file that is not there or can't be read."""
+    try:
+        return digest(read_bytes(path))
+    except OSError:
+        return b""
 
 
 def is_file(path: Path) -> bool:

@@ -41,7 +41,8 @@ class StanLoader(_Loader):
         return None
 
     def exec_module(self, module: types.ModuleType) -> None:
-        loading.execute(module, self.program(), self.settings())
+        program = self.program()
+        loading.execute(module, program, loading.entry_of(program, self.settings()))
 
     def get_code(self, fullname: str) -> types.CodeType:
         return loading.code_of(self.program(), self.settings())
@@ -117,6 +118,7 @@ def _locate(entry: object, filename: str) -> str | None:
 
 
 def _spec(fullname: str, path: str) -> importlib.machinery.ModuleSpec:
+    path = os.path.abspath(path)  # the module stays that of this file when the working folder changes
     loader = StanLoader(fullname, path)
     spec = importlib.util.spec_from_file_location(fullname, path, loader=loader)
     assert spec is not None

@@ -10,12 +10,17 @@ from .source import Source, Span
 
 
 class Includes:
-    """Resolves includes in the given folders, else beside the program; remembers the files it read."""
+    """Resolves includes in the given folders, else beside the program.
+
+    `files` are the included ones. `seen` holds every place that was looked at, with the digest of what was there or
+    nothing: a file that appears in an earlier folder would be taken instead.
+    """
 
     def __init__(self, program: Source, paths: Sequence[Path] = ()):
         self.program = program
         self.paths = [Path(p) for p in paths] or [Path(program.name).parent]
         self.files: list[Path] = []
+        self.seen: dict[Path, bytes] = {}
 
     def resolve(self, name: str, span: Span) -> Source:
         """The source of an included file.
@@ -25,24 +30,30 @@ class Includes:
         """
         if not name:
             raise _error("#include names no file", span)
-        path = self._find(name)
-        if path is None:
+        place = self._find(name)
+        if place is None:
             folders = ", ".join(str(p) for p in self.paths)
             raise _error(f"there is no file {name!r} to include", span, f"looked in {folders}")
+        path = place.resolve()
         if str(path) in self._open_files(span):
             raise _error(f"{name!r} includes itself", span)
         try:
-            text = files.read_bytes(path).decode("utf-8")
+            content = files.read_bytes(path)
+            text = content.decode("utf-8")
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None
         self.files.append(path)
+        self.seen[place] = files.digest(content)
         return Source(str(path), text, span)
 
     def _find(self, name: str) -> Path | None:
+        """Where the file is named, which may be a link: another target of the link is another file."""
         for folder in self.paths:
-            path = (folder / name).resolve()
+            place = folder.absolute() / name
+            path = place.resolve()
             if path.is_relative_to(folder.resolve()) and files.is_file(path):
-                return path
+                return place
+            self.seen[place] = files.state(place)
         return None
 
     def _open_files(self, span: Span) -> set[str]:

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StanFile:
-    """A program to load: its text, the name it has in messages, the path it was read from and its title, if any."""
+    """A program to load: its text, the name it has in messages, the path it was read from and its title, if any.
+
+    The name is the path as it was given; `path` is absolute, so that it stays the same file when the working folder
+    changes.
+    """
 
     name: str
     text: str
@@ -30,6 +34,11 @@ class StanFile:
     @property
     def model_name(self) -> str:
         return self.title or Path(self.name).stem
+
+    @property
+    def filename(self) -> str:
+        """What the module calls the file: in tracebacks and in `stan`."""
+        return str(self.path or self.name)
 
 
 def read(path: Path) -> StanFile:
@@ -46,12 +55,12 @@ def read(path: Path) -> StanFile:
         good = content[: e.start].decode("utf-8", "replace")
         span = Span(Source(name, good + "?"), len(good), len(good) + 1)
         raise StanSyntaxError([Diagnostic("the file is not UTF-8 text", span, code="encoding")]) from None
-    return StanFile(name, text, path)
+    return StanFile(name, text, path.absolute())
 
 
 def code_of(program: StanFile, settings: Settings) -> types.CodeType:
     """The module's code, compiled under the Stan file's name; kept in the cache where the program is a file."""
-    return relocate(entry_of(program, settings).code, program.name)
+    return relocate(entry_of(program, settings).code, program.filename)
 
 
 def entry_of(program: StanFile, settings: Settings) -> cache.Entry:
@@ -78,7 +87,7 @@ def entry_of(program: StanFile, settings: Settings) -> cache.Entry:
 def _translate(program: StanFile, settings: Settings) -> cache.Entry:
     translation = translation_of(program, settings)
     code = compile_tree(translation.tree, program.name)
-    return cache.Entry(code, translation.text, cache.include_digests(translation.files))
+    return cache.Entry(code, translation.text, translation.seen)
 
 
 def translation_of(program: StanFile, settings: Settings) -> Translation:
@@ -87,9 +96,14 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
 
     options = pipeline.Options(settings.backend, settings.scheme)
     source = Source(program.name, program.text)
-    translation = pipeline.translate(source, program.model_name, options, settings.include_paths)
+    translation = pipeline.translate(source, program.model_name, options, include_folders(program, settings))
     issue(translation.warnings)
     return translation
+
+
+def include_folders(program: StanFile, settings: Settings) -> tuple[Path, ...]:
+    """The folders in which `#include` looks: the program's own if none are given."""
+    return settings.include_paths or ((program.path.parent,) if program.path else ())
 
 
 def compile_tree(tree: ast.Module, filename: str) -> types.CodeType:
@@ -118,10 +132,9 @@ def issue(diagnostics: tuple[Diagnostic, ...]) -> None:
         warnings.warn_explicit(text, category, d.filename, d.line)
 
 
-def execute(module: types.ModuleType, program: StanFile, settings: Settings) -> None:
-    """Fill a module from its program."""
-    code = code_of(program, settings)
+def execute(module: types.ModuleType, program: StanFile, entry: cache.Entry) -> None:
+    """Fill a module from the translation of its program."""
     if program.path is None:  # tracebacks find the lines of a program that is no file
         lines = program.text.splitlines(keepends=True)
         linecache.cache[program.name] = (len(program.text), None, lines, program.name)
-    exec(code, module.__dict__)
+    exec(relocate(entry.code, program.filename), module.__dict__)

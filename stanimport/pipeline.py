@@ -29,11 +29,15 @@ _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets
 
 @dataclass(frozen=True)
 class Translation:
-    """A translated program: the Python module, its readable text, the warnings, the files it was made of."""
+    """A translated program: the Python module, its readable text, the warnings, the files that it includes.
+
+    `seen` are the places where includes were looked for, with the digest of what was there, empty for nothing.
+    """
 
     tree: python_ast.Module
     warnings: tuple[Diagnostic, ...]
     files: tuple[Path, ...]
+    seen: tuple[tuple[str, bytes], ...] = ()
 
     @property
     def text(self) -> str:
@@ -84,7 +88,8 @@ def translate(
     checked, diagnostics, includes = analyse(source, include_paths, strict)
     with _deep():
         tree = module.build(compile_program(checked, options), source, name, options)
-    return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files))
+    seen = tuple((str(path), state) for path, state in includes.seen.items())
+    return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
 
 
 @contextmanager

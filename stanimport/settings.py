@@ -72,8 +72,9 @@ def _checked(name: str, value: Any) -> Any:
 
 
 def _paths(value: Any) -> tuple[Path, ...]:
+    """Absolute: a relative one is meant from the folder in which it was given."""
     items: Sequence[Any] = (value,) if isinstance(value, (str, os.PathLike)) else value
-    return tuple(Path(v) for v in items)
+    return tuple(Path(v).absolute() for v in items)
 
 
 def _suggest(name: str, known: Sequence[str]) -> str:

@@ -39,9 +39,10 @@ def load(source: Path, text: str, settings: Settings) -> Entry | None:
 
     try:
         header, body = _parts(content)
-        if not _fits(header, source, text, settings):
+        if not _fits(header, text, settings):
             return None
-        return Entry(_code(header, body), zlib.decompress(body[2]).decode(), ())
+        seen = _includes(header["includes"], settings.include_paths or (source.parent,))
+        return None if seen is None else Entry(_code(header, body), zlib.decompress(body[2]).decode(), seen)
     except (ValueError, KeyError, TypeError, EOFError, zlib.error):
         return None
 
@@ -95,22 +96,25 @@ def _split(body: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
         start += size
 
 
-def _fits(header: dict[str, Any], source: Path, text: str, settings: Settings) -> bool:
+def _fits(header: dict[str, Any], text: str, settings: Settings) -> bool:
     made_for = (header["interface"], header["backend"], header["scheme"], header["source"])
-    if made_for != (_interface(), settings.backend, settings.scheme, _digest_text(text)):
-        return False
-    folders = [*settings.include_paths, source.parent]
-    return all(_include_fits(name, digest, folders) for name, digest in header["includes"])
+    return made_for == (_interface(), settings.backend, settings.scheme, _digest_text(text))
 
 
-def _include_fits(name: str, digest: str, folders: Sequence[Path]) -> bool:
-    """Whether an included file is what it was. It may be missing: the translation holds what came of it."""
-    for folder in folders:
-        try:
-            return _digest(files.read_bytes(folder / name)) == digest
-        except OSError:
-            continue
-    return True
+def _includes(included: Sequence[tuple[str, str]], folders: Sequence[Path]) -> tuple[tuple[str, bytes], ...] | None:
+    """Where included files are looked for, and what is there, as `Entry` keeps it; None if one is another than it was.
+
+    They may be missing: the translation holds what came of them.
+    """
+    seen = {}
+    for name, digest in included:
+        for place in (folder / name for folder in folders):
+            state = seen[str(place)] = files.state(place)
+            if state and state.hex() != digest:
+                return None
+            if state:
+                break
+    return tuple(seen.items())
 
 
 def _code(header: dict[str, Any], parts: list[bytes]) -> types.CodeType:

@@ -48,7 +48,7 @@ ALLOWED = {
     },
     "stanimport.api": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",
-        "stanimport.source",
+        "stanimport.source", "stanimport.cache",
     },
     "stanimport.inference": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.settings"},
     "stanimport.commands": {

@@ -197,8 +197,9 @@ def test_a_moved_folder_keeps_its_cache(program, monkeypatch):
 
 def test_a_path_relative_to_the_working_folder(program, monkeypatch):
     monkeypatch.chdir(program.parent)
-    assert stanimport.load("program.stan").stan.filename == "program.stan"
-    assert stanimport.load(program).stan.filename == str(program)
+    module = stanimport.load("program.stan")
+    assert module.stan.filename == str(program)
+    assert stanimport.load(program) is module
 
 
 def test_text_that_is_not_utf8(program):
