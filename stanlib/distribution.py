@@ -227,15 +227,14 @@ def _register_functions(d: Distribution) -> None:
 
 def _summed_function(d: Distribution, method: str) -> Function:
     """`normal_lpdf` and its like: the sum of the terms, for `cdf` their product."""
-    name = f"{d.name}_{method}"
+    name, reduction = f"{d.name}_{method}", "prod" if method == "cdf" else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
     def body(xp: ModuleType, y: Any, *parameters: Any) -> Any:
         arguments: Sequence[Any] = parameters
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
-        terms = d.methods[method](xp, y, *arguments)
-        return xp.prod(terms) if method == "cdf" else xp.sum(terms)
+        return getattr(xp, reduction)(d.methods[method](xp, y, *arguments))
 
     def check(xp: ModuleType, y: Any, *parameters: Any) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
@@ -243,7 +242,9 @@ def _summed_function(d: Distribution, method: str) -> Function:
 
     body.__doc__ = d.doc
     domains = d.density_domains if method == d.density else d.domains
-    return Function(name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d)
+    return Function(
+        name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d, reduction=reduction
+    )
 
 
 def _rng_function(d: Distribution) -> Function:

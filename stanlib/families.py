@@ -126,6 +126,8 @@ GROUPS: dict[tuple[str, ...], Callable[[], list[tuple[Type, ...]]]] = {
     ("F1", "F2", "F3"): _fused,
 }
 VARIABLE_NAMES = {name for group in GROUPS for name in group}
+# The variables of functions that work component by component, on containers of one type and scalars beside them.
+COMPONENTWISE = {"T", "C", "T1", "T2", "X1", "X2", "C1", "C2", "I1", "I2", "N", "X", "F1", "F2", "F3"}
 
 
 def _to_complex(t: Type) -> Type:

@@ -33,6 +33,10 @@ class Function:
     `shape_only` functions look at the shapes of their arguments alone. `random` ones take a source of random
     numbers after `xp`. `removed` names the Stan version that dropped the function, `successor` what replaces it.
     A `raw` body gets its arguments as they are given: functions that call the program's functions pass them on.
+    `elementwise` says of a function of scalars that its body works component by component on arrays of one shape, and
+    scalars beside them; signatures such as `R exp(T x)` say it by themselves. The body of any other function is never
+    given more than the arguments of one call. One that reduces the terms of a law by `reduction`, "sum" or "prod", has
+    them from its distribution.
     """
 
     name: str
@@ -44,7 +48,8 @@ class Function:
     sizes: tuple[str, ...] = ()  # the arguments that decide the shape of the result, so that they must be known
     random: bool = False
     raw: bool = False
-    one_by_one: bool = False  # whether the body takes single numbers, not arrays of them, where it takes numbers
+    elementwise: bool = False
+    reduction: str = ""
     effect: str = ""  # "jacobian" for the functions that add to the target
     domains: Mapping[str, Domain] = field(default_factory=dict)
     check: Callable[..., None] | None = None  # check(xp, *args) raises for arguments as they are given
@@ -73,6 +78,19 @@ class Function:
         """The positions of the arguments that decide the shape of the result, whatever overload is meant."""
         positions = {i for s in self.signatures for i, n in enumerate(s.argument_names) if n in self.sizes}
         return tuple(sorted(positions))
+
+    @cached_property
+    def is_componentwise(self) -> bool:
+        """Whether the body maps arrays of scalars component by component, as declared or as the signatures say."""
+        if self.elementwise:
+            return True
+        texts = [s.is_componentwise for s in self.signatures]
+        return any(texts) and all(c or s.is_scalar for c, s in zip(texts, self.signatures))
+
+    @cached_property
+    def method(self) -> str:
+        """The method of the distribution that this is: "lpdf", "cdf", "rng", ..."""
+        return self.name.rpartition("_")[2]
 
     def on(self, library: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator: another body for one array library ("numpy", "jax" or "torch"), written directly below."""

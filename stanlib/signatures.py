@@ -102,6 +102,20 @@ class Signature:
     def argument_names(self) -> tuple[str, ...]:
         return tuple(a.name for a in self.arguments)
 
+    @property
+    def is_scalar(self) -> bool:
+        """Whether the text is of scalars alone."""
+        return all(is_scalar(t) for o in self.overloads for t in (*o.types, o.result))
+
+    @property
+    def is_componentwise(self) -> bool:
+        """Whether the text says that containers are taken component by component, as `R exp(T x)` does."""
+        words = [getattr(a.term, "text", "") for a in self.arguments]
+        result = getattr(self.result, "text", "")
+        if result == "real_or_vector":
+            return all(w in families.SETS for w in words)
+        return bool(words) and families.COMPONENTWISE >= {*words} and result in {"R", "Z", "RealOfC", *words}
+
 
 _TOKEN = re.compile(r"\s*(=>|[A-Za-z_]\w*|[\[\]\(\),|])")
 

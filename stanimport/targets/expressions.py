@@ -144,9 +144,11 @@ class Expressions:
         callee, arguments = self.callee(e.function, flags), self._user_arguments(e, b)
         if self.varying and self.draws(e):
             return b.call("ppl.each_random", arguments[0], b.name(callee), *arguments[1:])
-        if self.varies(e):
-            return b.call("ppl.each", b.name(callee), *arguments)
-        return b.call(callee, *arguments)
+        return self._called(callee, arguments, b)
+
+    def _called(self, callee: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
+        """A call of a function of the program, which knows nothing of the loops that it is called in."""
+        return b.call("ppl.each", b.name(callee), *arguments) if self.varying else b.call(callee, *arguments)
 
     def user_density(
         self, key: str, values: Sequence[gprob.Expr], arguments: Sequence[ast.expr], b: Builder
@@ -154,8 +156,7 @@ class Expressions:
         """A call of the density of a program's own law, by its arguments as expressions and as code."""
         varies = any(map(self.varies, values))
         flags = tuple(varies or self.times.is_dynamic(v) for v in values)
-        callee = self.callee(key, flags)
-        return b.call("ppl.each", b.name(callee), *arguments) if varies else b.call(callee, *arguments)
+        return self._called(self.callee(key, flags), arguments, b)
 
     def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
         arguments = [self(a) for a in e.arguments]

@@ -26,7 +26,8 @@ def lbeta(xp, a, b):
 
 @stan_function(
     "real inc_beta(real a, real b, real x)",
-    domains={"a": POSITIVE_FINITE_OR_ZERO, "b": POSITIVE_FINITE_OR_ZERO, "x": PROBABILITY}, examples=[(2.5, 0.5, 0.3)],
+    domains={"a": POSITIVE_FINITE_OR_ZERO, "b": POSITIVE_FINITE_OR_ZERO, "x": PROBABILITY},
+    elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
 def inc_beta(xp, a, b, x):
     """The regularised incomplete beta function."""
@@ -35,7 +36,8 @@ def inc_beta(xp, a, b, x):
 
 @stan_function(
     "real inv_inc_beta(real a, real b, real p)",
-    domains={"a": POSITIVE_FINITE, "b": POSITIVE_FINITE, "p": PROBABILITY}, examples=[(2.5, 0.5, 0.3)],
+    domains={"a": POSITIVE_FINITE, "b": POSITIVE_FINITE, "p": PROBABILITY},
+    elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
 def inv_inc_beta(xp, a, b, p):
     """The x with inc_beta(a, b, x) = p."""

@@ -12,14 +12,14 @@ def complex_zero(xp):
     return xp.complex(0.0, 0.0)
 
 
-@stan_function("complex to_complex(real re)", examples=[(0.5,)])
+@stan_function("complex to_complex(real re)", elementwise=True, examples=[(0.5,)])
 def real_to_complex(xp, re):
     return xp.complex(re, 0.0)
 
 
 @stan_function(
     "complex to_complex(real re, real im)", "ComplexOfK to_complex(K re, K im)", "ComplexOfK to_complex(K re, real im)",
-    "ComplexOfK to_complex(real re, K im)", examples=[(0.5, -2.0)],
+    "ComplexOfK to_complex(real re, K im)", elementwise=True, examples=[(0.5, -2.0)],
 )  # fmt: skip
 def to_complex(xp, re, im):
     return xp.complex(re, im)
@@ -52,7 +52,7 @@ def norm(xp, z):
     return xp.square(xp.real_part(z)) + xp.square(xp.imag_part(z))
 
 
-@stan_function("complex polar(real r, real theta)", examples=[(2.0, 0.7)])
+@stan_function("complex polar(real r, real theta)", elementwise=True, examples=[(2.0, 0.7)])
 def polar(xp, r, theta):
     return xp.complex(r * xp.cos(theta), r * xp.sin(theta))
 

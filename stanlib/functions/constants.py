@@ -60,11 +60,11 @@ def as_int(xp, truth):
     return int(truth) if xp.is_concrete(truth) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
-@stan_function("int is_inf(real x)", examples=[(0.5,), (math.inf,)])
+@stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])
 def is_inf(xp, x):
     return as_int(xp, xp.isinf(x))
 
 
-@stan_function("int is_nan(real x)", examples=[(0.5,), (math.nan,)])
+@stan_function("int is_nan(real x)", elementwise=True, examples=[(0.5,), (math.nan,)])
 def is_nan(xp, x):
     return as_int(xp, xp.isnan(x))

@@ -31,7 +31,8 @@ def squared_distance(xp, x, y):
 
 
 @stan_function(
-    "real squared_distance(real x, real y)", domains={"x": FINITE, "y": FINITE}, examples=[(1.0, -0.5)]
+    "real squared_distance(real x, real y)", domains={"x": FINITE, "y": FINITE},
+    elementwise=True, examples=[(1.0, -0.5)],
 )  # fmt: skip
 def squared_difference(xp, x, y):
     return xp.square(x - y)

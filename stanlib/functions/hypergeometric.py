@@ -30,13 +30,16 @@ def lambert_wm1(xp, z):
     return xp.lambertwm1(z)
 
 
-@stan_function("real hypergeometric_1F0(real a, real z)", domains={"z": INSIDE_UNIT}, examples=[(1.5, 0.3)])
+@stan_function(
+    "real hypergeometric_1F0(real a, real z)", domains={"z": INSIDE_UNIT},
+    elementwise=True, examples=[(1.5, 0.3)],
+)  # fmt: skip
 def hypergeometric_1F0(xp, a, z):
     return xp.exp(-a * xp.log1p(-xp.real(z)))
 
 
 @stan_function(
-    "real hypergeometric_2F1(real a1, real a2, real b1, real z)", one_by_one=True,
+    "real hypergeometric_2F1(real a1, real a2, real b1, real z)",
     domains={"a1": FINITE, "a2": FINITE, "b1": FINITE, "z": FINITE}, examples=[(1.5, 0.5, 2.5, 0.3)],
 )  # fmt: skip
 def hypergeometric_2F1(xp, a1, a2, b1, z):

@@ -30,12 +30,12 @@ def log_sum_exp_of_all(xp, x):
 @stan_function(
     "real log_mix(real theta, real lambda1, real lambda2)",
     domains={"theta": PROBABILITY, "lambda1": NOT_NAN, "lambda2": NOT_NAN},
-    examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
+    elementwise=True, examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
 )
 def log_mix(xp, theta, lambda1, lambda2):
     """log(theta exp(lambda1) + (1 - theta) exp(lambda2))."""
-    weights = xp.stack([xp.real(theta), 1 - xp.real(theta)], axis=-1)
-    return _log_mix(xp, weights, xp.stack([xp.real(lambda1), xp.real(lambda2)], axis=-1))
+    theta, lambda1, lambda2 = xp.reals((theta, lambda1, lambda2))
+    return _log_mix(xp, _pairs(xp, theta, 1 - theta), _pairs(xp, lambda1, lambda2))
 
 
 @stan_function(
@@ -48,6 +48,12 @@ def log_mix_of_vectors(xp, theta, lambda_):
     """The log density of a mixture, summed over the vectors of an array."""
     same_size("log_mix", "theta", xp.shape(theta)[-1], "lambda", xp.shape(lambda_)[-1])
     return xp.sum(_log_mix(xp, theta, lambda_))
+
+
+def _pairs(xp, a, b):
+    """Two arrays that broadcast against each other, side by side along a new last axis."""
+    shape = xp.broadcast_shape(a, b)
+    return xp.stack([xp.broadcast_to(x, shape) for x in (a, b)], axis=-1)
 
 
 def _log_mix(xp, weights, x):

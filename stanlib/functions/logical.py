@@ -19,46 +19,52 @@ def _as_int(xp, truth):
     return int(truth) if xp.is_concrete(truth) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
-@stan_function(*_named("logical_eq", _NUMBERS + _COMPLEX), operator="==", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(
+    *_named("logical_eq", _NUMBERS + _COMPLEX), operator="==",
+    elementwise=True, examples=[(1, 2), (0.5, 0.5)],
+)  # fmt: skip
 def logical_eq(xp, x, y):
     return _as_int(xp, x == y)
 
 
-@stan_function(*_named("logical_neq", _NUMBERS + _COMPLEX), operator="!=", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(
+    *_named("logical_neq", _NUMBERS + _COMPLEX), operator="!=",
+    elementwise=True, examples=[(1, 2), (0.5, 0.5)],
+)  # fmt: skip
 def logical_neq(xp, x, y):
     return _as_int(xp, x != y)
 
 
-@stan_function(*_named("logical_lt", _NUMBERS), operator="<", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(*_named("logical_lt", _NUMBERS), operator="<", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
 def logical_lt(xp, x, y):
     return _as_int(xp, x < y)
 
 
-@stan_function(*_named("logical_lte", _NUMBERS), operator="<=", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(*_named("logical_lte", _NUMBERS), operator="<=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
 def logical_lte(xp, x, y):
     return _as_int(xp, x <= y)
 
 
-@stan_function(*_named("logical_gt", _NUMBERS), operator=">", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(*_named("logical_gt", _NUMBERS), operator=">", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
 def logical_gt(xp, x, y):
     return _as_int(xp, x > y)
 
 
-@stan_function(*_named("logical_gte", _NUMBERS), operator=">=", examples=[(1, 2), (0.5, 0.5)])
+@stan_function(*_named("logical_gte", _NUMBERS), operator=">=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
 def logical_gte(xp, x, y):
     return _as_int(xp, x >= y)
 
 
-@stan_function("int logical_and(int x, int y)", examples=[(1, 0), (2, 3)])
+@stan_function("int logical_and(int x, int y)", elementwise=True, examples=[(1, 0), (2, 3)])
 def logical_and(xp, x, y):
     return _as_int(xp, (x != 0) & (y != 0))
 
 
-@stan_function("int logical_or(int x, int y)", examples=[(1, 0), (0, 0)])
+@stan_function("int logical_or(int x, int y)", elementwise=True, examples=[(1, 0), (0, 0)])
 def logical_or(xp, x, y):
     return _as_int(xp, (x != 0) | (y != 0))
 
 
-@stan_function("int logical_negation(int x)", examples=[(0,), (3,)])
+@stan_function("int logical_negation(int x)", elementwise=True, examples=[(0,), (3,)])
 def logical_negation(xp, x):
     return _as_int(xp, x == 0)

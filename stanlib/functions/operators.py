@@ -38,7 +38,7 @@ def _with_scalars(name, scalars=SCALARS):
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 
 
-@stan_function(*_with_scalars("add"), operator="+", examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)])
 def add(xp, a, b):
     return a + b
 
@@ -49,7 +49,7 @@ def add_elements(xp, a, b):
     return a + b
 
 
-@stan_function(*_with_scalars("subtract"), operator="-", examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)])
 def subtract(xp, a, b):
     return a - b
 
@@ -60,7 +60,7 @@ def subtract_elements(xp, a, b):
     return a - b
 
 
-@stan_function(*_with_scalars("multiply"), operator="*", examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
 def multiply(xp, a, b):
     return a * b
 
@@ -97,7 +97,7 @@ def outer_product(xp, a, b):
     return xp.outer(a, b)
 
 
-@stan_function(*_with_scalars("elt_multiply"), operator="*", examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("elt_multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
 def elt_multiply(xp, a, b):
     return a * b
 
@@ -110,24 +110,30 @@ def elt_multiply_elements(xp, a, b):
 
 @stan_function(
     *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
-    examples=[(1.5, -0.25), (1.0, 0.0)],
+    elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)],
 )  # fmt: skip
 def divide(xp, a, b):
     return xp.real(a) / b
 
 
-@stan_function("int divide(int a, int b)", domains={"b": NONZERO}, examples=[(7, 2), (-7, 2), (7, -2)])
+@stan_function(
+    "int divide(int a, int b)", domains={"b": NONZERO},
+    elementwise=True, examples=[(7, 2), (-7, 2), (7, -2)],
+)  # fmt: skip
 def int_divide(xp, a, b):
     """The quotient rounded toward zero, where Python's `//` rounds down."""
     return (a - xp.fmod(a, b)) // b
 
 
-@stan_function(*_with_scalars("elt_divide", ("real", "complex")), operator="/", examples=[(1.5, -0.25)])
+@stan_function(
+    *_with_scalars("elt_divide", ("real", "complex")), operator="/",
+    elementwise=True, examples=[(1.5, -0.25)],
+)  # fmt: skip
 def elt_divide(xp, a, b):
     return xp.real(a) / b
 
 
-@stan_function("int elt_divide(int a, int b)", domains={"b": NONZERO}, examples=[(7, 2), (-7, 2)])
+@stan_function("int elt_divide(int a, int b)", domains={"b": NONZERO}, elementwise=True, examples=[(7, 2), (-7, 2)])
 def int_elt_divide(xp, a, b):
     return (a - xp.fmod(a, b)) // b
 
@@ -138,20 +144,23 @@ def elt_divide_elements(xp, a, b):
     return a / b
 
 
-@stan_function("int modulus(int a, int b)", domains={"b": NONZERO}, examples=[(7, 3), (-7, 3), (7, -3)])
+@stan_function(
+    "int modulus(int a, int b)", domains={"b": NONZERO},
+    elementwise=True, examples=[(7, 3), (-7, 3), (7, -3)],
+)  # fmt: skip
 def modulus(xp, a, b):
     """The remainder with the sign of the dividend, where Python's `%` has the divisor's."""
     return xp.fmod(a, b)
 
 
-@stan_function("E minus(E x)", operator="-", examples=[(0.5,)])
+@stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)])
 def minus(xp, x):
     return -x
 
 
 @stan_function(
     *each("{t} plus({t} x)", ("int", "real", "complex", "vector", "row_vector", "matrix")), operator="+",
-    examples=[(0.5,)],
+    elementwise=True, examples=[(0.5,)],
 )  # fmt: skip
 def plus(xp, x):
     return x

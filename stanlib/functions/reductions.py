@@ -59,12 +59,12 @@ def min_of_ints(xp, x):
     return xp.min(x)
 
 
-@stan_function("int max(int x, int y)", examples=[(1, 5)])
+@stan_function("int max(int x, int y)", elementwise=True, examples=[(1, 5)])
 def larger_int(xp, x, y):
     return xp.maximum(x, y)
 
 
-@stan_function("int min(int x, int y)", examples=[(1, 5)])
+@stan_function("int min(int x, int y)", elementwise=True, examples=[(1, 5)])
 def smaller_int(xp, x, y):
     return xp.minimum(x, y)
 

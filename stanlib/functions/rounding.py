@@ -81,29 +81,29 @@ def round(xp, x):
     return xp.where(xp.abs(rest) >= 0.5, whole + xp.sign(x), whole)
 
 
-@stan_function("int int_step(real x)", examples=[(0.5,), (0.0,)])
+@stan_function("int int_step(real x)", elementwise=True, examples=[(0.5,), (0.0,)])
 def int_step(xp, x):
     """1 where x > 0, else 0."""
     return as_int(xp, x > 0)
 
 
-@stan_function("int int_step(int x)", examples=[(2,), (0,)])
+@stan_function("int int_step(int x)", elementwise=True, examples=[(2,), (0,)])
 def int_step_of_int(xp, x):
     return as_int(xp, x > 0)
 
 
-@stan_function("real step(real x)", examples=[(0.5,), (-0.5,)])
+@stan_function("real step(real x)", elementwise=True, examples=[(0.5,), (-0.5,)])
 def step(xp, x):
     """0 where x < 0, else 1; its derivative is 0."""
     return xp.where(x < 0, 0.0 * xp.square(xp.sign(x)), 1.0)  # a plain 0 would leave PyTorch's graph
 
 
-@stan_function("I to_int(I x)", examples=[(3,)])
+@stan_function("I to_int(I x)", elementwise=True, examples=[(3,)])
 def to_int(xp, x):
     return x
 
 
-@stan_function("IntsOfQ to_int(data Q x)", domains={"x": INT_RANGE}, examples=[(3.9,), (-3.9,)])
+@stan_function("IntsOfQ to_int(data Q x)", domains={"x": INT_RANGE}, elementwise=True, examples=[(3.9,), (-3.9,)])
 def real_to_int(xp, x):
     """The integer part."""
     whole = xp.trunc(x)
@@ -112,7 +112,7 @@ def real_to_int(xp, x):
 
 @stan_function(
     "real if_else(int condition, real x, real y)", "int if_else(int condition, int x, int y)",
-    examples=[(1, 2.0, 3.0)], removed="2.33", successor="the conditional operator ?:",
+    elementwise=True, examples=[(1, 2.0, 3.0)], removed="2.33", successor="the conditional operator ?:",
 )  # fmt: skip
 def if_else(xp, condition, x, y):
     return xp.where(condition != 0, x, y)

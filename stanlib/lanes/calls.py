@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ..distribution import Distribution
     from ..registry import Function
 
-DENSITIES = ("lpdf", "lpmf", "lcdf", "lccdf")
-
 
 def call(function: Function, arguments: Sequence[Any]) -> Any:
     """A library function of arguments some of which differ between lanes."""
@@ -29,18 +28,19 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
         values[i] = agreed(values[i])
     if function.shape_only:
         return function(*map(_one_lane, values))
-    if is_densities(function):
+    if has_terms(function):
         terms = density_terms(function, values, frame)
-        return _summed(terms) if terms.rank else terms
-    if all(rank_of(v) == 0 for v in values) and not function.one_by_one and not function.shape_arguments:
-        return _elementwise(function, values, frame)
+        return _reduced(terms, function.reduction) if terms.rank else terms
+    if function.is_componentwise and all(rank_of(v) == 0 for v in values):
+        return _componentwise(function, values, frame)
     return each(function, *values)
 
 
-def _summed(terms: Lanes) -> Lanes:
-    """The sum of the terms of every lane."""
-    own = tuple(range(len(terms.axes), len(terms.data.shape)))
-    return terms.like(namespace((terms.data,)).sum(terms.data, axis=own))
+def _reduced(terms: Lanes, reduction: str) -> Lanes:
+    """The sum or the product of the terms of every lane."""
+    xp, lanes = namespace((terms.data,)), tuple(terms.data.shape)[: len(terms.axes)]
+    rows = xp.reshape(terms.data, (*lanes, math.prod(terms.event)))
+    return terms.like(getattr(xp, reduction)(rows, axis=-1))
 
 
 def rank_of(value: Any) -> int:
@@ -54,7 +54,7 @@ def _one_lane(value: Any) -> Any:
     return np.empty(value.event) if type(value) is Lanes else value
 
 
-def _elementwise(function: Callable[..., Any], values: Sequence[Any], frame: Frame) -> Lanes:
+def _componentwise(function: Callable[..., Any], values: Sequence[Any], frame: Frame) -> Lanes:
     arrays, axes = align(values, frame)
     shape = tuple(a.size for a in axes)
     xp = namespace(arrays)
@@ -67,10 +67,10 @@ def _elementwise(function: Callable[..., Any], values: Sequence[Any], frame: Fra
 
 
 def lane_terms(function: Any, y: Any, *arguments: Any) -> Any:
-    """A log distribution function of the library or of the program: a term for every lane and observation."""
+    """A distribution function of the library or of the program: a term for every lane and observation."""
     frame = current()
     values = [operand(a, frame) for a in (y, *arguments)]
-    return density_terms(function, values, frame) if is_densities(function) else each(function, *values)
+    return density_terms(function, values, frame) if has_terms(function) else each(function, *values)
 
 
 def combine_events(function: Callable[[list[Any]], Any], items: Sequence[Any]) -> Any:
@@ -78,10 +78,9 @@ def combine_events(function: Callable[[list[Any]], Any], items: Sequence[Any]) -
     return each(lambda *values: function(list(values)), *items)
 
 
-def is_densities(function: Function) -> bool:
-    """Whether a function is the density or a log distribution function of a law of numbers."""
-    method = function.name.rpartition("_")[2]
-    return function.distribution is not None and method in DENSITIES and is_elementwise(function.distribution)
+def has_terms(function: Function) -> bool:
+    """Whether a function reduces the terms of a law of numbers: its density, or a distribution function."""
+    return bool(function.reduction) and is_elementwise(function.distribution)
 
 
 def is_elementwise(law: Distribution) -> bool:
@@ -90,8 +89,8 @@ def is_elementwise(law: Distribution) -> bool:
 
 
 def density_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
-    """One term for every lane and observation of a density or log distribution function."""
-    law, method = function.distribution, function.name.rpartition("_")[2]
+    """One term for every lane and observation of a density or distribution function."""
+    law, method = function.distribution, function.method
     arrays, axes = align(values, frame)
     terms = log_terms(law, method, arrays)
     shape = tuple(a.size for a in axes)
@@ -124,9 +123,9 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
     values = [agreed(a) if _is_count(a) else operand(a, frame) for a in arguments]
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
-    if not axes:
-        return function(*values)
     with outside():
+        if not axes:
+            return function(*values)
         out = _BATCHED[_library(values)](function, values, axes)
     return _wrapped(out, axes, frame)
 
@@ -180,20 +179,44 @@ def _vmap_torch(function: Callable[..., Any], values: Sequence[Any], axes: tuple
     if code in _HIDDEN:
         return _loop(function, values, axes)
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
+    returned: Any = None
 
     def of_lanes(*arrays: Any) -> Any:
+        nonlocal returned
         filled = list(values)
         for i, array in zip(varying, arrays):
             filled[i] = array
-        return function(*filled)
+        returned = function(*filled)
+        return (torch.zeros(()), *_tensors_in(returned))  # torch asks for one tensor at least
 
     for axis in reversed(axes):
         of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
     try:
-        return of_lanes(*(torch.as_tensor(values[i].data) for i in varying))
+        _, *made = of_lanes(*(torch.as_tensor(values[i].data) for i in varying))
     except (RuntimeError, TypeError, NotImplementedError):
         _HIDDEN.add(code)
         return _loop(function, values, axes)
+    return _with_tensors(returned, iter(made), tuple(a.size for a in axes))
+
+
+def _tensors_in(value: Any) -> Iterator[Any]:
+    """The tensors among the values that a function returns."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _tensors_in(item)
+    elif namespace((value,)).LIBRARY == "torch":
+        yield value
+
+
+def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) -> Any:
+    """What a function returned, with the tensors of all lanes for those of one; the rest is the same in all of them."""
+    if isinstance(value, tuple):
+        return tuple(_with_tensors(item, tensors, shape) for item in value)
+    if value is None:
+        return None
+    if namespace((value,)).LIBRARY == "torch":
+        return next(tensors)
+    return np.broadcast_to(value, shape + np.shape(value))
 
 
 _HIDDEN: set[Any] = set()  # functions that need to know the values of every lane

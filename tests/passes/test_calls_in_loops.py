@@ -1,0 +1,100 @@
+"""Calls in loops whose iterations run at once: each iteration gets the value that the call has by itself."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from densities import module_log_density
+from loop_programs import translated
+from scipy.stats import bernoulli, beta, norm
+
+from stanimport.passes import loops
+
+BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+X, MU, SIGMA = np.array([0.4, -1.2, 2.2]), np.array([0.0, 0.5, 1.0]), np.array([1.0, 2.0, 0.5])
+
+
+def densities(program, data, params, backend):
+    """The log density with loops as lanes, and statement by statement."""
+    modules = [translated(program, backend, without) for without in ((), loops.PASSES)]
+    return [module_log_density(m, m.transformed_data(**data), params, backend) for m in modules]
+
+
+def quantities(program, data, draw, backend):
+    module = translated(program, backend)
+    made = module.generated_quantities(**module.transformed_data(**data), **draw)
+    return {k: np.asarray(v) for k, v in made.items()}
+
+
+@BOTH
+def test_distribution_functions_are_products_within_an_iteration_alone(backend, x64, torch_double):
+    program = """
+        data { int N; vector[N] x; vector[N] mu; vector[N] sigma; array[N] vector<lower=0, upper=1>[2] u; }
+        transformed data { vector[N] d; for (n in 1:N) d[n] = normal_cdf(x[n] | mu[n], sigma[n]); }
+        parameters { vector[N] z; }
+        transformed parameters {
+          vector[N] c; vector[N] b;
+          for (n in 1:N) { c[n] = normal_cdf(z[n] | mu[n], sigma[n]); b[n] = beta_cdf(u[n] | exp(z[n]), 2); }
+        }
+        generated quantities { vector[N] e = d; }"""
+    u = np.array([[0.2, 0.4], [0.6, 0.5], [0.9, 0.8]])
+    z = np.array([0.3, -0.1, 0.2])
+    got = quantities(program, {"N": 3, "x": X, "mu": MU, "sigma": SIGMA, "u": u}, {"z": z}, backend)
+    np.testing.assert_allclose(got["e"], norm.cdf(X, MU, SIGMA), 1e-12)
+    np.testing.assert_allclose(got["c"], norm.cdf(z, MU, SIGMA), 1e-12)
+    np.testing.assert_allclose(got["b"], beta.cdf(u, np.exp(z)[:, None], 2).prod(axis=1), 1e-12)
+
+
+@BOTH
+def test_a_distribution_function_as_a_probability(backend):
+    program = """
+        data { int N; array[N] int y; vector[N] x; } parameters { real mu; }
+        model { for (n in 1:N) y[n] ~ bernoulli(normal_cdf(x[n] | mu, 1)); }"""
+    got, plain = densities(program, {"N": 3, "y": [1, 0, 1], "x": X}, {"mu": 0.3}, backend)
+    assert got == pytest.approx(bernoulli.logpmf([1, 0, 1], norm.cdf(X, 0.3)).sum(), rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)
+
+
+@BOTH
+def test_a_function_that_adds_to_the_target_adds_once_in_every_iteration(backend):
+    program = """
+        functions {
+          void h_lp(real x) { target += normal_lpdf(x | 1, 2); }
+          real g_jacobian(real x) { jacobian += 3 * x; return 2 * x; }
+          real own_lpdf(real y, real m) { return normal_lpdf(y | m, 1); }
+        }
+        data { int N; vector[N] w; } parameters { real x; vector[N] z; }
+        transformed parameters { vector[N] t; for (n in 1:N) t[n] = g_jacobian(x); }
+        model {
+          for (n in 1:N) h_lp(x);
+          for (n in 1:N) x ~ own(2);
+          for (n in 1:N) { if (w[n] > 0) { h_lp(x); target += own_lpdf(x | 3); } }
+          for (n in 1:N) { if (z[n] > 0) { h_lp(x); target += own_lpdf(x | 4); } }
+          target += sum(t);
+        }"""
+    data, params = {"N": 3, "w": [1.0, -1.0, 2.0]}, {"x": 0.7, "z": np.array([-0.3, 0.2, 0.1])}
+    got, plain = densities(program, data, params, backend)
+    one = [norm.logpdf(0.7, m, s) for m, s in ((1, 2), (2, 1), (3, 1), (4, 1))]
+    assert got == pytest.approx(7 * one[0] + 3 * one[1] + 2 * one[2] + 2 * one[3] + 9 * 0.7 + 6 * 0.7, rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)
+
+
+@BOTH
+def test_mixtures_of_numbers_and_densities(backend):
+    program = """
+        data { int N; array[N] int y; } parameters { real<lower=0, upper=1> p; real l; }
+        model {
+          for (n in 1:N) {
+            if (y[n] == 0) target += log_mix(p, 0, poisson_log_lpmf(y[n] | l));
+            else target += log1m(p) + poisson_log_lpmf(y[n] | l);
+          }
+          for (n in 1:N) target += log_mix(0.3, poisson_log_lpmf(y[n] | l), -1);
+          target += log_mix(0.3, l, l) + log_mix(p, l, 2);
+        }"""
+    y, p, log_rate = np.array([0, 2, 0, 1]), 0.4, 0.3
+    got, plain = densities(program, {"N": 4, "y": y}, {"p": p, "l": log_rate}, backend)
+    rate = np.exp(log_rate)
+    each = rate**y * np.exp(-rate) / np.array([1, 2, 1, 1])
+    wanted = np.log(p * (y == 0) + (1 - p) * each).sum() + np.log(0.3 * each + 0.7 * np.exp(-1)).sum()
+    wanted += log_rate + np.log(p * rate + (1 - p) * np.exp(2))
+    assert got == pytest.approx(wanted, rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)
