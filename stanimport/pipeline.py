@@ -14,6 +14,7 @@ from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
+from .ir.fresh import Fresh
 from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, typed
 from .source import Source
 from .targets import module
@@ -21,7 +22,7 @@ from .targets.module import Options
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
-SCHEMES: dict[str, Callable[[typed.TypedProgram], gprob.Program]] = {
+SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
 }  # fmt: skip
 _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
@@ -66,15 +67,15 @@ def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:
     return list(warnings(program))
 
 
-def compile_program(program: typed.TypedProgram, options: Options) -> gprob.Program:
-    """The GProb of a checked program, after all passes.
+def compile_program(program: typed.TypedProgram, options: Options, names: Fresh) -> gprob.Program:
+    """The GProb of a checked program, after all passes; `names` supplies those that they need.
 
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
     program, declared = networks.with_lifted_arguments(program)
-    made = guides.compile(program, SCHEMES[options.scheme](program))
-    return passes.run(replace(made, networks=declared), options.without)
+    made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
+    return passes.run(replace(made, networks=declared), names, options.without)
 
 
 def translate(
@@ -86,8 +87,9 @@ def translate(
         StanSyntaxError, StanSemanticError: for what is wrong with the program, or not built yet.
     """
     checked, diagnostics, includes = analyse(source, include_paths, strict)
+    names = Fresh()
     with _deep():
-        tree = module.build(compile_program(checked, options), source, name, options)
+        tree = module.build(compile_program(checked, options, names), names, source, name, options)
     seen = tuple((str(path), state) for path, state in includes.seen.items())
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
 
@@ -118,10 +120,11 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
     checked = check_types(program, diagnostics)
     if stage == "typed":
         return repr(checked)
+    names = Fresh()
     with _deep():
         if stage == "gprob":
-            return printer.program(compile_program(checked, options))
+            return printer.program(compile_program(checked, options, names))
         if stage == "loops":
-            bodies = module.bodies(compile_program(checked, options), source, name, options)
+            bodies = module.bodies(compile_program(checked, options, names), names, source, name, options)
             return "\n\n".join(printer.block(b) for b in bodies if b) + "\n"
     return translate(source, name, options, include_paths).text

@@ -17,15 +17,16 @@ ALLOWED = {
     "stanimport.files": set(),
     "stanimport.trees": set(),
     "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
-    "stanimport.middle": {"stanlib", "stanimport.source", "stanimport.errors"},
-    "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
-    "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle"},
+    "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
+    "stanimport.middle": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle"},
+    "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle"},
     "stanimport.targets": {
-        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.middle", "stanimport.passes",
+        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle", "stanimport.passes",
     },
     "stanimport.pipeline": {
-        "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.frontend", "stanimport.middle",
-        "stanimport.passes", "stanimport.targets",
+        "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir", "stanimport.frontend",
+        "stanimport.middle", "stanimport.passes", "stanimport.targets",
     },
     "stanimport.cache": {"stanimport.settings", "stanimport.files"},
     "stanimport.shipped": {

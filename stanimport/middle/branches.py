@@ -7,10 +7,11 @@ another order, the `if` stays as it is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from stanlib.types import INT
 
+from ..ir.fresh import Fresh
 from . import gprob, traversal
 from .priors import subject
 
@@ -18,24 +19,11 @@ Stmts = tuple[gprob.Stmt, ...]
 IsLaw = Callable[[gprob.Stmt], bool]
 
 
-@dataclass
-class _Names:
-    count: int = 0
-
-    def new(self, name: str) -> str:
-        self.count += 1
-        return f"_{name}{self.count}"
-
-
-def lift(body: Sequence[gprob.Stmt], is_law: IsLaw) -> Stmts:
+def lift(body: Sequence[gprob.Stmt], is_law: IsLaw, names: Fresh) -> Stmts:
     """The statements with the laws of parameters out of branches, where that can be.
 
     `is_law` tells the observations that are to become samples.
     """
-    return _lift(body, is_law, _Names())
-
-
-def _lift(body: Sequence[gprob.Stmt], is_law: IsLaw, names: _Names) -> Stmts:
     out: list[gprob.Stmt] = []
     for s in body:
         lifted = _split(s, is_law, names) if isinstance(s, gprob.If) else None
@@ -43,13 +31,13 @@ def _lift(body: Sequence[gprob.Stmt], is_law: IsLaw, names: _Names) -> Stmts:
     return tuple(out)
 
 
-def _split(s: gprob.If, is_law: IsLaw, names: _Names) -> list[gprob.Stmt] | None:
+def _split(s: gprob.If, is_law: IsLaw, names: Fresh) -> list[gprob.Stmt] | None:
     """The `if` cut in pieces at the laws of its branches."""
-    branches = [_segments(_lift(b, is_law, names), is_law) for b in (s.then, s.otherwise)]
+    branches = [_segments(lift(b, is_law, names), is_law) for b in (s.then, s.otherwise)]
     (then, then_rest), (otherwise, otherwise_rest) = branches
     if not then or len(then) != len(otherwise) or _holds_law((*then_rest, *otherwise_rest), is_law):
         return None
-    condition = gprob.Var(INT, s.condition.span, names.new("branch"))
+    condition = gprob.Var(INT, s.condition.span, names.helper("branch"))
     out: list[gprob.Stmt] = [gprob.Declare(s.span, condition.name, gprob.Sized(INT), None, s.condition)]
     for (before, law), (other_before, other) in zip(then, otherwise):
         if not _are_alike(law, other) or _holds_law((*before, *other_before), is_law):

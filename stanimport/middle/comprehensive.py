@@ -9,20 +9,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeGuard
 
+from ..ir.fresh import Fresh, stem
 from . import gprob, traversal, typed
-from .sites import SiteNames, root
+from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def compile(program: typed.TypedProgram) -> gprob.Program:
+def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
     data = tuple(variables(program.block("data")))
     parameters = tuple(variables(program.block("parameters")))
     derived = program.block("transformed parameters")
-    sites = SiteNames([v.name for v in parameters] + [v.name for v in variables(derived)])
+    names.occupy(v.name for v in (*parameters, *variables(derived)))
     data_symbols = {v.symbol: v.name for v in (*data, *variables(program.block("transformed data")))}
-    effects = _Effects(sites, data_symbols, {v.symbol: v.name for v in parameters})
+    effects = _Effects(names, data_symbols, {v.symbol: v.name for v in parameters})
     quantities = program.block("generated quantities")
     model = (
         *samples(program),
@@ -32,7 +33,7 @@ def compile(program: typed.TypedProgram) -> gprob.Program:
         *effects.statements(program.block("model")),
     )
     return gprob.Program(
-        functions=tuple(_function(f) for f in program.functions),
+        functions=tuple(_function(f, names) for f in program.functions),
         data=data,
         transformed_data=(*program.block("transformed data"), *_checks(program.block("transformed data"))),
         transformed_data_variables=tuple(variables(program.block("transformed data"))),
@@ -76,28 +77,30 @@ def _records(block: Stmts) -> Iterator[gprob.Stmt]:
 class _Effects:
     """Turns `~` and increments into observations and factors, each with a site of its own."""
 
-    def __init__(self, sites: SiteNames, data: dict[str, str], parameters: dict[str, str]):
-        self.sites, self.data, self.parameters = sites, data, parameters
+    def __init__(self, names: Fresh, data: dict[str, str], parameters: dict[str, str]):
+        self.names, self.data, self.parameters = names, data, parameters
 
     def statements(self, block: Sequence[gprob.Stmt]) -> Stmts:
         return tuple(map_statements(block, self._statement))
 
     def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
         if isinstance(s, typed.Tilde):
-            return gprob.Observe(s.span, self.sites.new(self._name(s.value)), s.distribution, s.value)
+            return gprob.Observe(s.span, self.names.site(self._name(s.value)), s.distribution, s.value)
         if isinstance(s, typed.Increment):
             return self._increment(s)
+        if isinstance(s, gprob.Message) and s.kind != "print":
+            return replace(s, site=self.names.site(f"{s.kind}__{s.span.line}"))
         return s
 
     def _increment(self, s: typed.Increment) -> gprob.Stmt:
         """A density of data is an observation, also where the program adds it to the target itself."""
         if s.kind == "jacobian":
-            return gprob.Factor(s.span, self.sites.new("jacobian__term"), s.value, True)
+            return gprob.Factor(s.span, self.names.site("jacobian__term"), s.value, True)
         outcomes = [n.arguments[0] for n in traversal.walk(s.value) if is_density(n)]
         named = next((root(y) for y in outcomes if root(y) in self.data), None)
         if named is None:
-            return gprob.Factor(s.span, self.sites.new("target__term"), s.value)
-        site, value = self.sites.new(self.data[named]), s.value
+            return gprob.Factor(s.span, self.names.site("target__term"), s.value)
+        site, value = self.names.site(self.data[named]), s.value
         if is_density(value) and root(value.arguments[0]) == named:
             law = gprob.Distribution(value.function.distribution.name, value.function, value.arguments[1:])
             return gprob.Observe(s.span, site, law, value.arguments[0])
@@ -109,7 +112,7 @@ class _Effects:
             return self.data[variable]
         if variable in self.parameters:
             return f"{self.parameters[variable]}__prior"
-        return "density__term" if variable is None else f"{variable}__density"
+        return "density__term" if variable is None else f"{stem(variable)}__density"
 
 
 def is_density(node: Any) -> TypeGuard[gprob.Apply]:
@@ -134,9 +137,9 @@ def map_statements(
             yield changed
 
 
-def _function(f: gprob.FunDef) -> gprob.FunDef:
+def _function(f: gprob.FunDef, names: Fresh) -> gprob.FunDef:
     """Densities and target increments inside a function become factors of unnamed sites."""
-    effects = _Effects(SiteNames([]), {}, {})
+    effects = _Effects(names, {}, {})
     return replace(f, body=effects.statements(f.body))
 
 

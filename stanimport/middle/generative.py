@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import Diagnostic, StanSemanticError
+from ..ir.fresh import Fresh
 from . import comprehensive, gprob, traversal, typed
 from .branches import lift
 from .comprehensive import map_statements
@@ -18,20 +19,20 @@ from .priors import NoPrior, prior, subject
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def compile(program: typed.TypedProgram) -> gprob.Program:
+def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program.
 
     Raises:
         StanSemanticError: naming every statement that the scheme can't express.
     """
-    made = comprehensive.compile(program)
+    made = comprehensive.compile(program, names)
     samples = [s for s in made.model if isinstance(s, gprob.Sample)]
     rest = [s for s in made.model if not isinstance(s, gprob.Sample)]
-    return replace(made, model=generate(rest, samples, made.functions))
+    return replace(made, model=generate(rest, samples, made.functions, names))
 
 
 def generate(
-    body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef]
+    body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef], names: Fresh
 ) -> Stmts:
     """The statements with every law of a parameter as its sample, in the order of their dependencies.
 
@@ -39,7 +40,7 @@ def generate(
         StanSemanticError: naming every statement that prevents it.
     """
     scheme = _Generative({p.name: p for p in parameters}, body, functions)
-    made = scheme.statements(lift(body, scheme.is_law))
+    made = scheme.statements(lift(body, scheme.is_law, names))
     scheme.verify_all_sampled(made)
     if scheme.errors:
         raise StanSemanticError(scheme.errors)

@@ -9,25 +9,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..errors import Diagnostic, StanSemanticError
+from ..ir.fresh import Fresh
 from . import gprob, traversal, typed
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
-from .sites import SiteNames
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def compile(program: typed.TypedProgram, made: gprob.Program) -> gprob.Program:
+def compile(program: typed.TypedProgram, made: gprob.Program, names: Fresh) -> gprob.Program:
     """The compiled program with its guide.
 
     Raises:
         StanSemanticError: naming every statement that a guide can't have.
     """
     declared = tuple(variables(program.block("guide parameters")))
-    return replace(made, guide_parameters=declared, guide=_guide(program, tuple(samples(program))))
+    return replace(made, guide_parameters=declared, guide=_guide(program, tuple(samples(program)), names))
 
 
-def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample]) -> Stmts:
+def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fresh) -> Stmts:
     """The statements of the guide: its parameters, then what it samples. Empty where the program has none."""
     declared, block = program.block("guide parameters"), program.block("guide")
     errors = list(_misplaced(program, declared, block))
@@ -36,9 +36,8 @@ def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample]) -> Stmts:
     if not block:
         return ()
     parameters = tuple(map(_param, declared))
-    sites = SiteNames([s.site for s in model])
-    body = tuple(map_statements(block, lambda s: _observed(s, sites)))
-    return generate((*parameters, *body), model, program.functions)
+    body = tuple(map_statements(block, lambda s: _observed(s, names)))
+    return generate((*parameters, *body), model, program.functions, names)
 
 
 def _param(s: gprob.Stmt) -> gprob.Stmt:
@@ -46,9 +45,9 @@ def _param(s: gprob.Stmt) -> gprob.Stmt:
     return gprob.Param(s.span, s.name, s.site, s.sized, s.constraint, s.value)
 
 
-def _observed(s: gprob.Stmt, sites: SiteNames) -> gprob.Stmt:
+def _observed(s: gprob.Stmt, names: Fresh) -> gprob.Stmt:
     if isinstance(s, typed.Tilde):
-        return gprob.Observe(s.span, sites.new("guide__law"), s.distribution, s.value)
+        return gprob.Observe(s.span, names.site("guide__law"), s.distribution, s.value)
     return s
 
 

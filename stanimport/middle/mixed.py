@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..ir.fresh import Fresh, stem
 from . import comprehensive, gprob, traversal, typed
 from .dependence import arrange, dynamic_names, mentions
 from .priors import NoPrior, prior, subject
 
 
-def compile(program: typed.TypedProgram) -> gprob.Program:
+def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
-    made = comprehensive.compile(program)
+    made = comprehensive.compile(program, names)
     if _reads_target(made):
         return made  # it asks for the density so far: nothing that adds to it may move
     return replace(made, model=merge(made.model))
@@ -61,7 +62,7 @@ def is_static(model: tuple[gprob.Stmt, ...]) -> Callable[[gprob.Expr], bool]:
 def _is_impure(node: object) -> bool:
     if isinstance(node, gprob.Apply):
         return node.function.random or bool(node.function.effect)
-    return isinstance(node, gprob.CallUser) and node.function.endswith(("_lp", "_rng", "_jacobian"))
+    return isinstance(node, gprob.CallUser) and stem(node.function).endswith(("_lp", "_rng", "_jacobian"))
 
 
 def with_sample(

@@ -1,29 +1,9 @@
-"""Names of the sites that statements become: unique, and told from Stan's own names."""
+"""What the sites of statements are called after."""
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from stanlib.types import is_scalar
 
 from . import gprob
-
-
-class SiteNames:
-    """Hands out names: `y`, `y__2`, ... for observations of y, `mu__prior` for the prior of a parameter mu.
-
-    Stan names can't end in two underscores, and a number behind them is only given here: no name is a parameter's.
-    """
-
-    def __init__(self, taken: Iterable[str]):
-        self.taken = set(taken)
-
-    def new(self, name: str) -> str:
-        site, n = name, 1
-        while site in self.taken:
-            n += 1
-            site = f"{name}__{n}"
-        self.taken.add(site)
-        return site
 
 
 def root(e: gprob.Expr) -> str | None:

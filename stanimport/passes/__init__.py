@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..ir.fresh import Fresh
 from ..middle import gprob
 from . import effects, fusion, normalize, target_reads
 
-Pass = Callable[[gprob.Program], gprob.Program]
+Pass = Callable[[gprob.Program, Fresh], gprob.Program]
 
 PASSES: tuple[tuple[str, Pass], ...] = (
     ("normalize", normalize.run),  # first: fewer forms for all that follow
@@ -19,9 +20,9 @@ PASSES: tuple[tuple[str, Pass], ...] = (
 )
 
 
-def run(program: gprob.Program, without: frozenset[str] = frozenset()) -> gprob.Program:
+def run(program: gprob.Program, names: Fresh, without: frozenset[str] = frozenset()) -> gprob.Program:
     """The program after all passes but those named in `without`."""
     for name, pass_ in PASSES:
         if name not in without:
-            program = pass_(program)
+            program = pass_(program, names)
     return program

@@ -6,27 +6,27 @@ both sides of a branch stays one: targets emit it as the value of the branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from stanlib.types import INT, VOID, Type
 
+from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
 from ..source import Span
 from .binding_times import BindingTimes, Loop, escapes_dynamically, walk_statements
 from .normalize import apply
 
 Stmts = tuple[gprob.Stmt, ...]
-BROKEN, CONTINUED, RETURNED, RESULT = "_broken", "_continued", "_returned", "_result"
 
 
-def structure(body: Stmts, times: BindingTimes, result: Type = VOID) -> Stmts:
+def structure(body: Stmts, times: BindingTimes, names: Fresh, result: Type = VOID) -> Stmts:
     """The body without dynamic escapes, unless they are returns in tail position."""
     if not needs_structure(body, times):
         return body
     body = tail_returns(body, times)
     if not _escapes_outside_tail(body, times):
         return body
-    return _Flags(times, result).function(body)
+    return _Flags(times, names, result).function(body)
 
 
 def needs_structure(body: Stmts, times: BindingTimes) -> bool:
@@ -93,25 +93,34 @@ def _escapes_outside_tail(body: Sequence[gprob.Stmt], times: BindingTimes) -> bo
     return last is not None and needs_structure((last,), times)
 
 
+@dataclass(frozen=True)
+class _Loop:
+    """The flags of a loop: whether it has been left, and whether the current iteration is over."""
+
+    broken: str
+    continued: str
+
+
 class _Flags:
     """The general case: flags say what has escaped."""
 
-    def __init__(self, times: BindingTimes, result: Type):
-        self.times, self.result = times, result
-        self.loops = 0
+    def __init__(self, times: BindingTimes, names: Fresh, result: Type):
+        self.times, self.names, self.result = times, names, result
+        self.returned = names.helper("returned")  # whether the function has
+        self.value = names.helper("result")
 
     def function(self, body: Stmts) -> Stmts:
         span = body[0].span
         if not any(isinstance(s, gprob.Return) for s in walk_statements(body)):
             return self.block(body, None)
-        declared: list[gprob.Stmt] = [_declare_flag(RETURNED, span)]
+        declared: list[gprob.Stmt] = [_declare_flag(self.returned, span)]
         value = None
         if self.result != VOID:
-            declared.append(gprob.Declare(span, RESULT, gprob.Sized(self.result)))
-            value = gprob.Var(self.result, span, RESULT)
+            declared.append(gprob.Declare(span, self.value, gprob.Sized(self.result)))
+            value = gprob.Var(self.result, span, self.value)
         return (*declared, *self.block(body, None), gprob.Return(span, value))
 
-    def block(self, body: Sequence[gprob.Stmt], loop: int | None) -> Stmts:
+    def block(self, body: Sequence[gprob.Stmt], loop: _Loop | None) -> Stmts:
         """The statements, those behind a possible escape under the condition that none has happened."""
         out: list[gprob.Stmt] = []
         for i, s in enumerate(body):
@@ -124,16 +133,16 @@ class _Flags:
                 break
         return tuple(out)
 
-    def _statement(self, s: gprob.Stmt, loop: int | None) -> list[gprob.Stmt]:
-        if isinstance(s, gprob.Break):
-            return [_set_flag(f"{BROKEN}{loop}", s.span)]
-        if isinstance(s, gprob.Continue):
-            return [_set_flag(f"{CONTINUED}{loop}", s.span)]
+    def _statement(self, s: gprob.Stmt, loop: _Loop | None) -> list[gprob.Stmt]:
+        if isinstance(s, gprob.Break) and loop is not None:
+            return [_set_flag(loop.broken, s.span)]
+        if isinstance(s, gprob.Continue) and loop is not None:
+            return [_set_flag(loop.continued, s.span)]
         if isinstance(s, gprob.Return):
             assign: list[gprob.Stmt] = []
             if s.value is not None:
-                assign = [gprob.Assign(s.span, gprob.Place(RESULT, self.result, s.span), s.value)]
-            return [*assign, _set_flag(RETURNED, s.span)]
+                assign = [gprob.Assign(s.span, gprob.Place(self.value, self.result, s.span), s.value)]
+            return [*assign, _set_flag(self.returned, s.span)]
         if isinstance(s, gprob.If):
             return [replace(s, then=self.block(s.then, loop), otherwise=self.block(s.otherwise, loop))]
         if isinstance(s, (gprob.For, gprob.While)) and _has_escape(s.body):
@@ -142,18 +151,17 @@ class _Flags:
 
     def _loop(self, s: gprob.For | gprob.While) -> list[gprob.Stmt]:
         """A loop whose remaining iterations do nothing once it has been left."""
-        self.loops += 1
-        number = self.loops
-        body = self.block(s.body, number)
+        loop = _Loop(self.names.helper("broken"), self.names.helper("continued"))
+        body = self.block(s.body, loop)
         before: list[gprob.Stmt] = []
         if _contains(s.body, gprob.Continue):
-            body = (_declare_flag(f"{CONTINUED}{number}", s.span), *body)
+            body = (_declare_flag(loop.continued, s.span), *body)
         flags = []
         if _contains(s.body, gprob.Break):
-            before.append(_declare_flag(f"{BROKEN}{number}", s.span))
-            flags.append(f"{BROKEN}{number}")
+            before.append(_declare_flag(loop.broken, s.span))
+            flags.append(loop.broken)
         if any(isinstance(x, gprob.Return) for x in walk_statements(s.body)):
-            flags.append(RETURNED)
+            flags.append(self.returned)
         if not flags:
             return [*before, replace(s, body=body)]
         if isinstance(s, gprob.While):
@@ -161,14 +169,14 @@ class _Flags:
             return [*before, replace(s, condition=condition, body=body)]
         return [*before, replace(s, body=(gprob.If(s.span, _none_of(flags, s.span), body, ()),))]
 
-    def _flags_set_by(self, s: gprob.Stmt, loop: int | None) -> list[str]:
+    def _flags_set_by(self, s: gprob.Stmt, loop: _Loop | None) -> list[str]:
         flags = []
         if loop is not None and _contains((s,), gprob.Break):
-            flags.append(f"{BROKEN}{loop}")
+            flags.append(loop.broken)
         if loop is not None and _contains((s,), gprob.Continue):
-            flags.append(f"{CONTINUED}{loop}")
+            flags.append(loop.continued)
         if any(isinstance(x, gprob.Return) for x in walk_statements((s,))):
-            flags.append(RETURNED)
+            flags.append(self.returned)
         return flags
 
 

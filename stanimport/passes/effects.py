@@ -10,18 +10,19 @@ from typing import Any
 
 from stanlib.types import INT, VOID, Type
 
+from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def run(program: gprob.Program) -> gprob.Program:
+def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program with effectful calls as Bind statements."""
     effectful = effectful_functions(program)
     if not effectful and not _has_library_effect(program):
         return program
-    hoister = _Hoister(effectful)
+    hoister = _Hoister(effectful, names)
     return map_blocks(program, lambda block: tuple(hoister.block(block)))
 
 
@@ -62,9 +63,8 @@ def _has_library_effect(program: gprob.Program) -> bool:
 
 
 class _Hoister:
-    def __init__(self, effectful: frozenset[str]):
-        self.effectful = effectful
-        self.count = 0
+    def __init__(self, effectful: frozenset[str], names: Fresh):
+        self.effectful, self.names = effectful, names
 
     def block(self, block: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
         for s in block:
@@ -122,13 +122,13 @@ class _Hoister:
         e = traversal.rewrite_parts(e, lambda part: self._expression(part, before))
         if not self.is_effectful(e):
             return e
-        name = self._new_name()
+        name = self.names.helper("value")
         before.extend(self._bind(e, name))
         return gprob.Var(e.type, e.span, name)
 
     def _conditional(self, e: gprob.Cond, before: list[gprob.Stmt]) -> gprob.Expr:
         """An increment that happens in one of the two cases only: a branch sets the value."""
-        name = self._new_name()
+        name = self.names.helper("value")
         condition = self._expression(e.condition, before)
         then, otherwise = (self._assigned(name, e.type, side) for side in (e.then, e.otherwise))
         before += [gprob.Declare(e.span, name, unsized(e.type)), gprob.If(e.span, condition, then, otherwise)]
@@ -136,7 +136,7 @@ class _Hoister:
 
     def _logical(self, e: gprob.Logical, before: list[gprob.Stmt]) -> gprob.Expr:
         """`a && b` and `a || b` where b adds to the target, which it does only if a does not decide."""
-        name, one = self._new_name(), gprob.int_const(1, e.span)
+        name, one = self.names.helper("value"), gprob.int_const(1, e.span)
         yes = self._assigned(name, INT, one)
         right: list[gprob.Stmt] = []
         tested = gprob.If(e.span, self._expression(e.right, right), yes, ())
@@ -152,10 +152,6 @@ class _Hoister:
         value = self._expression(value, before)
         return (*before, gprob.Assign(value.span, gprob.Place(name, t, value.span), value))
 
-    def _new_name(self) -> str:
-        self.count += 1
-        return f"_value{self.count}"
-
     def _call(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
         call = traversal.rewrite_parts(call, lambda part: self._expression(part, before))
@@ -163,7 +159,6 @@ class _Hoister:
         yield from self._bind(call, name)
 
     def _bind(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
-        self.count += 1
         if name is not None and call.type != VOID:
             yield gprob.Declare(call.span, name, unsized(call.type))
-        yield gprob.Bind(call.span, name, f"target__call{self.count}", call)
+        yield gprob.Bind(call.span, name, self.names.site("target__call"), call)

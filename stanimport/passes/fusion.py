@@ -12,6 +12,7 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import MATRIX
 
+from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from .binding_times import walk_statements
 from .normalize import map_blocks, unsized
@@ -20,17 +21,17 @@ Stmts = tuple[gprob.Stmt, ...]
 _DENSITY = {"multi_normal_cholesky_lpdf": "multi_normal_lpdf"}
 
 
-def run(program: gprob.Program) -> gprob.Program:
+def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program with such factors left out of densities."""
-    return map_blocks(program, fused)
+    return map_blocks(program, lambda body: fused(body, names))
 
 
-def fused(body: Stmts) -> Stmts:
+def fused(body: Stmts, names: Fresh) -> Stmts:
     """A body with the densities by its factors rewritten."""
     for s in body:
         factor, matrix = _factor(s)
         if factor is not None and matrix is not None and _only_in_densities(factor, s, body):
-            body = _without(factor, matrix, s, body)
+            body = _without(factor, matrix, s, body, names)
     return body
 
 
@@ -71,9 +72,12 @@ def _is_factor(e: gprob.Expr, factor: str) -> bool:
     return isinstance(e, gprob.Var) and e.name == factor
 
 
-def _without(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> Stmts:
+def _without(
+    factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt], names: Fresh
+) -> Stmts:
     """The body with the matrix in the densities; the factor goes where nothing records it."""
-    covariance = _covariance(factor, matrix, definition, body)
+    own = _own_variable(matrix, definition, body)
+    covariance = own or gprob.Var(MATRIX, definition.span, names.helper(f"covariance_of_{stem(factor)}"))
 
     def change(node: object) -> object:
         if isinstance(node, gprob.Apply) and _uses_in_densities(node, factor):
@@ -86,20 +90,20 @@ def _without(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequ
     out: list[gprob.Stmt] = []
     recorded = any(_records(s, factor) for s in body)
     for s in body:
-        if s is definition and covariance.name.startswith("_"):
+        if s is definition and own is None:
             out.append(gprob.Declare(s.span, covariance.name, unsized(MATRIX), None, matrix))
         if recorded or not _sets(s, factor):
             out.append(traversal.rewrite(s, change))
     return tuple(out)
 
 
-def _covariance(factor: str, matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> gprob.Var:
-    """A variable that holds the matrix for all that follows: its own, or a new one."""
+def _own_variable(matrix: gprob.Expr, definition: gprob.Stmt, body: Sequence[gprob.Stmt]) -> gprob.Var | None:
+    """The variable of the program that holds the matrix for all that follows, if there is one."""
     if isinstance(matrix, gprob.Var):
         after = body[list(body).index(definition) + 1 :]
         if not any(isinstance(s, gprob.Assign) and s.place.name == matrix.name for s in walk_statements(after)):
             return matrix
-    return gprob.Var(MATRIX, definition.span, f"_covariance_of_{factor}")
+    return None
 
 
 def _records(s: gprob.Stmt, name: str) -> bool:

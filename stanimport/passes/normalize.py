@@ -7,41 +7,31 @@ from dataclasses import replace
 from stanlib import registry
 from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type, array, unwind
 
+from ..ir.fresh import Fresh
 from ..middle import gprob
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def run(program: gprob.Program) -> gprob.Program:
+def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program without ForEach and Unpack."""
-    return map_blocks(program, lambda block: tuple(_block(block, _Names(block))))
+    return map_blocks(program, lambda block: tuple(_block(block, names)))
 
 
 def map_blocks(program: gprob.Program, change: Callable[[Stmts], Stmts]) -> gprob.Program:
-    """The program with `change` applied to the body of every function and block."""
+    """The program with `change` applied to the body of every function and block, the model first."""
     return replace(
         program,
+        model=change(program.model),
         functions=tuple(replace(f, body=change(f.body)) for f in program.functions),
         transformed_data=change(program.transformed_data),
-        model=change(program.model),
         recomputed=change(program.recomputed),
         generated_quantities=change(program.generated_quantities),
         guide=change(program.guide),
     )
 
 
-class _Names:
-    """Names for helper variables; Stan names can't begin with an underscore."""
-
-    def __init__(self, block: Stmts):
-        self.count = 0
-
-    def new(self, name: str) -> str:
-        self.count += 1
-        return f"_{name}{self.count}"
-
-
-def _block(block: Sequence[gprob.Stmt], names: _Names) -> Iterator[gprob.Stmt]:
+def _block(block: Sequence[gprob.Stmt], names: Fresh) -> Iterator[gprob.Stmt]:
     for s in block:
         if isinstance(s, gprob.ForEach):
             yield from _for_each(s, names)
@@ -55,16 +45,16 @@ def _block(block: Sequence[gprob.Stmt], names: _Names) -> Iterator[gprob.Stmt]:
             yield s
 
 
-def _for_each(s: gprob.ForEach, names: _Names) -> Iterator[gprob.Stmt]:
+def _for_each(s: gprob.ForEach, names: Fresh) -> Iterator[gprob.Stmt]:
     """`for (x in xs)` as a loop over the indices of xs, a matrix read column by column."""
     container = s.container
     if container.type == MATRIX:
         container = apply("to_vector", VECTOR, (container,))
     if not isinstance(container, gprob.Var):
-        name = names.new("container")
+        name = names.helper("container")
         yield gprob.Declare(s.span, name, unsized(container.type), None, container)
         container = gprob.Var(container.type, s.span, name)
-    index = gprob.Var(INT, s.span, names.new(s.name))
+    index = gprob.Var(INT, s.span, names.helper(s.name))
     element = gprob.Index(s.element, s.span, container, (gprob.Single(index),))
     declare = gprob.Declare(s.span, s.name, unsized(s.element), None, element)
     size = apply("size", INT, (_plain(container),))
@@ -79,8 +69,8 @@ def _plain(container: gprob.Expr) -> gprob.Expr:
     return _plain(gprob.Item(array(element.items[0], dims), container.span, container, 1))
 
 
-def _unpack(s: gprob.Unpack, names: _Names) -> Iterator[gprob.Stmt]:
-    name = names.new("tuple")
+def _unpack(s: gprob.Unpack, names: Fresh) -> Iterator[gprob.Stmt]:
+    name = names.helper("tuple")
     yield gprob.Declare(s.span, name, unsized(s.value.type), None, s.value)
     yield from _assign_items(s.places, gprob.Var(s.value.type, s.span, name), s)
 

@@ -12,25 +12,25 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
 
+from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..source import Span
 from .normalize import apply, map_blocks
 
 Stmts = tuple[gprob.Stmt, ...]
-TARGET = "_target"
 
 
-def run(program: gprob.Program) -> gprob.Program:
+def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program with explicit reads of the target."""
     readers = _readers(program)
     if not readers and not _reads((*program.model, *program.recomputed), frozenset()):
         return program
-    tracker = _Tracker(readers)
+    tracker = _Tracker(readers, names)
     rest = tuple(f for f in program.functions if f.name not in readers)
     program = replace(program, functions=tuple(f for f in program.functions if f.name in readers))
     program = map_blocks(program, lambda block: tuple(tracker.block(block)))
-    functions = (*rest, *map(_with_argument, program.functions))
-    start = _start(program.span)
+    functions = (*rest, *map(tracker.with_argument, program.functions))
+    start = tracker.start(program.span, gprob.Const(REAL, program.span, 0.0))
     return replace(
         program, functions=functions, model=(start, *program.model), recomputed=(start, *program.recomputed)
     )
@@ -53,22 +53,19 @@ def _reads(body: Stmts, readers: frozenset[str]) -> bool:
     return False
 
 
-def _start(span: Span) -> gprob.Stmt:
-    return gprob.Declare(span, TARGET, gprob.Sized(REAL), None, gprob.Const(REAL, span, 0.0))
-
-
-def _with_argument(f: gprob.FunDef) -> gprob.FunDef:
-    """The function with the target so far as its last argument, under a name of its own: arguments are not changed."""
-    span = f.span
-    parameter = gprob.Parameter(f"{TARGET}_before", REAL)
-    start = gprob.Declare(span, TARGET, gprob.Sized(REAL), None, gprob.Var(REAL, span, parameter.name))
-    return replace(f, parameters=(*f.parameters, parameter), body=(start, *f.body))
-
-
 class _Tracker:
-    def __init__(self, readers: frozenset[str]):
-        self.readers = readers
-        self.count = 0
+    def __init__(self, readers: frozenset[str], names: Fresh):
+        self.readers, self.names = readers, names
+        self.target = names.helper("target")
+
+    def start(self, span: Span, value: gprob.Expr) -> gprob.Stmt:
+        return gprob.Declare(span, self.target, gprob.Sized(REAL), None, value)
+
+    def with_argument(self, f: gprob.FunDef) -> gprob.FunDef:
+        """The function with the target so far as its last argument: one of its own, as arguments are not changed."""
+        parameter = gprob.Parameter(self.names.helper("target_before"), REAL)
+        start = self.start(f.span, gprob.Var(REAL, f.span, parameter.name))
+        return replace(f, parameters=(*f.parameters, parameter), body=(start, *f.body))
 
     def block(self, block: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
         for s in block:
@@ -80,22 +77,20 @@ class _Tracker:
 
     def _expression(self, node: object) -> object:
         if isinstance(node, gprob.TargetValue):
-            return gprob.Var(REAL, node.span, TARGET)
+            return gprob.Var(REAL, node.span, self.target)
         if isinstance(node, gprob.CallUser) and node.function in self.readers:
-            target = gprob.Var(REAL, node.span, TARGET)
-            if not any(isinstance(a, gprob.Var) and a.name == TARGET for a in node.arguments[-1:]):
+            target = gprob.Var(REAL, node.span, self.target)
+            if not any(isinstance(a, gprob.Var) and a.name == self.target for a in node.arguments[-1:]):
                 return replace(node, arguments=(*node.arguments, target))
         return node
 
     def _statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         if isinstance(s, gprob.Bind):
-            self.count += 1
-            term = f"_added{self.count}"
+            term = self.names.helper("added")
             yield replace(s, term=term)
-            yield _add(gprob.Var(REAL, s.span, term), s.span)
+            yield self._add(gprob.Var(REAL, s.span, term), s.span)
         elif isinstance(s, (gprob.Observe, gprob.Factor)):
-            self.count += 1
-            name = f"_added{self.count}"
+            name = self.names.helper("added")
             if isinstance(s, gprob.Observe) and _counts_observations(s.distribution):
                 yield from self._observations(s, name)
             else:
@@ -103,19 +98,19 @@ class _Tracker:
                 yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, value)
             added = gprob.Var(REAL, s.span, name)
             yield gprob.Factor(s.span, s.site, added)
-            yield _add(added, s.span)
+            yield self._add(added, s.span)
         else:
             yield s
 
     def _observations(self, s: gprob.Observe, name: str) -> Iterator[gprob.Stmt]:
         """The log density as a loop: the difference of two probabilities has to be taken for each observation."""
-        index = f"_observation{self.count}"
+        index = self.names.helper("observation")
         parts, size = [], None
-        for i, e in enumerate((s.value, *s.distribution.arguments)):
+        for e in (s.value, *s.distribution.arguments):
             if is_scalar(e.type):
                 parts.append(e)
                 continue
-            container = gprob.Var(e.type, s.span, f"{name}_{i}")
+            container = gprob.Var(e.type, s.span, self.names.helper("operand"))
             yield gprob.Declare(s.span, container.name, gprob.Sized(e.type), None, e)
             size = size or _reduce("num_elements", container, INT)
             parts.append(_element(container, gprob.Var(INT, s.span, index)))
@@ -127,6 +122,10 @@ class _Tracker:
         add = gprob.Assign(s.span, gprob.Place(name, REAL, s.span), added)
         yield gprob.For(s.span, index, gprob.int_const(1, s.span), size, (add,))
 
+    def _add(self, term: gprob.Expr, span: Span) -> gprob.Stmt:
+        target = gprob.Var(REAL, span, self.target)
+        return gprob.Assign(span, gprob.Place(self.target, REAL, span), apply("add", REAL, (target, term)))
+
 
 def _counts_observations(d: gprob.Distribution) -> bool:
     """Whether a truncation's normaliser is no sum over vectorised arguments: one between two bounds."""
@@ -137,11 +136,6 @@ def _counts_observations(d: gprob.Distribution) -> bool:
 def _element(container: gprob.Var, index: gprob.Expr) -> gprob.Expr:
     element = INT if scalar_of(container.type) == INT else REAL
     return gprob.Index(element, container.span, container, (gprob.Single(index),))
-
-
-def _add(term: gprob.Expr, span: Span) -> gprob.Stmt:
-    target = gprob.Var(REAL, span, TARGET)
-    return gprob.Assign(span, gprob.Place(TARGET, REAL, span), apply("add", REAL, (target, term)))
 
 
 def total(value: gprob.Expr) -> gprob.Expr:
@@ -170,7 +164,7 @@ def log_density(d: gprob.Distribution, value: gprob.Expr) -> gprob.Expr:
 
 def log_normalizer(d: gprob.Distribution, span: Span) -> gprob.Expr:
     """The log probability between the bounds of a truncation, summed over vectorised arguments."""
-    name = d.lpdf.name if isinstance(d.lpdf, Function) else d.lpdf
+    name = d.lpdf.name if isinstance(d.lpdf, Function) else stem(d.lpdf)
     below = d.lower
     if below is not None and "_lpmf" in name:
         below = apply("subtract", INT, (below, gprob.int_const(1, span)))

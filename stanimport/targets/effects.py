@@ -62,7 +62,6 @@ class Effects(ABC):
 
     def __init__(self) -> None:
         self.frames: list[_Frame] = []
-        self.sums = 0  # loops of unknown length so far
 
     @abstractmethod
     def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
@@ -141,9 +140,7 @@ class Effects(ABC):
 
     def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
         self.frames.pop()
-        self.sums += 1
-        site = "target__loop" if self.sums == 1 else f"target__loop__{self.sums}"
-        effect = Effect(site, False, None, b.name(total))
+        effect = Effect(statements.fresh.site("target__loop"), False, None, b.name(total))
         return self.add(effect, statements, b)
 
 
@@ -167,7 +164,7 @@ class ModelEffects(Effects):
         self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
     ) -> list[ast.stmt]:
         rejected = b.call("ppl.reject", *parts)
-        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, rejected), statements, b)
+        return self.add(Effect(s.site, False, s, rejected), statements, b)
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return value
@@ -189,7 +186,7 @@ class FunctionEffects(Effects):
     def reject(
         self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
     ) -> list[ast.stmt]:
-        return self.add(Effect(f"{s.kind}__{s.span.line}", False, s, b.call("ppl.reject", *parts)), statements, b)
+        return self.add(Effect(s.site, False, s, b.call("ppl.reject", *parts)), statements, b)
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return b.tuple_([b.const(None) if value is None else value, b.name("lp")])

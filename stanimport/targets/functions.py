@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from stanlib.types import VOID
 
+from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..passes import binding_times, control, loops, predictors
 from ..passes.effects import effectful_functions, rejects
@@ -28,11 +29,12 @@ class UserFunctions:
 
     program: gprob.Program
     traces: bool
+    fresh: Fresh
     random_is_dynamic: bool = False
     by_key: dict[str, gprob.FunDef] = field(default_factory=dict)
     variants: dict[Key, str] = field(default_factory=dict)
     pending: list[Key] = field(default_factory=list)
-    taken: Names = field(default_factory=Names)
+    module: Names = field(default_factory=Names)
     without: frozenset[str] = frozenset()  # passes over loops to leave out
     prepared: list[tuple[gprob.Stmt, ...]] = field(default_factory=list)  # bodies as they are turned into code
     _shaped: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -41,8 +43,9 @@ class UserFunctions:
         self.by_key = {f.name: f for f in self.program.functions}
         self.effectful = effectful_functions(self.program)
         self._random = self._random_functions()
-        self.taken.taken |= names_of_variables(self.program)
-        self.networks = {n.name: self.taken.new(n.name) for n in self.program.networks}
+        self.module.inside |= names_of_variables(self.program)
+        self.module.kept |= {stem(f.name) for f in self.program.functions}
+        self.networks = {n.name: self.module.new(n.name) for n in self.program.networks}
 
     def _random_functions(self) -> frozenset[str]:
         found: set[str] = set()
@@ -78,7 +81,7 @@ class UserFunctions:
             dynamic = (True,) * len(dynamic)
         wanted = (key, dynamic)
         if wanted not in self.variants:
-            self.variants[wanted] = self.taken.new(key)
+            self.variants[wanted] = self.module.new(key)
             self.pending.append(wanted)
         return self.variants[wanted]
 
@@ -88,7 +91,7 @@ class UserFunctions:
         """The body with loops as array code."""
         flat = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic, flat=True)
         sizes = {v.symbol: v.sized for v in (*self.program.data, *self.program.transformed_data_variables)}
-        return loops.run(body, flat, sizes, self.shaped_by, self.without)
+        return loops.run(body, flat, sizes, self.shaped_by, self.fresh, self.without)
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
@@ -111,7 +114,7 @@ class UserFunctions:
     def _definition(self, wanted: Key) -> ast.stmt:
         key, dynamic = wanted
         f, b = self.by_key[key], Builder(self.by_key[key].span)
-        names = Names((*self.variants.values(), *self.networks.values()))
+        names = Names(self.module)
         parameters = [names[p.name] for p in f.parameters]
         marked = [p.name for p, d in zip(f.parameters, dynamic) if d]
         effects: Effects = FunctionEffects() if key in self.effectful else NoEffects()
@@ -134,7 +137,7 @@ class UserFunctions:
         """Binding times of a body, and the body without escapes that Python or the backend can't follow."""
         times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         if self.traces:
-            structured = control.structure(body, times, VOID if function is None else function.result)
+            structured = control.structure(body, times, self.fresh, VOID if function is None else function.result)
             if structured is not body:
                 body = structured
         body = self._array_code(body, dynamic)
@@ -144,4 +147,4 @@ class UserFunctions:
         times = binding_times.analyse(body, dynamic, self, self.traces, self.random_is_dynamic)
         expressions = Expressions(names, times, self, self.traces)
         expressions.any_library = function is not None and not self.traces
-        return Statements(expressions, effects), body
+        return Statements(expressions, effects, self.fresh), body

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from stanlib.backend import ABI_VERSION
 from stanlib.types import Tuple, dimensions, unwind
 
+from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
 from ..source import Source
 from . import bounds
@@ -38,23 +39,25 @@ class Options:
     without: frozenset[str] = frozenset()  # passes that are left out, for debugging
 
 
-def build(program: gprob.Program, source: Source, name: str, options: Options) -> ast.Module:
+def build(program: gprob.Program, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
     """The Python module of a program."""
-    return _Module(program, source, name, options).build()
+    return _Module(program, names, source, name, options).build()
 
 
-def bodies(program: gprob.Program, source: Source, name: str, options: Options) -> list[tuple[gprob.Stmt, ...]]:
+def bodies(
+    program: gprob.Program, names: Fresh, source: Source, name: str, options: Options
+) -> list[tuple[gprob.Stmt, ...]]:
     """The bodies of a program's functions as they are turned into code, loops as array code."""
-    made = _Module(program, source, name, options)
+    made = _Module(program, names, source, name, options)
     made.build()
     return made.functions.prepared
 
 
 class _Module:
-    def __init__(self, program: gprob.Program, source: Source, name: str, options: Options):
+    def __init__(self, program: gprob.Program, names: Fresh, source: Source, name: str, options: Options):
         self.program, self.source, self.name, self.options = program, source, name, options
         self.target = TARGETS[options.backend]
-        self.functions = UserFunctions(program, self.target.traces, without=options.without)
+        self.functions = UserFunctions(program, self.target.traces, names, without=options.without)
         self.b = Builder(program.span)
 
     def build(self) -> ast.Module:
@@ -143,9 +146,7 @@ class _Module:
     def _statements(
         self, body: tuple[gprob.Stmt, ...], dynamic: Iterable[str], effects: Effects
     ) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
-        names = Names()
-        names.taken |= {*self.functions.networks.values(), *self.functions.variants.values()}
-        names.taken |= {f.name for f in self.program.functions}
+        names = Names(self.functions.module)
         statements, prepared = self.functions.prepare(body, list(dynamic), names, effects)
         return statements, prepared, names
 

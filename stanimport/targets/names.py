@@ -5,6 +5,7 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from ..ir.fresh import is_helper, stem
 from ..middle import gprob, traversal
 
 # What generated code refers to by itself.
@@ -15,14 +16,20 @@ RESERVED = frozenset(
 
 
 class Names:
-    """The identifiers of one Python function.
+    """The identifiers of a module's functions, or of the variables of one of them.
 
-    Unique names of GProb that come from one Stan name share an identifier where their lives don't overlap.
+    What a function's variables are called no function of the module may be, and the other way round, in whichever order
+    they are asked for. Unique names of GProb that come from one Stan name share an identifier where their lives don't
+    overlap.
     """
 
-    def __init__(self, taken: Iterable[str] = ()):
-        self.taken = set(RESERVED) | set(taken)
+    def __init__(self, module: Names | None = None):
+        self.module = module
+        self.taken: set[str] = set()
+        self.inside: set[str] = set()  # of a module: what the variables of its functions are called
+        self.kept: set[str] = set()  # of a module: what variables leave to its functions
         self.of: dict[str, str] = {}
+        self.last: dict[str, int] = {}
 
     def __getitem__(self, name: str) -> str:
         if name not in self.of:
@@ -31,23 +38,34 @@ class Names:
 
     def new(self, name: str) -> str:
         """An identifier that nothing else in the function has."""
-        base = name.lstrip("_") or "unused"
-        base = re.sub(r"\W", "_", base)
-        candidate, n = base, 1
-        while candidate in self.taken:
-            n += 1
-            candidate = f"{base}_" if n == 2 else f"{base}_{n}"
+        base = re.sub(r"\W", "_", stem(name).lstrip("_")) or "unused"
+        number, candidate = self.last.get(base, 0), ""
+        while not candidate or not self._is_free(candidate):
+            number += 1
+            candidate = base if number == 1 else f"{base}_" if number == 2 else f"{base}_{number}"
+        self.last[base] = number
         self.taken.add(candidate)
+        if self.module is not None:
+            self.module.inside.add(candidate)
         return candidate
 
+    def _is_free(self, identifier: str) -> bool:
+        if identifier in RESERVED or identifier in self.taken or identifier in self.inside:
+            return False
+        return self.module is None or not (identifier in self.module.taken or identifier in self.module.kept)
+
     def share(self, statements: Sequence[gprob.Stmt], fixed: Iterable[str] = ()) -> None:
-        """Give one identifier to the unique names of one Stan name, if they live one after the other."""
+        """Give one identifier to the unique names of one Stan name, if they live one after the other.
+
+        The program's own variables come first, so that they keep their names.
+        """
         lives = _lives(statements)
         for name in fixed:
             lives.pop(name, None)
         by_stan_name: dict[str, list[str]] = {}
         for name in lives:
-            by_stan_name.setdefault(_stan_name(name), []).append(name)
+            if not is_helper(name):
+                by_stan_name.setdefault(stem(name), []).append(name)
         for stan_name, group in by_stan_name.items():
             identifier, end = self.new(stan_name), -1
             for name in sorted(group, key=lambda n: lives[n]):
@@ -58,7 +76,7 @@ class Names:
 
 
 def names_of_variables(program: gprob.Program) -> set[str]:
-    """The identifiers that variables anywhere in a program may get: functions, which all see, take others."""
+    """The identifiers that variables anywhere in a program would like: functions, which all see, take others."""
     out = {v.symbol for v in (*program.data, *program.parameters)}
     for f in program.functions:
         out |= {p.name for p in f.parameters}
@@ -67,12 +85,8 @@ def names_of_variables(program: gprob.Program) -> set[str]:
         for node in traversal.walk(body):
             if isinstance(node, (gprob.Declare, gprob.Sample, gprob.For, gprob.ForEach)):
                 out.add(node.name)
-    names = set(map(_stan_name, out))
+    names = set(map(stem, out))
     return names | {f"{n}_" for n in names}
-
-
-def _stan_name(name: str) -> str:
-    return re.sub(r"__\d+$", "", name)
 
 
 def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, tuple[int, int]]:

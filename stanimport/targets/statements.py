@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from stanlib.registry import Function
 from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
 
+from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
@@ -26,8 +27,8 @@ class Statements:
     in place (they are nobody else's).
     """
 
-    def __init__(self, expressions: Expressions, effects: Effects):
-        self.expr, self.effects = expressions, effects
+    def __init__(self, expressions: Expressions, effects: Effects, fresh: Fresh):
+        self.expr, self.effects, self.fresh = expressions, effects, fresh
         self.names, self.times = expressions.names, expressions.times
         self.nest: Nest | None = None  # the traced loops around the current statement
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
@@ -189,7 +190,7 @@ class Statements:
     def log_normalizer(self, d: gprob.Distribution, b: Builder) -> ast.expr:
         """The log probability between the bounds of a truncation, one entry per observation."""
         arguments = [self.expr(a) for a in d.arguments]
-        discrete = d.lpdf.name.endswith("_lpmf") if isinstance(d.lpdf, Function) else d.lpdf.endswith("_lpmf")
+        discrete = d.lpdf.name.endswith("_lpmf") if isinstance(d.lpdf, Function) else stem(d.lpdf).endswith("_lpmf")
         below = None
         if d.lower is not None:
             below = self.expr(d.lower)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from stanimport import pipeline
+from stanimport.ir.fresh import Fresh
 from stanimport.middle import printer
 from stanimport.passes import loops
 from stanimport.source import Source
@@ -27,8 +28,9 @@ def shown(name: str) -> str:
     parts = []
     for label, without in [*((p, set(loops.PASSES) - {p}) for p in loops.PASSES), ("all passes", set())]:
         options = pipeline.Options(without=frozenset(without), scheme="comprehensive")
-        program = pipeline.compile_program(pipeline.analyse(source)[0], options)
-        bodies = [printer.block(b) for b in modules.bodies(program, source, name, options) if b]
+        names = Fresh()
+        program = pipeline.compile_program(pipeline.analyse(source)[0], options, names)
+        bodies = [printer.block(b) for b in modules.bodies(program, names, source, name, options) if b]
         parts.append(f"=== {label}\n" + "\n---\n".join(bodies) + "\n")
     return "\n".join(parts)
 

@@ -8,6 +8,7 @@ import pytest
 from numpyro.infer.util import log_density
 
 from stanimport import pipeline
+from stanimport.ir.fresh import Fresh
 from stanimport.middle import printer
 from stanimport.passes import predictors
 from stanimport.source import Source
@@ -41,8 +42,9 @@ def program(body: str) -> str:
 
 
 def shown(body: str) -> str:
-    source, options = Source("p.stan", program(body)), pipeline.Options(scheme="comprehensive")
-    made = modules.bodies(pipeline.compile_program(pipeline.analyse(source)[0], options), source, "p", options)
+    source, options, names = Source("p.stan", program(body)), pipeline.Options(scheme="comprehensive"), Fresh()
+    compiled = pipeline.compile_program(pipeline.analyse(source)[0], options, names)
+    made = modules.bodies(compiled, names, source, "p", options)
     return "\n".join(map(printer.block, made))
 
 

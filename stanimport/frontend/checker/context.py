@@ -8,6 +8,7 @@ from stanlib.overloads import Given
 from stanlib.types import Level, Type
 
 from ...errors import Diagnostic, Diagnostics
+from ...ir.fresh import Fresh
 from ...middle import gprob
 from ...source import Span
 from .scopes import Functions, Place, Scope
@@ -40,21 +41,6 @@ class CheckError(Exception):
         self.diagnostic = diagnostic
 
 
-class Symbols:
-    """Unique names: a Stan name that is taken by another variable of the same function gets a number."""
-
-    def __init__(self) -> None:
-        self.taken: set[str] = set()
-
-    def new(self, name: str) -> str:
-        symbol, n = name, 1
-        while symbol in self.taken:
-            n += 1
-            symbol = f"{name}__{n}"
-        self.taken.add(symbol)
-        return symbol
-
-
 @dataclass
 class Context:
     """What every part of the checker gets: names in scope, the place, where to report."""
@@ -64,7 +50,7 @@ class Context:
     strict: bool
     scope: Scope = field(default_factory=Scope)
     place: Place = field(default_factory=lambda: Place("functions"))
-    symbols: Symbols = field(default_factory=Symbols)
+    symbols: Fresh = field(default_factory=Fresh)  # unique within a function, or the blocks
     reported: set[str] = field(default_factory=set)  # unknown names that have been complained of
     second_order: list[tuple[str, Span]] = field(default_factory=list)  # likelihoods of embedded Laplace functions
 

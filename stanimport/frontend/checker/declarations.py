@@ -45,7 +45,7 @@ def _enter(c: Context, d: ast.Declarator, t: Type, is_global: bool) -> str:
     if isinstance(d.name, ast.Name):
         verify_identifier(c, d.name)
         verify_fresh(c, d.name)
-    symbol = c.symbols.new(d.name.text.replace(".", "__"))
+    symbol = c.symbols.again(d.name.text)
     c.scope.add(Variable(d.name.text, symbol, t, c.place.block, d.name.span, is_global))
     return symbol
 
@@ -140,7 +140,7 @@ def _verify_kind(c: Context, t: Type, constraint: gprob.Constraint | None, span:
 def loop_variable(c: Context, name: ast.Name, t: Type) -> str:
     """Enter the variable of a loop: it can't be assigned to."""
     verify_fresh(c, name)
-    symbol = c.symbols.new(name.text)
+    symbol = c.symbols.again(name.text)
     c.scope.add(Variable(name.text, symbol, t, c.place.block, name.span, read_only=True))
     return symbol
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 from stanlib import registry, variadic
 from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 
+from ...ir.fresh import Fresh
 from ...middle import gprob, typed
 from .. import ast
 from . import declarations
 from .basics import verify_identifier
 from .calls import CONDITIONAL
-from .context import CheckError, Context, Symbols
+from .context import CheckError, Context
 from .scopes import Place, Scope, UserFunction, Variable, function_type, is_unnormalized, suffix_of
 from .statements import Flow, statement
 
@@ -40,7 +41,7 @@ def _declare(c: Context, d: ast.FunctionDefinition) -> UserFunction:
     _verify_name(c, d)
     if declared and not defined:
         c.fail(f"{name!r} is declared twice", d.span, f"first in line {declared[0].span.line}", "redeclared")
-    key = declared[0].key if declared else c.functions.new_key(name)
+    key = declared[0].key if declared else c.functions.keys.again(name)
     function = UserFunction(name, key, signature, d.name.span, defined)
     c.functions.add(function)
     return function
@@ -99,7 +100,7 @@ def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -
     verify_identifier(c, d.name)
     _verify_density(c, d)
     inner = Context(
-        c.functions, c.diagnostics, c.strict, Scope(), Place("functions", function), Symbols(), c.reported,
+        c.functions, c.diagnostics, c.strict, Scope(), Place("functions", function), Fresh(), c.reported,
         c.second_order,
     )  # fmt: skip
     parameters = [_argument(inner, a) for a in d.arguments]
@@ -116,7 +117,7 @@ def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -
 
 def _argument(c: Context, a: ast.Argument) -> gprob.Parameter:
     declarations.verify_fresh(c, a.name)
-    symbol = c.symbols.new(a.name.text)
+    symbol = c.symbols.again(a.name.text)
     c.scope.add(
         Variable(a.name.text, symbol, a.type, "functions", a.name.span, read_only=True, data_only=a.data_only)
     )

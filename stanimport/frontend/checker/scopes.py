@@ -11,6 +11,7 @@ from stanlib import registry
 from stanlib.types import VOID, Function, Level, Parameter, Tuple, Type, is_discrete, unwind
 
 from ...errors import nearest
+from ...ir.fresh import Fresh
 from ...source import Span
 
 # Blocks in which values may depend on parameters.
@@ -96,6 +97,7 @@ class Functions:
     def __init__(self) -> None:
         self.by_name: dict[str, list[UserFunction]] = {}
         self.library_names = registry.is_known
+        self.keys = Fresh()  # of functions: one name for each overload
 
     def find(self, name: str) -> list[UserFunction]:
         return self.by_name.get(name, [])
@@ -107,10 +109,6 @@ class Functions:
             self.by_name[f.name] = [f if g is same[0] else g for g in self.find(f.name)]
         else:
             self.by_name.setdefault(f.name, []).append(f)
-
-    def new_key(self, name: str) -> str:
-        count = len(self.find(name))
-        return name if count == 0 else f"{name}__{count + 1}"
 
     def nearest(self, name: str, variables: Iterator[str]) -> str | None:
         """A name in scope that resembles one that is not."""

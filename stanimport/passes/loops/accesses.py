@@ -123,4 +123,9 @@ def loop_indices(body: Sequence[gprob.Stmt]) -> set[str]:
 
 def written(body: Sequence[gprob.Stmt]) -> set[str]:
     """The variables that a body writes to."""
-    return {a.name for s in body for a in of_statement(s) if a.writes}
+    return set(writes(body))
+
+
+def writes(body: Sequence[gprob.Stmt]) -> list[str]:
+    """The same in the order of the text, which does not depend on what the variables are called."""
+    return list(dict.fromkeys(a.name for s in body for a in of_statement(s) if a.writes))

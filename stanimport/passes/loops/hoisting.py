@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
+from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
 from .affine import key, mentions
-from .names import Names
 from .private import as_sum, summands
 
 
@@ -36,7 +36,7 @@ def renamed(node: gprob.Expr, names: Mapping[str, str]) -> gprob.Expr:
 class Hoist:
     """Moves expressions that nothing in the recurrence changes out of it; those of inner loops into arrays."""
 
-    def __init__(self, loop: gprob.For, names: Names, changing: set[str]):
+    def __init__(self, loop: gprob.For, names: Fresh, changing: set[str]):
         self.loop, self.names, self.changing = loop, names, changing
         self.statements: list[gprob.Stmt] = []
         self.inner: list[gprob.For] = []
@@ -130,7 +130,7 @@ class Hoist:
 
     def _computed(self, e: gprob.Expr, loops: Sequence[gprob.For]) -> gprob.Expr:
         """A variable that holds an expression for all iterations, and where it is computed."""
-        name, span = self.names.new("each"), e.span
+        name, span = self.names.helper("each"), e.span
         if not loops:
             self.statements.append(gprob.Declare(span, name, gprob.Sized(e.type), None, e))
             return gprob.Var(e.type, span, name)
@@ -138,7 +138,7 @@ class Hoist:
         sizes = tuple(f.upper for f in loops)
         if dimensions(e.type):
             return e
-        indices = {f.name: self.names.new(f.name) for f in loops}
+        indices = {f.name: self.names.helper(f.name) for f in loops}
         value = renamed(e, indices)
         places = tuple(gprob.Single(gprob.Var(INT, span, indices[f.name])) for f in loops)
         place = gprob.Place(name, kind, span, (gprob.Step(e.type, places),))

@@ -11,13 +11,13 @@ from typing import TypeGuard
 
 from stanlib.types import INT, Tuple, unwind
 
+from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
 from ..binding_times import BindingTimes, deciding_arguments, walk_statements
 from . import recurrences
-from .accesses import Access, declared, loop_indices, of_statement, written
+from .accesses import Access, declared, loop_indices, of_statement, writes, written
 from .affine import key, linear, mentions, mentions_values
 from .dependences import build, iterations_between
-from .names import Names
 from .parts import as_ranges, count_of
 from .private import added, is_private, is_sum, substituted
 
@@ -71,7 +71,7 @@ class Lanes:
 
     def __init__(
         self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
-        names: Names,
+        names: Fresh,
     ):  # fmt: skip
         self.times, self.sizes, self.shaped_by, self.names = times, sizes, shaped_by, names
 
@@ -106,7 +106,8 @@ class Lanes:
         sides = (*then, *otherwise)
         own = {n for n in written(sides) - inner if scope.lives(n) == len(scope.loops)}
         summed = {t.place.name for t in walk_statements(sides) if isinstance(t, gprob.Accumulate)}
-        return replace(s, then=then, otherwise=otherwise, lanes=True, merged=tuple(sorted(own - summed)))
+        merged = tuple(n for n in writes(sides) if n in own - summed)
+        return replace(s, then=then, otherwise=otherwise, lanes=True, merged=merged)
 
     # --- loops
 
@@ -148,7 +149,7 @@ class Lanes:
                     inside = _declaring(inside, t)
                 made += statements
         done = list(self._each(made, inside))
-        lasting = sorted(private - declared(body))
+        lasting = [n for n in writes(body) if n in private - declared(body)]
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
         return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
 
@@ -177,8 +178,8 @@ class Lanes:
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
         if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
             raise Refused("a loop inside a recurrence whose bounds change")
-        arrays = sorted(n for n in names - private if self._is_indexed(group, n))
-        state = sorted(n for n in (names & carried) - set(arrays))
+        arrays = [n for n in writes(group) if n not in private and self._is_indexed(group, n)]
+        state = [n for n in writes(group) if n in carried and n not in arrays]
         for n in state:
             if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
                 raise Refused("an array that is carried as a whole")
@@ -199,8 +200,8 @@ class Lanes:
         own = declared(body)
         sums: set[str] = set()
         private, carried = set(own), set()
-        for name in sorted(written(body) - own):
-            if not self._depends(name, s, body, accesses):
+        for name in writes(body):
+            if name in own or not self._depends(name, s, body, accesses):
                 continue
             if is_sum(body, name):
                 sums.add(name)

@@ -12,13 +12,13 @@ from typing import Any
 
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, unwind
 
+from ...ir.fresh import Fresh, stem
 from ...middle import gprob, traversal
 from ..binding_times import walk_statements
 from ..normalize import apply
-from .accesses import declared, flattened, loop_indices, of_statement, step_indices, written
+from .accesses import declared, flattened, loop_indices, of_statement, step_indices, writes, written
 from .affine import Linear, difference, key, linear, mentions
 from .hoisting import Hoist, chosen
-from .names import Names
 from .private import as_sum, fills, is_exposed, summands
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
@@ -55,7 +55,7 @@ class Carried:
 
 
 def make(
-    group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Names,
+    group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Fresh,
     private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], shared: Mapping[str, set[str]],
 ) -> tuple[list[gprob.Stmt], gprob.Stmt, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
@@ -88,12 +88,14 @@ def make(
         before += start
         starts += inside
     body = (*starts, *body)
-    index = names.new(loop.name)
+    index = names.helper(loop.name)
     body = _renamed(body, loop.name, index)
     own = declared(body) | loop_indices(body) | {c.row for c in carried}
     available = private | {s.name for s in before if isinstance(s, gprob.Declare)}
-    inputs = sorted({a.name for s in body for a in of_statement(s)} & available - own - set(state))
-    outputs = [c.row for c in carried] + sorted((written(group) & private & read_elsewhere) - set(state))
+    read = dict.fromkeys(a.name for s in body for a in of_statement(s))
+    inputs = [n for n in read if n in available - own - set(state)]
+    kept = (private & read_elsewhere) - set(state)
+    outputs = [c.row for c in carried] + [n for n in writes(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in carried)
     recur = gprob.Recur(loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs), tuple(outputs))
     return before, recur, [_written(c) for c in carried]
@@ -103,7 +105,7 @@ def make(
 
 
 def _carried(
-    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Names, lanes: set[str]
+    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Fresh, lanes: set[str]
 ) -> Carried:
     """How the statements use an array: written at one index that moves with the loop, read there and behind it."""
     uses = list(_uses(group, name))
@@ -117,7 +119,8 @@ def _carried(
     suffix = _suffix(everywhere, position + 1, changing | {loop.name})
     if any(mentions(i[position + 1 + len(suffix) :], lanes) for i in everywhere):
         raise NotCarried("the lanes of a loop around share the rows")
-    c = Carried(name, _base_type(group, name), writes[0][:position], current.value, suffix, names.new(name))
+    row = names.helper(f"{stem(name)}_now")
+    c = Carried(name, _base_type(group, name), writes[0][:position], current.value, suffix, row)
     form = linear(current.value)
     for is_write, indices, _ in uses:
         assert indices is not None
@@ -125,7 +128,8 @@ def _carried(
         if is_write and distance != 0 or distance < 0 or distance > MOST_BEFORE:
             raise NotCarried(name)
         c.distance = max(c.distance, distance)
-    c.before = [names.new(name) for _ in range(c.distance)]
+    for d in range(1, c.distance + 1):
+        c.before.append(names.helper(f"{stem(name)}_before" if d == 1 else f"{stem(name)}_{d}_before"))
     return c
 
 
@@ -300,7 +304,7 @@ def _is_call(node: Any, name: str, variables: set[str]) -> bool:
 
 
 def _start(
-    c: Carried, body: Sequence[gprob.Stmt], names: Names, sizes: Mapping[str, gprob.Sized]
+    c: Carried, body: Sequence[gprob.Stmt], names: Fresh, sizes: Mapping[str, gprob.Sized]
 ) -> tuple[list[gprob.Stmt], list[gprob.Stmt]]:
     """The row as it is when an iteration begins, unless the iteration writes all of it first."""
     span, kind = body[0].span, _row_type(c)
@@ -314,7 +318,7 @@ def _start(
             return [], []
         if any(a.name == c.row for a in of_statement(s)):
             break
-    old = names.new(c.name)
+    old = names.helper(f"{stem(c.name)}_old")
     value = _element(c, c.current)
     read = gprob.Declare(span, old, gprob.Sized(kind), None, value)
     return [read], [gprob.Declare(span, c.row, gprob.Sized(kind), None, gprob.Var(kind, span, old))]

@@ -11,11 +11,11 @@ from dataclasses import replace
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
+from ...ir.fresh import Fresh
 from ...middle import gprob
 from ..normalize import apply
 from .accesses import declared, loop_indices, written
 from .affine import mentions_values
-from .names import Names
 from .parts import count_of
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -25,13 +25,13 @@ _ELEMENTWISE = {
 }  # fmt: skip
 
 
-def run(body: Sequence[gprob.Stmt]) -> Stmts:
+def run(body: Sequence[gprob.Stmt], names: Fresh) -> Stmts:
     """The body with operations of varying length unfolded."""
-    return _Unfold(Names()).block(body, set())
+    return _Unfold(names).block(body, set())
 
 
 class _Unfold:
-    def __init__(self, names: Names):
+    def __init__(self, names: Fresh):
         self.names = names
         self.before: list[gprob.Stmt] = []
 
@@ -70,7 +70,7 @@ class _Unfold:
         count = _varying_count(parts, varying)
         if count is None:
             return None
-        index = gprob.Var(INT, s.span, self.names.new("i"))
+        index = gprob.Var(INT, s.span, self.names.helper("i"))
         elements = [component(e, index) for e in parts]
         if any(e is None for e in elements):
             return None
@@ -97,11 +97,11 @@ class _Unfold:
         count = _varying_count(e.arguments, varying)
         if count is None:
             return None
-        index = gprob.Var(INT, e.span, self.names.new("i"))
+        index = gprob.Var(INT, e.span, self.names.helper("i"))
         term = _term(e, index)
         if term is None:
             return None
-        total = gprob.Var(REAL, e.span, self.names.new("sum"))
+        total = gprob.Var(REAL, e.span, self.names.helper("sum"))
         zero = gprob.Const(REAL, e.span, 0.0)
         self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(REAL), None, zero))
         add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", REAL, (total, term)))

@@ -1,0 +1,1 @@
+"""What the passes share: names, and what may stand in a program between them."""
