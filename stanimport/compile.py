@@ -78,7 +78,7 @@ def each_program(programs: Sequence[Path], action: Callable[[Path], Path]) -> li
         try:
             done.append(action(path))
         except StanError:
-            if not any(path.as_posix().endswith("/" + name) for name in included):
+            if not any(path.as_posix().endswith("/" + name.lstrip("/.")) for name in included):
                 raise
     return done
 
@@ -111,8 +111,8 @@ def _named(tree: ast.Module, old: str, new: str) -> ast.Module:
 
 
 def _include_name(path: Path, folders: Sequence[Path]) -> str:
-    """How an included file is named in the folder that it was found in."""
+    """How an included file is named in the folder that it was found in; seen from the last where it lies in none."""
     for folder in folders:
         if path.is_relative_to(folder.resolve()):
             return path.relative_to(folder.resolve()).as_posix()
-    return path.name
+    return Path(os.path.relpath(path, folders[-1].resolve())).as_posix()

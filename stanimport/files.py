@@ -32,18 +32,18 @@ def state(path: Path) -> bytes:
     """The digest of a file's content; nothing for a file that is not there or can't be read."""
     try:
         return digest(read_bytes(path))
-    except OSError:
+    except (OSError, ValueError):
         return b""
 
 
 def is_file(path: Path) -> bool:
-    """Whether a path names a file, on disk or inside an archive."""
-    if path.is_file():
-        return True
-    archive = archive_of(path)
+    """Whether a path names a file, on disk or inside an archive; no file has a name too long or with a NUL in it."""
     try:
+        if path.is_file():
+            return True
+        archive = archive_of(path)
         return archive is not None and archive.get_data(str(path)) is not None
-    except OSError:
+    except (OSError, ValueError):
         return False
 
 

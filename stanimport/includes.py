@@ -26,7 +26,7 @@ class Includes:
         """The source of an included file.
 
         Raises:
-            StanSyntaxError: if the file is missing, unreadable, outside the include paths, or includes itself.
+            StanSyntaxError: if the file is missing, unreadable, or includes itself.
         """
         if not name:
             raise _error("#include names no file", span)
@@ -47,11 +47,13 @@ class Includes:
         return Source(str(path), text, span)
 
     def _find(self, name: str) -> Path | None:
-        """Where the file is named, which may be a link: another target of the link is another file."""
+        """Where the file is named, which may be a link: another target of the link is another file.
+
+        As in stanc the name is put behind the folder's: a slash in front names nothing of the root, `..` may leave it.
+        """
         for folder in self.paths:
-            place = folder.absolute() / name
-            path = place.resolve()
-            if path.is_relative_to(folder.resolve()) and files.is_file(path):
+            place = folder.absolute() / name.lstrip("/")
+            if files.is_file(place):
                 return place
             self.seen[place] = files.state(place)
         return None

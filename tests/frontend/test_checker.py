@@ -135,14 +135,27 @@ def test_include_errors_show_the_chain(tmp_path):
 @pytest.mark.parametrize(
     "include, message",
     [
-        ("missing.stan", "no file"), ("p.stan", "includes itself"), ("../outside.stan", "no file"),
-        ('""', "names no file"),
+        ("missing.stan", "no file"), ("p.stan", "includes itself"), ("/p.stan", "includes itself"),
+        ("../inside/p.stan", "includes itself"), ("n" * 5000, "no file"), ("loop.stan", "no file"),
+        ('"a\0b"', "no file"), ('""', "names no file"),
     ],
 )
 def test_bad_includes(tmp_path, include, message):
     folder = tmp_path / "inside"
     folder.mkdir()
-    (tmp_path / "outside.stan").write_text("")
+    (folder / "loop.stan").symlink_to(folder / "loop.stan")
     (folder / "p.stan").write_text(f"#include {include}\nmodel {{ }}\n")
     with pytest.raises(stanimport.StanSyntaxError, match=message):
         stanimport.check(folder / "p.stan")
+
+
+@pytest.mark.parametrize("include", ["/parts/data.stan", "../shared/data.stan", "link.stan"])
+def test_includes_are_found_as_stanc_finds_them(tmp_path, include):
+    folder, shared = tmp_path / "stan_files", tmp_path / "shared"
+    for place in (folder / "parts", shared):
+        place.mkdir(parents=True)
+        (place / "data.stan").write_text("data { real x; }\n")
+    (folder / "link.stan").symlink_to(shared / "data.stan")
+    (folder / "p.stan").write_text(f"#include {include}\nmodel {{ target += x; }}\n")
+    assert not stanimport.check(folder / "p.stan", strict=True)
+    assert not stanimport.check("p.stan", source=(folder / "p.stan").read_text(), include_paths=[folder])
