@@ -506,6 +506,14 @@ def p_message(word: Token, _: Token, items: list[Any], __: Token, end: Token) ->
     return ast.Message(word.text, tuple(items), _span(word, end))
 
 
+# The parser prefers a semicolon that is there.
+@rule("statement : PRINT LPAREN printables RPAREN", "statement : REJECT LPAREN printables RPAREN")
+def p_unended_message(context: Any, word: Token, _: Token, items: list[Any], end: Token) -> ast.Message:
+    span = _span(word, end)
+    context.removed(f"{word.text}(...) without a semicolon has been removed from Stan", span, "write ; behind it")
+    return ast.Message(word.text, tuple(items), span)
+
+
 @rule("printables : printable", "printables : printables COMMA printable")
 def p_printables(*items: Any) -> list[Any]:
     return [items[0]] if len(items) == 1 else [*items[0], items[2]]

@@ -85,6 +85,7 @@ def gp_exp_quad_cross_cov(xp, x, y, sigma, length_scale):
 
 
 _REMOVED = _kernel("cov_exp_quad", lengths=("real length_scale",))
+_REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED if "array[] vector" in t]
 
 
 @stan_function(

@@ -129,7 +129,10 @@ def _verify_disjoint(c: Context, e: ast.Expression, target: Union[Target, list[A
     for v in _index_variables(e):
         found = c.scope.find(v.name.text)
         if found is not None and found.symbol in names:
-            c.fail(f"{v.name.text!r} is read in an index of the assignment that writes it", e.span)
+            message = f"{v.name.text!r} is read in an index of the assignment that writes it"
+            if c.strict or not isinstance(target, Target):
+                c.fail(message, e.span)
+            c.diagnostics.deprecate(message, e.span, "compute the index before")
 
 
 def _flat(target: list[Any]) -> Iterator[Target]:

@@ -120,8 +120,10 @@ def promoting(name: str, strict: bool, given: tuple[overloads.Given, ...]) -> re
 
 
 def candidates(c: Context, name: str) -> list[Callee]:
+    users = c.functions.find(name)
+    taken = {tuple(p.type for p in f.type.parameters) for f in users}
     library = [x for x in registry.candidates(name) if allowed(c, x)]
-    return [*c.functions.find(name), *library]
+    return [*users, *(x for x in library if tuple(p.type for p in x[1].parameters) not in taken)]
 
 
 def allowed(c: Context, candidate: registry.Candidate) -> bool:
@@ -181,6 +183,8 @@ def _has_density(family: str) -> bool:
 def _verify_bar(c: Context, e: ast.Call) -> None:
     is_density = e.function.text.endswith(CONDITIONAL)
     if is_density and not e.conditional:
+        if legacy.is_cdf_with_comma(c, e.function):
+            return
         c.fail(f"the first argument of {e.function.text!r} is followed by a bar", e.span, "write f(y | ...)")
     if e.conditional and not is_density:
         c.fail(f"only densities and distribution functions take a bar, not {e.function.text!r}", e.span)
@@ -197,6 +201,8 @@ def verify_use(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed
             c.fail(f"{name.text!r} can only be called in the model block and in functions ending in _lp", span)
     elif name.text.endswith("_jacobian"):
         if place.suffix != "jacobian" and place.block != "transformed parameters":
+            if legacy.is_jacobian_by_name_alone(c, name):
+                return
             c.fail(
                 f"{name.text!r} can only be called in transformed parameters and in functions ending in _jacobian",
                 span,

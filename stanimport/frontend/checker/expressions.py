@@ -23,6 +23,7 @@ from stanlib.types import (
     Type,
     array,
     common_type,
+    is_scalar,
     join_levels,
     level_for,
     promotion_cost,
@@ -92,6 +93,8 @@ def _paren(c: Context, e: ast.Paren) -> Typed:
 
 def _prefix(c: Context, e: ast.Prefix) -> Typed:
     operand = expression(c, e.operand)
+    if e.operator == "!":
+        operand = truth(c, operand)
     found = _operator((PREFIX[e.operator],), [operand])
     if found is None:
         c.fail(f"operator {e.operator} is not defined for {operand.type}", e.span)
@@ -119,6 +122,8 @@ def _binary(c: Context, e: ast.Binary) -> Typed:
 
 def _combine(c: Context, e: ast.Binary, left: Typed, right: Typed) -> Typed:
     level = join_levels([left.level, right.level])
+    if e.operator in ("&&", "||") and is_scalar(left.type) and is_scalar(right.type):
+        left, right = truth(c, left), truth(c, right)
     if e.operator in ("&&", "||") and left.type == right.type == INT:
         return Typed(gprob.Logical(INT, e.span, e.operator, left.expr, right.expr), level)
     result = binary_operator(e.operator, left, right, e.span)
@@ -127,6 +132,16 @@ def _combine(c: Context, e: ast.Binary, left: Typed, right: Typed) -> Typed:
         c.fail(f"operator {e.operator} is not defined for {left.type} and {right.type}", e.span, hint, "operator")
     _warn_binary(c, e, left, right)
     return Typed(result, level)
+
+
+def truth(c: Context, t: Typed) -> Typed:
+    """A real number where int is meant as a truth value, as before Stan 2.33: whether it is not zero."""
+    if c.strict or t.type != REAL:
+        return t
+    c.diagnostics.deprecate("a real number as a condition has been removed from Stan (2.33)", t.span, "write x != 0")
+    compared = apply_operator(BINARY["!="], t, Typed(gprob.Const(REAL, t.span, 0.0), False), t.span)
+    assert compared is not None
+    return Typed(compared, t.level)
 
 
 def binary_operator(operator: str, left: Typed, right: Typed, span: Span) -> gprob.Expr | None:
@@ -303,6 +318,14 @@ def _indexed_matrix(t: Type, single: list[bool]) -> Type:
     if single[0]:
         return row
     return Primitive("complex_vector" if complex_ else "vector")
+
+
+def of_condition(c: Context, e: ast.Expression, what: str) -> Typed:
+    """An expression that decides a branch: an int, where it is not strict a real number too."""
+    t = truth(c, expression(c, e))
+    if t.type != INT:
+        c.fail(f"{what} must be int, not {t.type}", t.span)
+    return t
 
 
 def of_int(c: Context, e: ast.Expression, what: str) -> Typed:

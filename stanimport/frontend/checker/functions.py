@@ -10,7 +10,7 @@ from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 from ...ir.fresh import Fresh
 from ...middle import gprob, typed
 from .. import ast
-from . import declarations
+from . import declarations, legacy
 from .basics import verify_identifier
 from .calls import CONDITIONAL
 from .context import CheckError, Context
@@ -42,7 +42,7 @@ def _declare(c: Context, d: ast.FunctionDefinition) -> UserFunction:
     if declared and not defined:
         c.fail(f"{name!r} is declared twice", d.span, f"first in line {declared[0].span.line}", "redeclared")
     key = declared[0].key if declared else c.functions.keys.again(name)
-    function = UserFunction(name, key, signature, d.name.span, defined)
+    function = UserFunction(name, key, signature, d.name.span, defined, adds=legacy.adds_to_jacobian(d.body))
     c.functions.add(function)
     return function
 
@@ -57,7 +57,7 @@ def _verify_new_overload(c: Context, d: ast.FunctionDefinition, signature: Funct
             hint = f"in line {f.span.line}"
             c.fail(f"{d.name.text!r} is already defined for these arguments", d.span, hint, "redeclared")
     library = registry.exact(d.name.text).get(types)
-    if library is not None and not (library[0].removed and not c.strict):
+    if library is not None and not legacy.is_younger(c, d.name, library[0]):
         c.fail(f"{d.name.text!r} is defined for these arguments in the library", d.span, code="redeclared")
 
 

@@ -36,7 +36,10 @@ class Variable:
 
 @dataclass(frozen=True)
 class UserFunction:
-    """A user's function (or network), one per overload. `key` is unique; not yet defined if only declared."""
+    """A user's function (or network), one per overload. `key` is unique; not yet defined if only declared.
+
+    `adds`: whether its text increments the Jacobian.
+    """
 
     name: str
     key: str
@@ -44,6 +47,7 @@ class UserFunction:
     span: Span
     defined: bool
     network: bool = False
+    adds: bool = False
 
 
 @dataclass(frozen=True)

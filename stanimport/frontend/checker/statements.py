@@ -29,7 +29,7 @@ from . import basics, calls, declarations, explain, higher_order, legacy
 from .assignments import assignment
 from .basics import promote, verify_identifier
 from .context import CheckError, Context, Typed
-from .expressions import expression, fits, of_int
+from .expressions import expression, fits, of_condition, of_int
 from .scopes import UserFunction
 
 
@@ -137,10 +137,9 @@ def _tilde(c: Context, s: ast.Tilde) -> Checked:
     value = expression(c, s.value)
     arguments = [value, *(expression(c, a) for a in s.arguments)]
     bounds = _truncation(c, s)
+    s = legacy.without_suffix(c, s)
     name = s.distribution
     verify_identifier(c, name)
-    if name.text.endswith(("_lpdf", "_lpmf", "_lupdf", "_lupmf")):
-        c.fail(f"a distribution is named without its suffix: {name.text.rpartition('_')[0]}", name.span)
     verify_target(c, s.span, "~")
     if name.text.endswith(("_cdf", "_ccdf")):
         c.fail(f"{name.text!r} is no density", s.span)
@@ -291,7 +290,7 @@ def _message(c: Context, s: ast.Message) -> Checked:
 
 
 def _if(c: Context, s: ast.If) -> Checked:
-    condition = of_int(c, s.condition, "the condition of if")
+    condition = of_condition(c, s.condition, "the condition of if")
     then = statement(c.nested(), s.then)
     otherwise = Checked(()) if s.otherwise is None else statement(c.nested(), s.otherwise)
     flows = (then.flow, otherwise.flow)
@@ -302,7 +301,7 @@ def _if(c: Context, s: ast.If) -> Checked:
 
 
 def _while(c: Context, s: ast.While) -> Checked:
-    condition = of_int(c, s.condition, "the condition of while")
+    condition = of_condition(c, s.condition, "the condition of while")
     body = statement(c.nested(c.place.in_loop()), s.body)
     endless = isinstance(condition.expr, gprob.Const) and bool(condition.expr.value)
     complete = body.flow == Flow.COMPLETE or body.flow == Flow.INCOMPLETE and endless
