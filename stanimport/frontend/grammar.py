@@ -604,7 +604,7 @@ def p_prefix(op: Token, e: ast.Expression) -> ast.Prefix:
     return ast.Prefix(op.text, e, _span(op, e))
 
 
-@rule("expression : expression TRANSPOSE", "bound_expression : bound_expression TRANSPOSE")
+@rule("primary : primary TRANSPOSE")
 def p_postfix(e: ast.Expression, op: Token) -> ast.Postfix:
     return ast.Postfix(e, op.text, _span(e, op))
 

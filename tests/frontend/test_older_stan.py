@@ -1,4 +1,4 @@
-"""What older versions of stanc accepted: taken with a deprecation warning, as its modern form, refused in strict mode."""
+"""What older versions of stanc accepted: taken as its modern form, with a warning, and refused in strict mode."""
 import numpy as np
 import pytest
 
@@ -90,7 +90,7 @@ REFUSED = {
     "functions { real exp(real x) { return x; } } model { }": "'exp' is defined for these arguments in the library",
     "functions { real f_jacobian(real x) { jacobian += x; return x; } } model { target += f_jacobian(x[1]); }":
         "can only be called in transformed parameters",
-    "functions { real f_jacobian(real x) { return lower_bound_jacobian(x, 0); } } model { target += f_jacobian(x[1]); }":
+    "functions { real f_jacobian(real x) { return lower_bound_jacobian(x, 0); } } model { real y = f_jacobian(x[1]); }":
         "can only be called in transformed parameters",
     "model { target += normal_lpdf(x, 0, 1); }": "followed by a bar",
     "model { x ~ normal_cdf(0, 1); }": "is no density",

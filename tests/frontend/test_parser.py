@@ -70,6 +70,12 @@ def test_a_tuple_item_is_told_from_a_number():
     assert isinstance(expression("2.5i"), ast.ImaginaryLiteral)
 
 
+def test_a_transposed_value_is_indexed():
+    item = expression("m'[1, 2]'")
+    assert isinstance(item, ast.Postfix) and isinstance(item.operand, ast.Indexed)
+    assert isinstance(item.operand.base, ast.Postfix)
+
+
 def test_every_index_form():
     indexed = expression("x[1, , :, 2:, :3, 4:5, idx]")
     assert isinstance(indexed, ast.Indexed)

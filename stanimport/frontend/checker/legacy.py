@@ -36,7 +36,8 @@ def is_cdf_with_comma(c: Context, name: ast.Name) -> bool:
     """Whether this is a cdf, which took a comma for the bar behind its first argument."""
     if c.strict or not name.text.endswith("_cdf"):
         return False
-    c.diagnostics.deprecate(f"{name.text} without a bar has been removed from Stan (2.33)", name.span, "write f(y | ...)")
+    message = f"{name.text} without a bar has been removed from Stan (2.33)"
+    c.diagnostics.deprecate(message, name.span, "write f(y | ...)")
     return True
 
 
