@@ -72,7 +72,7 @@ def trunc(xp, x):
     return xp.trunc(xp.real(x))
 
 
-@stan_function("R round(T x)", examples=[(-2.5,), (0.49999999999999994,)])
+@stan_function("R round(T x)", examples=[(1.3,), (-2.5,), (0.49999999999999994,)])
 def round(xp, x):
     """The nearest integer; halves go away from zero."""
     x = xp.real(x)
