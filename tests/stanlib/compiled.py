@@ -58,7 +58,7 @@ def outcomes(calls: Mapping[Hashable, Call]) -> dict[Hashable, Outcome]:
         return [_with_gradient(c, a) for c, a in zip(calls.values(), arguments)]
 
     with jax.enable_x64(True):
-        found = jax.jit(run)([list(c.at) for c in calls.values()])
+        found = jax.tree.map(np.asarray, jax.jit(run)([list(c.at) for c in calls.values()]))
     return {k: Outcome(*f) for k, f in zip(calls, found)}
 
 
@@ -80,10 +80,10 @@ def leaves(x: Any) -> list[Any]:
 
 
 def total(value: Any, xp: Any) -> Any:
-    """A sum of all real and imaginary parts of a result, each with a weight of its own."""
+    """A sum of all real and imaginary parts of a result, each with a weight of its own; a number counts once."""
     parts = [xp.reshape(xp.asarray(x), (-1,)) for x in leaves(value)]
     parts = [p for x in parts for p in ((x.real, x.imag) if np.iscomplexobj(x) else (x,))]
-    return sum((xp.sum(p * xp.cos(1.0 + np.arange(len(p)) + 0.5 * i)) for i, p in enumerate(parts)), start=0.0)
+    return sum((xp.sum(p * xp.cos(np.arange(len(p)) + 0.5 * i)) for i, p in enumerate(parts)), start=0.0)
 
 
 def slope(gradient: Sequence[Any], directions: Sequence[Any]) -> float:

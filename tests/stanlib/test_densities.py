@@ -1,8 +1,11 @@
 """Densities and distribution functions of one variable: values against SciPy, gradients against differences."""
+import functools
+
 import numpy as np
 import pytest
+from compiled import Call, Compiled
 from laws import CONTINUOUS, LAWS, outcomes
-from libraries import LIBRARIES, call, double, gradient, lift, plain
+from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient, lift, plain
 
 from stanlib import distribution, registry
 
@@ -11,10 +14,8 @@ SCIPY = {"lpdf": "logpdf", "lpmf": "logpmf", "cdf": "cdf", "lcdf": "logcdf", "lc
 ROUGH = {"skew_normal": 1e-6, "von_mises": 1e-7, "exp_mod_normal": 1e-8, "beta_neg_binomial": 1e-9}
 
 
-def methods(law, library="numpy"):
-    """The methods to test; on JAX, which compiles for each, the density and the logarithm that is harder to get."""
-    tested = ("lpdf", "lpmf", "lccdf") if library == "jax" else SCIPY
-    return [m for m in tested if m in distribution.get(law.name).methods]
+def methods(law):
+    return [m for m in SCIPY if m in distribution.get(law.name).methods]
 
 
 def numbers(law):
@@ -22,56 +23,88 @@ def numbers(law):
     return [i for i, p in enumerate(law.parameters) if isinstance(p, float)]
 
 
-def on_every_library(first):
-    """All laws with every library; on JAX every second of them, from `first` on, and the others as slow tests."""
-    slow = {id(law) for i, law in enumerate(LAWS) if i % 2 != first}
-    for law in LAWS:
-        for library in LIBRARIES:
-            marks = [pytest.mark.slow] if library == "jax" and id(law) in slow else []
-            yield pytest.param(law, library, id=f"{law}-{library}", marks=marks)
+CASES = [pytest.param(law, m, id=f"{law}-{m}") for law in LAWS for m in methods(law)]
 
 
-@pytest.mark.parametrize("law, library", on_every_library(0))
-def test_values(law, library):
-    for method in methods(law, library):
-        for y in law.outcomes:
-            expected = getattr(law.scipy, SCIPY[method])(y)
-            if np.isfinite(expected):
-                parameters = [np.array([p]) if isinstance(p, float) else p for p in law.parameters]
-                got = call(library, f"{law.name}_{method}", y, *parameters)
-                np.testing.assert_allclose(got, expected, ROUGH.get(law.name, 1e-11), 1e-15, err_msg=f"{method}({y})")
+def free(law):
+    """What a law's functions are differentiated by: the real parameters, and the outcome of a continuous law."""
+    return np.array([law.parameters[i] for i in numbers(law)] + ([law.outcomes[1]] if law in CONTINUOUS else []))
 
 
-@pytest.mark.parametrize("law", LAWS, ids=str)
-def test_gradients_are_the_differences_of_the_values(law):
-    for method in methods(law):
-        check_gradient(law, method, "torch")
-
-
-@pytest.mark.parametrize("law", LAWS[::3], ids=str)
-def test_gradients_of_densities_under_jit(law):
-    check_gradient(law, distribution.get(law.name).density, "jax")
-
-
-@pytest.mark.parametrize("law, method", [(LAWS[0], "lccdf"), (LAWS[5], "lcdf"), (LAWS[12], "lcdf")], ids=str)
-def test_gradients_of_distribution_functions_under_jit(law, method):
-    check_gradient(law, method, "jax")
-
-
-def check_gradient(law, method, library):
-    """The gradient in every real parameter, and in the outcome of a continuous law."""
-    f = registry.by_symbol(f"{law.name}_{method}")
-    y, real = law.outcomes[1], numbers(law)
+def function_of(law, method):
+    """A density or distribution function of the vector `free`."""
+    f, real = registry.by_symbol(f"{law.name}_{method}"), numbers(law)
 
     def value(x):
         full = list(law.parameters)
         for i, p in zip(real, x):
             full[i] = p
-        return f(x[-1] if law in CONTINUOUS else y, *full)
+        return f(x[-1] if law in CONTINUOUS else law.outcomes[1], *full)
 
-    x = np.array([law.parameters[i] for i in real] + ([y] if law in CONTINUOUS else []))
+    return value
+
+
+def at_outcomes(law, method):
+    """A density or distribution function at every outcome of the table, of parameters that JAX traces."""
+    f = registry.by_symbol(f"{law.name}_{method}")
+    real = numbers(law)
+
+    def values(x):
+        full = list(law.parameters)
+        for i, p in zip(real, x):
+            full[i] = p
+        return tuple(f(y, *full) for y in law.outcomes)
+
+    return Call(values, [np.array([law.parameters[i] for i in real])], False)
+
+
+def vectorised(law):
+    """The terms of a law of vectors of parameters, and their sum."""
+    record, y = distribution.get(law.name), outcomes(law)
+    total = registry.by_symbol(f"{law.name}_{record.density}")
+    given = [np.full(len(y), p) for p in law.parameters]
+    real = [i for i, v in enumerate(given) if v.dtype.kind == "f"]
+
+    def both(*vectors):
+        full = list(given)
+        for i, v in zip(real, vectors):
+            full[i] = v
+        return record.log_prob(y, *full), total(y, *full)
+
+    return Call(both, [given[i] for i in real], False)
+
+
+@functools.cache
+def compiled():
+    calls = {}
+    for law in LAWS:
+        calls["terms", str(law)] = vectorised(law)
+        for method in methods(law):
+            calls["values", str(law), method] = at_outcomes(law, method)
+            smooth = len(free(law)) and np.isfinite(function_of(law, method)(free(law)))
+            calls["slopes", str(law), method] = Call(function_of(law, method), [free(law)], bool(smooth))
+    return Compiled(calls)
+
+
+@pytest.mark.parametrize("law, method", CASES)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_values(law, method, library):
+    found = compiled()["values", str(law), method].value if library == "jax" else None
+    for i, y in enumerate(law.outcomes):
+        expected = getattr(law.scipy, SCIPY[method])(y)
+        if np.isfinite(expected):
+            parameters = [np.array([p]) if isinstance(p, float) else p for p in law.parameters]
+            got = call(library, f"{law.name}_{method}", y, *parameters) if found is None else found[i]
+            np.testing.assert_allclose(got, expected, ROUGH.get(law.name, 1e-11), 1e-15, err_msg=f"{method}({y})")
+
+
+@pytest.mark.parametrize("law, method", CASES)
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_gradients_are_the_differences_of_the_values(law, method, library):
+    value, x = function_of(law, method), free(law)
     if len(x) and np.isfinite(value(x)):
-        np.testing.assert_allclose(gradient(library, value, x), _differences(value, x), 2e-6, 1e-8, err_msg=method)
+        got = compiled()["slopes", str(law), method].gradient[0] if library == "jax" else gradient(library, value, x)
+        np.testing.assert_allclose(got, _differences(value, x), 2e-6, 1e-8)
 
 
 def _differences(f, x):
@@ -89,11 +122,14 @@ def _moved(x, i, step):
     return x
 
 
-@pytest.mark.parametrize("law, library", on_every_library(1))
+@pytest.mark.parametrize("law", LAWS, ids=str)
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_there_is_one_term_per_observation(law, library):
     record = distribution.get(law.name)
     y = outcomes(law)
-    with double(library):
+    if library == "jax":
+        terms, total = compiled()["terms", str(law)].value
+    else:
         vectors = [lift(library, np.full(len(y), p)) for p in law.parameters]
         terms = plain(record.log_prob(lift(library, y), *vectors))
         total = plain(registry.by_symbol(f"{law.name}_{record.density}")(lift(library, y), *vectors))
