@@ -115,6 +115,10 @@ class StanSemanticError(_ProgramError):
     """The program breaks one of Stan's rules: types, scopes, blocks, unknown names, ..."""
 
 
+class UnknownPass(ValueError):
+    """A stage or pass of the translation that there isn't, or that can't be left out."""
+
+
 class InternalError(RuntimeError):
     """A defect of stanimport itself, not of the program."""
 

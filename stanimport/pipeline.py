@@ -1,21 +1,27 @@
-"""The one place that knows the order of the stages: source, AST, typed program, GProb, passes, Python."""
+"""The one place that knows the order of the stages (source, AST, typed program, GProb, Python) and of the passes."""
 from __future__ import annotations
 
 import ast as python_ast
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from . import passes
-from .errors import Diagnostic, Diagnostics
+from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
 from .ir.fresh import Fresh
+from .ir.phases import Phase
 from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, typed
+from .passes import control, effects, fusion, normalize, predictors, target_reads
+from .passes.callees import Functions
+from .passes.loops import branching, lanes, sinking, unfolding
+from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .source import Source
 from .targets import module
 from .targets.module import Options
@@ -25,6 +31,47 @@ __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
 }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A pass over the program, or over one body of it.
+
+    `takes` and `gives` are the phases before and after it. One that is `optional` may be left out, for debugging; one
+    that is `traced` is only for backends that trace control flow.
+    """
+
+    name: str
+    run: Callable[..., Any]
+    takes: Phase
+    gives: Phase
+    over_bodies: bool = False
+    optional: bool = False
+    traced: bool = False
+
+
+PASSES = (
+    # first: fewer forms for all that follow
+    Pass("normalize", normalize.run, Phase.COMPILED, Phase.NORMAL),
+    # while densities stand as the program has them
+    Pass("fusion", fusion.run, Phase.NORMAL, Phase.NORMAL, optional=True),
+    # before anything moves expressions: calls that add to the target become statements
+    Pass("effects", effects.run, Phase.NORMAL, Phase.EXPLICIT),
+    # all that adds to the target is a statement by now
+    Pass("target_reads", target_reads.run, Phase.EXPLICIT, Phase.TRACKED),
+    # from here on it is known what depends on data alone; before loops are looked at, which may not be left from inside
+    Pass("control", control.run, Phase.TRACKED, Phase.STRUCTURED, over_bodies=True, traced=True),
+    # loops: more of them, then less in each, then each as a whole
+    Pass("unfolding", unfolding.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
+    Pass("branching", branching.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
+    Pass("sinking", sinking.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
+    Pass("lanes", lanes.run, Phase.STRUCTURED, Phase.LANES, over_bodies=True, optional=True),
+    # last: it hides sums from whoever looks for them
+    Pass("predictors", predictors.run, Phase.LANES, Phase.PREDICTORS, over_bodies=True, optional=True, traced=True),
+)
+OVER_PROGRAM = tuple(p for p in PASSES if not p.over_bodies)
+OVER_BODIES = tuple(p for p in PASSES if p.over_bodies)
+OPTIONAL = tuple(p.name for p in PASSES if p.optional)
 _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
 
 
@@ -67,15 +114,71 @@ def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:
     return list(warnings(program))
 
 
-def compile_program(program: typed.TypedProgram, options: Options, names: Fresh) -> gprob.Program:
-    """The GProb of a checked program, after all passes; `names` supplies those that they need.
+def compile_program(
+    program: typed.TypedProgram, options: Options, names: Fresh, last: str = OVER_PROGRAM[-1].name
+) -> gprob.Program:
+    """The GProb of a checked program, after the passes over the whole of it up to the one called `last`.
 
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
-    return passes.run(replace(made, networks=declared), names, options.without)
+    made = _verified(replace(made, networks=declared), "scheme", Phase.COMPILED)
+    for p in _up_to(last, OVER_PROGRAM, options.without):
+        made = _verified(p.run(made, names), p.name, p.gives)
+    return made
+
+
+def _verified(program: gprob.Program, made_by: str, phase: Phase) -> gprob.Program:
+    """The program, after a test of what holds in its phase where tests ask for that."""
+    if os.environ.get("STANIMPORT_VERIFY"):
+        from .middle import verify  # users never need it
+
+        with verify.naming(made_by):
+            verify.program(program, phase)
+    return program
+
+
+def _verified_body(body: tuple[gprob.Stmt, ...], made_by: Pass, around: Surroundings) -> tuple[gprob.Stmt, ...]:
+    if os.environ.get("STANIMPORT_VERIFY"):
+        from .middle import verify
+
+        with verify.naming(made_by.name):
+            verify.body(body, made_by.gives, around.given, around.functions.by_key)
+    return body
+
+
+def prepare(options: Options, last: str = OVER_BODIES[-1].name) -> Prepare:
+    """All passes over a body up to the one called `last`, as one function."""
+    chosen = _up_to(last, OVER_BODIES, options.without)
+
+    def run(body: tuple[gprob.Stmt, ...], around: Surroundings) -> tuple[gprob.Stmt, ...]:
+        for p in chosen:
+            if around.traces or not p.traced:
+                body = _verified_body(p.run(body, around), p, around)
+        return body
+
+    return run
+
+
+def _up_to(last: str, passes: Sequence[Pass], without: frozenset[str]) -> list[Pass]:
+    end = next(i for i, p in enumerate(passes) if p.name == last) + 1
+    return [p for p in passes[:end] if p.name not in without]
+
+
+def verify_left_out(without: Iterable[str]) -> None:
+    """
+    Raises:
+        UnknownPass: for what is no pass that may be left out, with the one that was probably meant.
+    """
+    for name in without:
+        if name not in OPTIONAL:
+            if any(p.name == name for p in PASSES):
+                raise UnknownPass(f"the pass {name!r} can't be left out; those that can: {', '.join(OPTIONAL)}")
+            meant = nearest(name, OPTIONAL)
+            hint = f"; did you mean {meant!r}?" if meant else f"; there are {', '.join(OPTIONAL)}"
+            raise UnknownPass(f"there is no pass {name!r}{hint}")
 
 
 def translate(
@@ -85,11 +188,13 @@ def translate(
 
     Raises:
         StanSyntaxError, StanSemanticError: for what is wrong with the program, or not built yet.
+        UnknownPass: for passes to leave out that can't be.
     """
+    verify_left_out(options.without)
     checked, diagnostics, includes = analyse(source, include_paths, strict)
     names = Fresh()
     with _deep():
-        tree = module.build(compile_program(checked, options, names), names, source, name, options)
+        tree = module.build(compile_program(checked, options, names), names, source, name, options, prepare(options))
     seen = tuple((str(path), state) for path, state in includes.seen.items())
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
 
@@ -105,26 +210,56 @@ def _deep() -> Iterator[None]:
         sys.setrecursionlimit(limit)
 
 
-STAGES = ("ast", "typed", "gprob", "loops", "python")
+STAGES = ("ast", "typed", "scheme", *(p.name for p in PASSES), "python")
+ALIASES = {"gprob": OVER_PROGRAM[-1].name, "loops": OVER_BODIES[-1].name}  # after all passes of a kind
 
 
 def dump(stage: str, source: Source, name: str, options: Options, include_paths: Sequence[Path] = ()) -> str:
-    """What a stage makes of a program, as text; `stage` is one of STAGES.
+    """What a stage makes of a program, as text; `stage` is one of STAGES or ALIASES.
 
-    "gprob" shows the program after the passes over the whole of it, "loops" the bodies after those over loops.
+    A pass over bodies shows those of functions as they are compiled for arguments that depend on parameters.
+
+    Raises:
+        StanError: for what is wrong with the program.
+        UnknownPass: for an unknown stage, and passes to leave out that can't be.
     """
+    verify_left_out(options.without)
+    stage = ALIASES.get(stage, stage)
+    if stage not in STAGES:
+        raise UnknownPass(f"there is no stage {stage!r}; there are {', '.join((*STAGES, *ALIASES))}")
+    if stage == "python":
+        return translate(source, name, options, include_paths).text
     diagnostics, includes = Diagnostics(), Includes(source, include_paths)
-    program: ast.Program = parse(source, includes.resolve, diagnostics)
-    if stage == "ast":
-        return repr(program)
-    checked = check_types(program, diagnostics)
-    if stage == "typed":
-        return repr(checked)
-    names = Fresh()
     with _deep():
-        if stage == "gprob":
-            return printer.program(compile_program(checked, options, names))
-        if stage == "loops":
-            bodies = module.bodies(compile_program(checked, options, names), names, source, name, options)
-            return "\n\n".join(printer.block(b) for b in bodies if b) + "\n"
-    return translate(source, name, options, include_paths).text
+        program: ast.Program = parse(source, includes.resolve, diagnostics)
+        if stage == "ast":
+            return repr(program)
+        checked = check_types(program, diagnostics)
+        return repr(checked) if stage == "typed" else _shown(stage, checked, options)
+
+
+def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
+    names = Fresh()
+    if stage == "scheme":
+        program, _ = networks.with_lifted_arguments(checked)
+        return printer.program(SCHEMES[options.scheme](program, names))
+    if any(p.name == stage for p in OVER_PROGRAM):
+        return printer.program(compile_program(checked, options, names, stage))
+    shown = bodies(compile_program(checked, options, names), names, options, stage)
+    return "\n\n".join(f"{label}:\n{printer.block(body, 1)}" for label, body in shown if body) + "\n"
+
+
+def bodies(
+    program: gprob.Program, names: Fresh, options: Options, last: str = OVER_BODIES[-1].name
+) -> Iterator[tuple[str, tuple[gprob.Stmt, ...]]]:
+    """The bodies of a program after the passes over them, with the names of their functions."""
+    run, functions, traces = prepare(options, last), Functions(program), module.TARGETS[options.backend].traces
+    sizes = sizes_of(program)
+    for f in program.functions:
+        given = {p.name: p.type for p in f.parameters}
+        yield f.name, run(f.body, Surroundings(names, functions, tuple(given), given, sizes, f.result, traces, True))
+    for label, b in blocks(program).items():
+        around = Surroundings(
+            names, functions, b.dynamic, b.given, sizes, traces=traces, random_is_dynamic=b.random_is_dynamic
+        )  # fmt: skip
+        yield label, run(b.body, around)

@@ -1,11 +1,13 @@
 """What all tests share."""
 from __future__ import annotations
 
+import os
 import pathlib
 
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
+os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -4,9 +4,10 @@ from __future__ import annotations
 import argparse
 
 from .. import api
+from ..errors import UnknownPass
 from . import parsing
 
-STAGES = ("ast", "typed", "gprob", "loops", "python")
+HELP = "show what a stage makes of it: ast, typed, scheme, gprob, loops, python, or any pass by name"
 EXAMPLES = (
     "translate coin.stan", "translate coin.stan --backend pyro --scheme mixed", "translate dogs.stan --dump loops",
 )  # fmt: skip
@@ -14,14 +15,17 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsing.add_program(parser)
-    parser.add_argument("--dump", choices=STAGES, default="python", help="show what this stage makes of it")
+    parser.add_argument("--dump", metavar="STAGE", default="python", help=HELP)
     parser.add_argument("--without", metavar="PASS", nargs="*", default=(), help="leave out passes, for debugging")
 
 
 def run(options: argparse.Namespace) -> int:
-    text = api.dump(
-        options.file, options.dump, backend=options.backend, scheme=options.scheme,
-        include_paths=options.include_path, without=options.without,
-    )  # fmt: skip
+    try:
+        text = api.dump(
+            options.file, options.dump, backend=options.backend, scheme=options.scheme,
+            include_paths=options.include_path, without=options.without,
+        )  # fmt: skip
+    except UnknownPass as e:
+        parsing.exit_with(str(e))
     print(text, end="")
     return 0

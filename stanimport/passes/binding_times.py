@@ -33,8 +33,8 @@ class Callees(Protocol):
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
 
-    def is_dynamic(self, key: str, arguments: tuple[bool, ...]) -> bool:
-        """Whether the result of a call is dynamic, given which arguments are."""
+    def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
+        """Whether the result of a call is dynamic, given which arguments are, and whether random numbers are."""
 
 
 @dataclass
@@ -61,7 +61,8 @@ class BindingTimes:
                 return False
             return self.random_is_dynamic and e.function.random or any(map(self.is_dynamic, e.arguments))
         if isinstance(e, gprob.CallUser):
-            return self.callees.is_dynamic(e.function, tuple(map(self.is_dynamic, e.arguments)))
+            flags = tuple(map(self.is_dynamic, e.arguments))
+            return self.callees.is_dynamic(e.function, flags, self.random_is_dynamic)
         if isinstance(e, gprob.TargetValue):
             return True
         return any(map(self.is_dynamic, traversal.children(e)))

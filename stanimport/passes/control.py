@@ -15,18 +15,20 @@ from ..middle import gprob, traversal
 from ..source import Span
 from .binding_times import BindingTimes, Loop, escapes_dynamically, walk_statements
 from .normalize import apply
+from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def structure(body: Stmts, times: BindingTimes, names: Fresh, result: Type = VOID) -> Stmts:
+def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body without dynamic escapes, unless they are returns in tail position."""
+    times = around.times(body)
     if not needs_structure(body, times):
         return body
     body = tail_returns(body, times)
     if not _escapes_outside_tail(body, times):
         return body
-    return _Flags(times, names, result).function(body)
+    return _Flags(times, around.names, around.result).function(body)
 
 
 def needs_structure(body: Stmts, times: BindingTimes) -> bool:

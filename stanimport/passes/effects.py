@@ -12,6 +12,7 @@ from stanlib.types import INT, VOID, Type
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
+from .call_graph import closure
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -28,12 +29,7 @@ def run(program: gprob.Program, names: Fresh) -> gprob.Program:
 
 def effectful_functions(program: gprob.Program) -> frozenset[str]:
     """The unique names of the user's functions whose call adds to the target."""
-    found: set[str] = set()
-    while True:
-        new = {f.name for f in program.functions if f.name not in found and (_adds(f.body, found) or _rejects(f))}
-        if not new:
-            return frozenset(found)
-        found |= new
+    return closure(program.functions, _adds, _rejects)
 
 
 def _rejects(f: gprob.FunDef) -> bool:
@@ -46,15 +42,10 @@ def rejects(body: Stmts) -> bool:
     return any(isinstance(n, gprob.Message) and n.kind != "print" for n in traversal.walk(body))
 
 
-def _adds(body: Stmts, effectful: set[str]) -> bool:
-    for node in traversal.walk(body):
-        if isinstance(node, (gprob.Observe, gprob.Factor, gprob.Bind)):
-            return True
-        if isinstance(node, gprob.CallUser) and node.function in effectful:
-            return True
-        if isinstance(node, gprob.Apply) and node.function.effect:
-            return True
-    return False
+def _adds(node: object) -> bool:
+    if isinstance(node, gprob.Apply):
+        return bool(node.function.effect)
+    return isinstance(node, (gprob.Observe, gprob.Factor, gprob.Bind))
 
 
 def _has_library_effect(program: gprob.Program) -> bool:

@@ -11,15 +11,15 @@ from stanlib.types import INT, REAL, ROW_VECTOR, VECTOR
 from ..middle import gprob, traversal
 from .binding_times import BindingTimes, walk_statements
 from .loops.affine import mentions
+from .surroundings import Surroundings
 
-NAME = "predictors"
 Stmts = tuple[gprob.Stmt, ...]
 _NUMBERS, _VECTORS = (INT, REAL), (VECTOR, ROW_VECTOR)
 
 
-def run(body: Sequence[gprob.Stmt], times: BindingTimes) -> Stmts:
-    """The body with its linear predictors as products; `times` are its binding times."""
-    return _Walk(times, frozenset()).block(body)
+def run(body: Stmts, around: Surroundings) -> Stmts:
+    """The body with its linear predictors as products."""
+    return _Walk(around.times(body), frozenset()).block(body)
 
 
 class _Walk:

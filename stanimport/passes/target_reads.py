@@ -15,6 +15,7 @@ from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
 from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..source import Span
+from .call_graph import closure
 from .normalize import apply, map_blocks
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -22,8 +23,8 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program with explicit reads of the target."""
-    readers = _readers(program)
-    if not readers and not _reads((*program.model, *program.recomputed), frozenset()):
+    readers = closure(program.functions, _is_read)
+    if not readers and not any(map(_is_read, traversal.walk((*program.model, *program.recomputed)))):
         return program
     tracker = _Tracker(readers, names)
     rest = tuple(f for f in program.functions if f.name not in readers)
@@ -36,21 +37,8 @@ def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     )
 
 
-def _readers(program: gprob.Program) -> frozenset[str]:
-    """The functions that read the target, themselves or through others."""
-    found: frozenset[str] = frozenset()
-    while True:
-        new = {f.name for f in program.functions if f.name not in found and _reads(f.body, found)}
-        if not new:
-            return found
-        found |= new
-
-
-def _reads(body: Stmts, readers: frozenset[str]) -> bool:
-    for node in traversal.walk(body):
-        if isinstance(node, gprob.TargetValue) or isinstance(node, gprob.CallUser) and node.function in readers:
-            return True
-    return False
+def _is_read(node: object) -> bool:
+    return isinstance(node, gprob.TargetValue)
 
 
 class _Tracker:
@@ -140,9 +128,9 @@ def _element(container: gprob.Var, index: gprob.Expr) -> gprob.Expr:
 
 def total(value: gprob.Expr) -> gprob.Expr:
     """The sum of all components of what is added to the target."""
-    if is_scalar(value.type):
-        return value
-    return gprob.Apply(REAL, value.span, registry.by_symbol("sum"), (value,))
+    if not is_scalar(value.type):
+        value = gprob.Apply(scalar_of(value.type), value.span, registry.by_symbol("sum"), (value,))
+    return value if value.type == REAL else gprob.Promote(REAL, value.span, value)
 
 
 def log_density(d: gprob.Distribution, value: gprob.Expr) -> gprob.Expr:

@@ -22,8 +22,8 @@ from .passed_functions import dynamic_parameters
 class Functions(Protocol):
     """What expressions ask of the user's functions."""
 
-    def variant(self, key: str, dynamic: tuple[bool, ...]) -> str:
-        """The Python name of a function, for a call with these arguments dynamic."""
+    def variant(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
+        """The Python name of a function, for a call with these arguments dynamic, and random numbers or not."""
 
     def is_random(self, key: str) -> bool:
         """Whether a function draws random numbers."""
@@ -48,7 +48,7 @@ class Expressions:
 
     def callee(self, key: str, dynamic: tuple[bool, ...]) -> str:
         """The Python name of a user's function, for a call with these arguments dynamic."""
-        return self.functions.variant(key, dynamic)
+        return self.functions.variant(key, dynamic, self.times.random_is_dynamic)
 
     def with_static(self, names: set[str]) -> "Expressions":
         """The same translation where these variables are known."""

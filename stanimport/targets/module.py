@@ -10,6 +10,7 @@ from stanlib.types import Tuple, dimensions, unwind
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
+from ..passes.surroundings import Prepare, blocks
 from ..source import Source
 from . import bounds
 from .asty import Builder
@@ -39,25 +40,20 @@ class Options:
     without: frozenset[str] = frozenset()  # passes that are left out, for debugging
 
 
-def build(program: gprob.Program, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
-    """The Python module of a program."""
-    return _Module(program, names, source, name, options).build()
-
-
-def bodies(
-    program: gprob.Program, names: Fresh, source: Source, name: str, options: Options
-) -> list[tuple[gprob.Stmt, ...]]:
-    """The bodies of a program's functions as they are turned into code, loops as array code."""
-    made = _Module(program, names, source, name, options)
-    made.build()
-    return made.functions.prepared
+def build(
+    program: gprob.Program, names: Fresh, source: Source, name: str, options: Options, passes: Prepare
+) -> ast.Module:
+    """The Python module of a program; `passes` runs those over the body of each of its functions."""
+    return _Module(program, names, source, name, options, passes).build()
 
 
 class _Module:
-    def __init__(self, program: gprob.Program, names: Fresh, source: Source, name: str, options: Options):
+    def __init__(
+        self, program: gprob.Program, names: Fresh, source: Source, name: str, options: Options, passes: Prepare
+    ):
         self.program, self.source, self.name, self.options = program, source, name, options
         self.target = TARGETS[options.backend]
-        self.functions = UserFunctions(program, self.target.traces, names, without=options.without)
+        self.functions = UserFunctions(program, self.target.traces, names, passes)
         self.b = Builder(program.span)
 
     def build(self) -> ast.Module:
@@ -143,16 +139,16 @@ class _Module:
 
     # --- functions of the module
 
-    def _statements(
-        self, body: tuple[gprob.Stmt, ...], dynamic: Iterable[str], effects: Effects
-    ) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
-        names = Names(self.functions.module)
-        statements, prepared = self.functions.prepare(body, list(dynamic), names, effects)
+    def _statements(self, label: str, effects: Effects) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
+        """The body of one of the module's functions, and what turns it into code."""
+        block, names = blocks(self.program)[label], Names(self.functions.module)
+        around = self.functions.around(block.given, block.dynamic, block.random_is_dynamic)
+        statements, prepared = self.functions.prepare(block.body, around, names, effects)
         return statements, prepared, names
 
     def _transformed_data(self) -> ast.stmt:
         p, b = self.program, self.b
-        statements, body, names = self._statements(p.transformed_data, (), NoEffects())
+        statements, body, names = self._statements("transformed_data", NoEffects())
         names.share((*self._declarations(p.data), *body))
         reads = [self._read(v, statements) for v in p.data]
         made = [*self._random(statements, body), *statements.block(body)]
@@ -200,15 +196,15 @@ class _Module:
         return arguments, renamed
 
     def _model(self) -> ast.stmt:
-        return self._of_data("model", self.program.model)
+        return self._of_data("model")
 
     def _guide(self) -> ast.stmt:
-        return self._of_data("guide", self.program.guide)
+        return self._of_data("guide")
 
-    def _of_data(self, name: str, body: tuple[gprob.Stmt, ...]) -> ast.stmt:
+    def _of_data(self, name: str) -> ast.stmt:
         """The model or the guide: a function of the data that it uses, whose effects are sites."""
         b = self.b
-        statements, prepared, names = self._statements(body, (), ModelEffects())
+        statements, prepared, names = self._statements(name, ModelEffects())
         names.share((*self._declarations(self._given()), *prepared))
         if not self.target.traces:
             statements.sites, statements.bounding = bounds.sites_of(prepared), bounds.bounding(prepared)
@@ -219,9 +215,7 @@ class _Module:
 
     def _generated_quantities(self) -> ast.stmt:
         p, b = self.program, self.b
-        self.functions.random_is_dynamic = True
-        whole = (*p.recomputed, *p.generated_quantities)
-        statements, body, names = self._statements(whole, [v.symbol for v in p.parameters], NoEffects())
+        statements, body, names = self._statements("generated_quantities", NoEffects())
         given = (*self._given(), *p.parameters)
         names.share((*self._declarations(given), *body))
         made = [*self._random(statements, body), *statements.block(body)]

@@ -10,9 +10,8 @@ import numpy as np
 from stanimport import pipeline
 from stanimport.ir.fresh import Fresh
 from stanimport.middle import printer
-from stanimport.passes import loops
+from stanimport.passes.loops import PASSES
 from stanimport.source import Source
-from stanimport.targets import module as modules
 
 FOLDER = pathlib.Path(__file__).parent / "loops"
 NAMES = sorted(p.stem for p in FOLDER.glob("*.stan"))
@@ -26,11 +25,11 @@ def shown(name: str) -> str:
     """The bodies of a program after each pass over loops alone, and after all of them."""
     source = Source(f"{name}.stan", text(name))
     parts = []
-    for label, without in [*((p, set(loops.PASSES) - {p}) for p in loops.PASSES), ("all passes", set())]:
+    for label, without in [*((p, set(PASSES) - {p}) for p in PASSES), ("all passes", set())]:
         options = pipeline.Options(without=frozenset(without), scheme="comprehensive")
         names = Fresh()
         program = pipeline.compile_program(pipeline.analyse(source)[0], options, names)
-        bodies = [printer.block(b) for b in modules.bodies(program, names, source, name, options) if b]
+        bodies = [printer.block(b) for _, b in pipeline.bodies(program, names, options) if b]
         parts.append(f"=== {label}\n" + "\n---\n".join(bodies) + "\n")
     return "\n".join(parts)
 

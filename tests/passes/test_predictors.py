@@ -10,9 +10,7 @@ from numpyro.infer.util import log_density
 from stanimport import pipeline
 from stanimport.ir.fresh import Fresh
 from stanimport.middle import printer
-from stanimport.passes import predictors
 from stanimport.source import Source
-from stanimport.targets import module as modules
 
 DATA = "data { int N; vector[N] x; array[N] real w; array[N] int k; array[N] int<lower=1, upper=3> g; vector[N] y; }"
 PARAMETERS = "parameters { real a; real b; vector[3] c; real<lower=0> s; }"
@@ -44,8 +42,8 @@ def program(body: str) -> str:
 def shown(body: str) -> str:
     source, options, names = Source("p.stan", program(body)), pipeline.Options(scheme="comprehensive"), Fresh()
     compiled = pipeline.compile_program(pipeline.analyse(source)[0], options, names)
-    made = modules.bodies(compiled, names, source, "p", options)
-    return "\n".join(map(printer.block, made))
+    made = pipeline.bodies(compiled, names, options)
+    return "\n".join(printer.block(body) for _, body in made)
 
 
 def value_and_gradient(body: str, count: int, without: tuple[str, ...] = ()):
@@ -70,7 +68,7 @@ def test_other_sums_stay(name):
 @pytest.mark.parametrize("count", [5, 100])
 @pytest.mark.parametrize("name", MODELS)
 def test_density_and_gradient_are_those_of_the_sum(name, count, x64):
-    found, expected = (value_and_gradient(MODELS[name][0], count, w) for w in ((), (predictors.NAME,)))
+    found, expected = (value_and_gradient(MODELS[name][0], count, w) for w in ((), ("predictors",)))
     for one, other in zip(*map(jax.tree.leaves, (found, expected))):
         np.testing.assert_allclose(one, other, rtol=1e-11)
 
@@ -91,6 +89,6 @@ def test_sizes_that_differ_raise(body, x64):
 
 def test_vectors_in_every_lane(x64):
     body = "for (n in 1:N) target += sum(a + b * x + c[g[n]] * x + c[g[n]] * w[n]);"
-    found, expected = (value_and_gradient(body, 70, w) for w in ((), (predictors.NAME,)))
+    found, expected = (value_and_gradient(body, 70, w) for w in ((), ("predictors",)))
     for one, other in zip(*map(jax.tree.leaves, (found, expected))):
         np.testing.assert_allclose(one, other, rtol=1e-11)

@@ -16,12 +16,12 @@ from numpyro import handlers
 from numpyro.infer import init_to_uniform
 from numpyro.infer.util import log_density
 
-from stanimport.passes import loops, predictors
+from stanimport import pipeline
 
 ROOT = pathlib.Path(__file__).parents[2]
 DEEPSTAN = {"multimodal", "vae", "mlp"}
 MODELS = sorted(p.stem for p in (ROOT / "models").glob("*.stan") if p.stem not in DEEPSTAN)
-SWITCHES = (*loops.PASSES, predictors.NAME)
+SWITCHES = pipeline.OPTIONAL
 SOLVED = {"lotka_volterra", "soil_incubation", "one_comp_mm_elim_abs"}  # by steps that differ in the last digits
 
 

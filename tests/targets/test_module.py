@@ -81,3 +81,20 @@ def test_what_a_scheme_lacks_is_refused_when_translated():
     with pytest.raises(stanimport.StanSemanticError, match="mu has no law") as caught:
         stanimport.translate("p.stan", source=SCHOOLS, scheme="generative")
     assert caught.value.lineno == 2
+
+
+def test_a_function_with_random_numbers_is_compiled_for_data_and_for_draws():
+    """In transformed data its loops are Python's, in generated quantities they are traced."""
+    program = """functions {
+      vector noise_rng(int n) {
+        vector[n] x = rep_vector(0, n);
+        for (i in 2:n) { x[i] = normal_rng(x[i - 1], 1); while (x[i] > 3) x[i] = normal_rng(0, 1); }
+        return x;
+      }
+    }
+    transformed data { vector[5] e = noise_rng(5); } generated quantities { vector[5] z = noise_rng(5); }"""
+    made = functions(stanimport.translate("noise.stan", source=program))
+    data, draws = made["noise_rng"], made["noise_rng_"]
+    assert "for i in range(" in data and "while ppl.at(x, i) > 3" in data
+    assert "ppl.for_loop(" in draws and "ppl.while_loop(" in draws
+    assert "noise_rng(" in made["transformed_data"] and "noise_rng_(" in made["generated_quantities"]

@@ -8,14 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...middle import gprob, traversal
+from ..surroundings import Surroundings
 from .accesses import of_statement, written
 from .affine import mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def run(body: Sequence[gprob.Stmt], inside: bool = False) -> Stmts:
-    """The body with definitions moved into the branches that use them; `inside` tells that a loop is around."""
+def run(body: Stmts, around: Surroundings) -> Stmts:
+    """The body with definitions in loops moved into the branches that use them."""
+    return _block(body, False)
+
+
+def _block(body: Sequence[gprob.Stmt], inside: bool) -> Stmts:
+    """The same of a block; `inside` tells that a loop is around."""
     block = list(body)
     if inside:
         for s in body:
@@ -26,9 +32,9 @@ def run(body: Sequence[gprob.Stmt], inside: bool = False) -> Stmts:
 
 def _deeper(s: gprob.Stmt, inside: bool) -> gprob.Stmt:
     if isinstance(s, gprob.For):
-        return replace(s, body=run(s.body, True))
+        return replace(s, body=_block(s.body, True))
     if isinstance(s, gprob.If):
-        return replace(s, then=run(s.then, inside), otherwise=run(s.otherwise, inside))
+        return replace(s, then=_block(s.then, inside), otherwise=_block(s.otherwise, inside))
     return s
 
 

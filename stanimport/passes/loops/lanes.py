@@ -14,6 +14,7 @@ from stanlib.types import INT, Tuple, unwind
 from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
 from ..binding_times import BindingTimes, deciding_arguments, walk_statements
+from ..surroundings import Surroundings
 from . import recurrences
 from .accesses import Access, declared, loop_indices, of_statement, writes, written
 from .affine import key, linear, mentions, mentions_values
@@ -64,6 +65,12 @@ class Scope:
     def varying(self) -> set[str]:
         """The variables that may differ between lanes."""
         return set(self.loops) | {n for n, d in self.home.items() if d}
+
+
+def run(body: Stmts, around: Surroundings) -> Stmts:
+    """The body with loops as lanes and recurrences, where that can be."""
+    times, sizes = around.times(body, flat=True), around.sizes_in(body)
+    return Lanes(times, sizes, around.functions.shaped_by, around.names).block(body, Scope())
 
 
 class Lanes:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, unwind
+from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
 
 from ...ir.fresh import Fresh, stem
 from ...middle import gprob, traversal
@@ -212,7 +212,7 @@ def _row_type(c: Carried) -> Type:
     if count <= dims:
         return array(element, dims - count)
     if dimensions(c.type) == count:
-        return REAL if str(element) not in ("int", "complex") else element
+        return scalar_of(element)
     if element == MATRIX:
         return ROW_VECTOR
     raise NotCarried(c.name)

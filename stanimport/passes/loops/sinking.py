@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...middle import gprob, traversal
+from ..surroundings import Surroundings
 from .accesses import of_statement, written
 from .affine import mentions
 from .private import is_private
@@ -12,8 +13,12 @@ from .private import is_private
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def run(body: Sequence[gprob.Stmt], sizes: Mapping[str, gprob.Sized]) -> Stmts:
+def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with declarations as far inside as they can stand."""
+    return _block(body, around.sizes_in(body))
+
+
+def _block(body: Sequence[gprob.Stmt], sizes: Mapping[str, gprob.Sized]) -> Stmts:
     candidates = [s for s in body if isinstance(s, gprob.Declare) and s.value is None and s.site is None]
     block = _Block(body, sizes) if candidates else None
     for s in candidates:
@@ -68,7 +73,7 @@ def _uses(s: gprob.Stmt) -> set[str]:
 
 def _inside(s: gprob.Stmt, sizes: Mapping[str, gprob.Sized]) -> gprob.Stmt:
     if isinstance(s, (gprob.For, gprob.While)):
-        return replace(s, body=run(s.body, sizes))
+        return replace(s, body=_block(s.body, sizes))
     if isinstance(s, gprob.If):
-        return replace(s, then=run(s.then, sizes), otherwise=run(s.otherwise, sizes))
+        return replace(s, then=_block(s.then, sizes), otherwise=_block(s.otherwise, sizes))
     return s

@@ -14,6 +14,7 @@ from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 from ...ir.fresh import Fresh
 from ...middle import gprob
 from ..normalize import apply
+from ..surroundings import Surroundings
 from .accesses import declared, loop_indices, written
 from .affine import mentions_values
 from .parts import count_of
@@ -25,9 +26,9 @@ _ELEMENTWISE = {
 }  # fmt: skip
 
 
-def run(body: Sequence[gprob.Stmt], names: Fresh) -> Stmts:
+def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with operations of varying length unfolded."""
-    return _Unfold(names).block(body, set())
+    return _Unfold(around.names).block(body, set())
 
 
 class _Unfold:

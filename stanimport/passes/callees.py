@@ -1,0 +1,37 @@
+"""What is known of a program's own functions wherever they are called: the one answer for all passes and targets."""
+from __future__ import annotations
+
+from ..middle import gprob
+from .call_graph import closure
+from .effects import effectful_functions
+from .loops import shapes
+
+
+class Functions:
+    """The functions of a program."""
+
+    def __init__(self, program: gprob.Program):
+        self.by_key = {f.name: f for f in program.functions}
+        self.networks = frozenset(n.name for n in program.networks)
+        self.effectful = effectful_functions(program)
+        self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
+        self._shaped: dict[str, frozenset[int]] = {}
+
+    def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
+        """Whether the result of a call is: if any argument is, if it adds to the target, for random numbers."""
+        if key in self.networks:
+            return True  # what a network computes changes as it is trained
+        return any(arguments) or key in self.effectful or random_is_dynamic and key in self.random
+
+    def shaped_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that decide shapes or the bounds of loops in a function."""
+        if key in self.networks:
+            return frozenset()
+        if key not in self._shaped:
+            self._shaped[key] = frozenset()  # while a recursive function is looked at
+            self._shaped[key] = shapes.deciding(self.by_key[key], self.shaped_by)
+        return self._shaped[key]
+
+
+def _draws(node: object) -> bool:
+    return isinstance(node, gprob.Apply) and node.function.random

@@ -1,0 +1,82 @@
+"""What a pass over one body is told of what is around it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from stanlib.types import VOID, Type
+
+from ..ir.fresh import Fresh
+from ..middle import gprob
+from .binding_times import BindingTimes, analyse, walk_statements
+from .callees import Functions
+
+Stmts = tuple[gprob.Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is around a body.
+
+    Attributes:
+        names: the supply of names.
+        functions: the functions of the program.
+        dynamic: the variables that are dynamic when the body begins.
+        given: the types of the variables that are bound when it begins.
+        sizes: the declared sizes of variables from outside.
+        result: the type of what the body returns.
+        traces: whether the backend traces control flow over dynamic values.
+        random_is_dynamic: whether random numbers are.
+    """
+
+    names: Fresh
+    functions: Functions
+    dynamic: tuple[str, ...] = ()
+    given: Mapping[str, Type] = field(default_factory=dict)
+    sizes: Mapping[str, gprob.Sized] = field(default_factory=dict)
+    result: Type = VOID
+    traces: bool = True
+    random_is_dynamic: bool = False
+
+    def times(self, body: Stmts, flat: bool = False) -> BindingTimes:
+        """The binding times of the body."""
+        return analyse(body, self.dynamic, self.functions, self.traces, self.random_is_dynamic, flat)
+
+    def sizes_in(self, body: Stmts) -> dict[str, gprob.Sized]:
+        """The declared sizes of variables, those of the body too."""
+        own = (s for s in walk_statements(body) if isinstance(s, (gprob.Declare, gprob.Sample)))
+        return {**self.sizes, **{s.name: s.sized for s in own}}
+
+
+Prepare = Callable[[Stmts, Surroundings], Stmts]  # all passes over a body
+
+
+@dataclass(frozen=True)
+class Block:
+    """The body of a function that a module offers.
+
+    `given` are the types of the variables that are bound when it begins, `dynamic` those of them that are dynamic.
+    """
+
+    body: Stmts
+    given: Mapping[str, Type]
+    dynamic: tuple[str, ...] = ()
+    random_is_dynamic: bool = False
+
+
+def blocks(program: gprob.Program) -> dict[str, Block]:
+    """The functions that a module offers, by name."""
+    quantities = (*program.recomputed, *program.generated_quantities)
+    read = {v.symbol: v.sized.type for v in program.data}
+    data = read | {v.symbol: v.sized.type for v in program.transformed_data_variables}
+    parameters = {v.symbol: v.sized.type for v in program.parameters}
+    return {
+        "transformed_data": Block(program.transformed_data, read), "model": Block(program.model, data),
+        "guide": Block(program.guide, data),
+        "generated_quantities": Block(quantities, data | parameters, tuple(parameters), True),
+    }  # fmt: skip
+
+
+def sizes_of(program: gprob.Program) -> dict[str, gprob.Sized]:
+    """The declared sizes of what all functions of a module take."""
+    return {v.symbol: v.sized for v in (*program.data, *program.transformed_data_variables)}
