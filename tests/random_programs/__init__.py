@@ -1,0 +1,1 @@
+"""Random Stan programs, against Stan itself and against each other's translations."""

@@ -1,0 +1,62 @@
+"""Random functions: plain, recursive, with early returns, _lp, _lpdf and _lpmf."""
+from __future__ import annotations
+
+from .containers import expression
+from .kinds import INT, REAL, Kind, array, matrix, unsized, vector
+from .scope import Place, Signature, Variable
+from .statements import indented, statements
+
+Lines = list[str]
+
+
+def function(place: Place, sizes: list[int]) -> Lines:
+    """A new function, added to the place."""
+    c = place.choices
+    suffix = c.weighted([(6, ""), (2, "lp"), (2, "lpdf"), (1, "lpmf")])
+    if suffix == "" and c.chance(15):
+        return recursive(place)
+    n = c.pick(sizes)
+    options = [REAL, vector(n), INT, array(REAL, n), matrix(n, 2), array(INT, n)]
+    first = {"lpdf": REAL if c.chance(60) else vector(n), "lpmf": INT}.get(suffix)
+    kinds = ([first] if first else []) + [c.pick(options) for _ in range(c.between(1, 2))]
+    result: Kind | None = REAL
+    if suffix in ("", "lp"):
+        result = c.weighted([(5, REAL), (2, vector(n)), (1, None if suffix == "lp" else REAL)])
+    return _written(place, kinds, result, suffix)
+
+
+def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) -> Lines:
+    c = place.choices
+    stem = place.names.fresh()
+    name = f"{stem}_{suffix}" if suffix else stem
+    data = tuple(kind in (REAL, INT) and i > 0 and c.chance(15) for i, kind in enumerate(kinds))
+    bounds = (1, 3)
+    inside = Place(c, place.names, place.features - {"ragged", "target"}, "function", functions=list(place.functions),
+                   budget=8, result=result, returns=True, escapes=c.chance(50), target=suffix == "lp")  # fmt: skip
+    arguments = []
+    for kind, is_data in zip(kinds, data):
+        argument = inside.add(Variable(place.names.fresh(), kind, *bounds, is_data, is_data))
+        arguments.append(f"{'data ' if is_data else ''}{unsized(kind)} {argument.name}")
+        if kind.name == "vector" and kind.dims[0]:
+            inside.sizes[f"num_elements({argument.name})"] = kind.dims[0]
+    bar = suffix in ("lpdf", "lpmf")
+    body = statements(inside, 3, 65)
+    if result is not None:
+        body.append(f"return {expression(inside, result, 2)};")
+    place.functions.append(Signature(name, tuple(kinds), data, result, suffix, (bounds,) * len(kinds)))
+    del bar
+    head = f"{unsized(result) if result else 'void'} {name}({', '.join(arguments)}) {{"
+    return [head, *indented(body), "}"]
+
+
+def recursive(place: Place) -> Lines:
+    """A function that calls itself, a known number of times."""
+    c = place.choices
+    name, n, x = (place.names.fresh() for _ in range(3))
+    inside = Place(c, place.names, place.features - {"ragged", "target"}, "function", functions=list(place.functions))
+    inside.add(Variable(x, REAL))
+    inside.add(Variable(n, INT, 0, 3, True, True))
+    step = expression(inside, REAL, 1)
+    place.functions.append(Signature(name, (REAL, INT), (False, True), REAL, "", ((0, 0), (0, 3))))
+    return [f"real {name}(real {x}, data int {n}) {{", f"  if ({n} <= 0) return {x};",
+            f"  return {name}({step}, {n} - 1) * 0.5 + {x};", "}"]  # fmt: skip

@@ -1,0 +1,246 @@
+"""A whole random program: blocks, data, and the names of what it draws at random."""
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from .choices import Choices
+from .containers import expression
+from .functions import function
+from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, matrix, row_vector, sized, tuple_of, vector
+from .laws import prior
+from .names import Names
+from .scope import Place, Variable, size
+from .statements import indented, statements
+
+FEATURES = {
+    "library": 35, "truncation": 30, "ragged": 30, "tuples": 5, "complex": 5, "rng": 25, "adversarial": 45, "target": 8,
+    "constrained": 50,
+}  # fmt: skip
+
+
+@dataclass
+class RandomProgram:
+    """`text` as we get it and `stan_text` as Stan gets it: `~` with all constants. `random` are drawn at random."""
+
+    text: str
+    stan_text: str
+    data: dict[str, Any] = field(default_factory=dict)
+    random: frozenset[str] = frozenset()
+    features: frozenset[str] = frozenset()
+
+
+def program(c: Choices) -> RandomProgram:
+    """A program by its choices."""
+    features = frozenset(name for name, percent in FEATURES.items() if c.chance(percent))
+    names = Names(c, "adversarial" in features)
+    place = Place(c, names, features)
+    data: dict[str, Any] = {}
+    declarations = data_block(place, data)
+    blocks = {"functions": functions_block(place), "data": declarations}
+    blocks["transformed data"] = transformed_data(place)
+    blocks["parameters"] = parameters_block(place)
+    blocks |= computed_blocks(place)
+    order = ("functions", "data", "transformed data", "parameters", "transformed parameters", "model",
+             "generated quantities")  # fmt: skip
+    text = "".join(_block(b, blocks[b]) for b in order if blocks[b] or b in ("parameters", "model"))
+    return RandomProgram(_ours(text), _stans(text), data, frozenset(names.random), features)
+
+
+def _block(name: str, lines: list[str]) -> str:
+    return f"{name} {{\n" + "".join(f"{line}\n" for line in indented(lines)) + "}\n"
+
+
+def _ours(text: str) -> str:
+    return re.sub(r"\x00(.*?)\x01.*?\x02", r"\1", text, flags=re.DOTALL)
+
+
+def _stans(text: str) -> str:
+    return re.sub(r"\x00.*?\x01(.*?)\x02", r"\1", text, flags=re.DOTALL)
+
+
+def data_block(place: Place, data: dict[str, Any]) -> list[str]:
+    """Sizes, then containers of all kinds."""
+    c = place.choices
+    lines = []
+    for values in ((3, 2, 4, 1), (2, 3, 1, 0))[: 1 + c.chance(60)]:
+        name, value = place.names.fresh(), c.pick(values)
+        lines.append(f"int{c.pick(['', '<lower=0>'])} {name};")
+        data[name] = value
+        place.sizes[name] = value
+        place.add(Variable(name, INT, value, value, True, True))
+    n = next(iter(place.sizes.values()))
+    for kind in c.pick([(vector(n), array(INT, n)), (REAL, array(REAL, n)), (matrix(n, 2), array(INT, n)), ()]):
+        lines.append(datum(place, data, kind))
+    for _ in range(2):
+        if c.chance(40):
+            kinds = [REAL, vector(n), array(INT, n), matrix(n, 3), row_vector(n), array(vector(2), n), array(array(REAL, 2), n),
+                     array(array(INT, 2), n), INT, array(matrix(2, 2), n), vector(0)]  # fmt: skip
+            lines.append(datum(place, data, c.pick(kinds)))
+    if "tuples" in place.features:
+        lines.append(datum(place, data, tuple_of(REAL, INT)))
+    if "ragged" in place.features:
+        lines += ragged(place, data)
+    return lines
+
+
+def datum(place: Place, data: dict[str, Any], kind: Kind) -> str:
+    """A variable of the data block, with its value."""
+    c = place.choices
+    top = c.pick([max(1, next(iter(place.sizes.values()))), 1, 3])
+    low = 1 if c.chance(50) else 0
+    value = drawn(c, kind, low, max(top, low))
+    name = place.names.fresh()
+    data[name] = value
+    numbers = [x for x in flat(value) if isinstance(x, int)] or [1]
+    place.add(Variable(name, kind, min(numbers), max(numbers), True, True))
+    return declared(kind, [size(place, n) for n in all_dims(kind)], name) + ";"
+
+
+def drawn(c: Choices, kind: Kind, low: int, high: int) -> Any:
+    """A value of a kind; ints within [low, high]."""
+    if kind == INT:
+        return c.between(low, high)
+    if kind == REAL:
+        return (c.below(41) - 15) / 10
+    if kind == COMPLEX:
+        return [(c.below(41) - 15) / 10, 0.5]
+    if kind.name == "tuple":
+        return {str(i): drawn(c, item, low, high) for i, item in enumerate(kind.items, 1)}
+    if kind.name == "array":
+        return [drawn(c, kind.element, low, high) for _ in range(kind.dims[0])]
+    if kind.name == "matrix":
+        return [[drawn(c, REAL, low, high) for _ in range(kind.dims[1])] for _ in range(kind.dims[0])]
+    return [drawn(c, REAL, low, high) for _ in range(kind.dims[0])]
+
+
+def flat(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [x for v in value.values() for x in flat(v)]
+    return [x for v in value for x in flat(v)] if isinstance(value, list) else [value]
+
+
+def ragged(place: Place, data: dict[str, Any]) -> list[str]:
+    """Groups of different lengths, laid one after the other; some may be empty."""
+    c = place.choices
+    lengths = [c.pick([1, 2, 0, 3]) for _ in range(c.between(1, 3))]
+    starts = [1 + sum(lengths[:i]) for i in range(len(lengths))]
+    total = max(1, sum(lengths))
+    starts = [min(s, total) for s in starts]
+    ends = [s + n - 1 for s, n in zip(starts, lengths)]
+    data |= {"NG": len(lengths), "NR": total, "start_g": starts, "length_g": lengths, "end_g": ends}
+    place.sizes |= {"NG": len(lengths), "NR": total}
+    data["ragged_y"] = drawn(c, vector(total), 0, 1)
+    place.add(Variable("ragged_y", vector(total), data=True, static=True))
+    place.names.used |= {"NG", "NR", "start_g", "length_g", "end_g", "ragged_y"}
+    return ["int NG;", "int NR;", "array[NG] int start_g;", "array[NG] int length_g;", "array[NG] int end_g;",
+            "vector[NR] ragged_y;"]  # fmt: skip
+
+
+def functions_block(place: Place) -> list[str]:
+    c = place.choices
+    lines: list[str] = []
+    sizes = sorted({n for n in place.sizes.values() if n < 5}) or [2]
+    for _ in range(2):
+        with c.span():
+            if c.chance(35):
+                lines += function(place, sizes)
+    return lines
+
+
+def transformed_data(place: Place) -> list[str]:
+    if not place.choices.chance(30):
+        return []
+    inside = place.inner(block="transformed data", functions=[], features=place.features - {"ragged"})
+    lines = statements(inside, 3)
+    known = {v.name for v in place.variables}
+    for v in inside.variables:
+        if v.name not in known:
+            place.add(Variable(v.name, v.kind, v.low, v.high, True, True))
+    return lines
+
+
+def parameters_block(place: Place) -> list[str]:
+    lines = [parameter(place)]
+    for _ in range(3):
+        with place.choices.span():
+            if place.choices.chance(60):
+                lines.append(parameter(place))
+    return lines
+
+
+def parameter(place: Place) -> str:
+    """A parameter, with a constraint or without."""
+    c = place.choices
+    n = c.pick([v for v in place.sizes.values() if v < 5] or [2])
+    plain = [REAL, vector(n), array(REAL, n), matrix(2, n), row_vector(n), array(vector(2), n)]
+    if "tuples" in place.features:
+        plain.append(tuple_of(REAL, vector(n)))
+    if "complex" in place.features:
+        plain.append(COMPLEX)
+    name = place.names.fresh()
+    if "constrained" not in place.features or c.chance(50):
+        kind = c.pick(plain)
+        place.add(Variable(name, kind))
+        return declared(kind, [size(place, d) for d in all_dims(kind)], name) + ";"
+    place.unbounded = False
+    return constrained(place, name, n)
+
+
+def constrained(place: Place, name: str, n: int) -> str:
+    c = place.choices
+    if c.chance(50):
+        kind = c.pick([REAL, vector(n), array(REAL, n)])
+        reals = [v.name for v in place.of(REAL)]
+        bound = c.pick([*reals, "0.2"])
+        form = c.pick(["<lower=0>", "<upper=1.5>", "<lower=-1, upper=2>", f"<lower={bound}>", f"<offset={bound}, multiplier=2>",
+                       f"<lower={bound}, upper={bound} + 1>", "<multiplier=0.5>"])  # fmt: skip
+        place.add(Variable(name, kind))
+        if form == "<lower=0>":
+            place.names.positive.add(name)
+        return declared(kind, [size(place, d) for d in all_dims(kind)], name, form) + ";"
+    k = max(2, n)
+    forms: list[tuple[str, Kind]] = [
+        (f"simplex[{k}]", vector(k)), (f"ordered[{k}]", vector(k)), (f"positive_ordered[{k}]", vector(k)),
+        (f"unit_vector[{k}]", vector(k)), (f"cholesky_factor_corr[{k}]", matrix(k, k)), (f"cov_matrix[{k}]", matrix(k, k)),
+        (f"corr_matrix[{k}]", matrix(k, k)), (f"cholesky_factor_cov[{k}]", matrix(k, k)),
+        (f"sum_to_zero_vector[{k}]", vector(k)), (f"array[2] simplex[{k}]", array(vector(k), 2)),
+    ]  # fmt: skip
+    form, kind = c.pick(forms)
+    place.add(Variable(name, kind))
+    return f"{form} {name};"
+
+
+def computed_blocks(place: Place) -> dict[str, list[str]]:
+    c = place.choices
+    out: dict[str, list[str]] = {"transformed parameters": [], "generated quantities": []}
+    parameters = [v for v in place.variables if not v.data]
+    if c.chance(60):
+        inside = place.inner(block="transformed parameters", outermost=True)
+        out["transformed parameters"] = statements(inside, 4, 85)
+        known = {v.name for v in place.variables}
+        for v in inside.variables:
+            if v.name not in known:
+                place.add(Variable(v.name, v.kind, v.low, v.high))
+    features = place.features if place.unbounded else place.features - {"target"}
+    inside = place.inner(block="model", target=True, features=features)
+    out["model"] = [*priors(inside, parameters), *statements(inside, 4, 90)]
+    if c.chance(60):
+        inside = place.inner(block="generated quantities")
+        out["generated quantities"] = statements(inside, 3, 90)
+    return out
+
+
+def priors(place: Place, parameters: list[Variable]) -> list[str]:
+    """Laws of parameters, by which the density is proper and the mixed scheme has something to merge."""
+    lines = []
+    for v in parameters:
+        with place.choices.span():
+            if v.kind.name in ("real", "vector", "array") and v.kind.name != "tuple" and place.choices.chance(45):
+                if v.kind.name != "array" or v.kind.element == REAL:
+                    lines.append(prior(place, v.kind, v.name, v.name in place.names.positive))
+    return lines
+
+
+__all__ = ["RandomProgram", "expression", "program", "sized"]

@@ -1,0 +1,132 @@
+"""One program on trial: what Stan says, what each of our translations says, and how they differ."""
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from stanimport.passes import PASSES, loops, predictors
+
+from ..referee import ours
+from ..referee.outcome import Outcome, differences
+from ..referee.stan import Refused, Stan, Unsupported
+from .program import RandomProgram
+
+ALL = (*(name for name, _ in PASSES if name != "normalize"), *loops.PASSES, predictors.NAME)
+POINTS = 2
+
+
+@dataclass(frozen=True)
+class Way:
+    """One of our translations: backend, scheme, passes left out, compiled or not."""
+
+    backend: str = "numpyro"
+    scheme: str = "mixed"
+    without: tuple[str, ...] = ()
+    jit: bool = True
+
+    def __str__(self) -> str:
+        left_out = "no passes" if self.without == OPTIONAL else f"without {self.without[0]}" if self.without else "all passes"
+        return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', not compiled'}"
+
+
+OPTIONAL = tuple(p for p in ALL if p not in ("effects", "target_reads"))  # the others are needed by what follows
+LEFT_OUT: tuple[tuple[str, ...], ...] = ((), OPTIONAL, *((p,) for p in OPTIONAL))
+WAYS = tuple(Way(b, s, w) for b in ("numpyro", "pyro") for s in ("mixed", "comprehensive") for w in LEFT_OUT)
+FIRST = (Way(), Way("pyro"))
+PLAIN = Way("pyro", "comprehensive", OPTIONAL)  # statement by statement
+
+
+@dataclass
+class Verdict:
+    """How a program fared: "same", "rejected" (Stan throws at each point), "unrefereed", "differs" or "refused".
+
+    `found` holds the differences by translation; `referee` tells who was compared with.
+    """
+
+    what: str
+    found: dict[str, list[str]] = field(default_factory=dict)
+    referee: str = "Stan"
+    reason: str = ""
+
+
+def rotation(number: int) -> Iterator[Way]:
+    """The translations that a program gets: the default on both backends, and others by turns."""
+    yield from FIRST
+    others = [w for w in WAYS if w not in FIRST]
+    quick = [w for w in others if w.backend == "pyro"]
+    yield quick[number % len(quick)]
+    if number % 2:
+        slow = [w for w in others if w.backend == "numpyro"]
+        yield slow[number // 2 % len(slow)]
+
+
+def points(size: int, seed: str) -> list[np.ndarray]:
+    draw = random.Random(seed)
+    return [np.array([round(draw.gauss(0.1, 0.8), 3) for _ in range(size)]) for _ in range(POINTS)]
+
+
+def trial(program: RandomProgram, ways: Sequence[Way], seed: str) -> Verdict:
+    """The verdict on a program, by some of our translations."""
+    try:
+        stan = Stan(program.stan_text, program.data)
+    except Refused as e:
+        return Verdict("refused", reason=str(e))
+    except Unsupported as e:
+        return _among_ourselves(program, ways, seed, str(e))
+    at = points(stan.size, seed)
+    expected = [without_random(stan.at(p), program) for p in at]
+    if not any(e.is_finite for e in expected):
+        return Verdict("rejected", reason=expected[0].rejected or "not finite")
+    return _compared(program, ways, at, expected, "Stan")
+
+
+def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:
+    """The verdict of the plain translation, where Stan has none."""
+    size = _size(program)
+    if size is None:
+        return Verdict("differs", {str(PLAIN): ["raised: " + _error(program)]}, "ourselves", reason)
+    at = points(size, seed)
+    expected = _run(program, PLAIN, at)
+    if any(e.rejected for e in expected):
+        return Verdict("differs", {str(PLAIN): [f"raised: {expected[0].rejected}"]}, "ourselves", reason)
+    verdict = _compared(program, ways, at, expected, "ourselves")
+    return Verdict("unrefereed", {}, "ourselves", reason) if verdict.what == "same" else verdict
+
+
+def _size(program: RandomProgram) -> int | None:
+    from stanimport.inference.pyro_methods import Density
+
+    try:
+        with ours._double("pyro"):
+            return Density(ours.translated(program.text, PLAIN.backend, PLAIN.scheme, PLAIN.without), program.data).size
+    except Exception:
+        return None
+
+
+def _error(program: RandomProgram) -> str:
+    return _run(program, PLAIN, [np.zeros(0)])[0].rejected
+
+
+def _compared(
+    program: RandomProgram, ways: Sequence[Way], at: list[np.ndarray], expected: list[Outcome], referee: str
+) -> Verdict:
+    found = {}
+    for way in ways:
+        wrong = differences(_run(program, way, at), expected)
+        if wrong:
+            found[str(way)] = wrong
+    return Verdict("differs" if found else "same", found, referee)
+
+
+def _run(program: RandomProgram, way: Way, at: list[np.ndarray]) -> list[Outcome]:
+    made = ours.outcomes(program.text, program.data, at, way.backend, way.scheme, way.without, way.jit)
+    return [without_random(o, program) for o in made]
+
+
+def without_random(outcome: Outcome, program: RandomProgram) -> Outcome:
+    """The outcome without what is drawn at random."""
+    outcome.values = {n: v for n, v in outcome.values.items() if n.partition("[")[0] not in program.random}
+    return outcome

@@ -1,0 +1,156 @@
+"""Processes that try programs, so that one which hangs or takes the process down is counted and no more."""
+from __future__ import annotations
+
+import multiprocessing
+import os
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+LIFE = 300  # programs that one process tries: compiled code stays in its memory
+SECONDS = 120.0
+
+
+@dataclass
+class Found:
+    """The fate of a program of a seed: `kind` groups those that went wrong alike."""
+
+    number: int
+    what: str
+    kind: str = ""
+    way: str = ""
+    report: str = ""
+
+
+def kind_of(way: str, wrong: Sequence[str]) -> str:
+    """What a difference is called, without its numbers and names."""
+    text = re.sub(r"'[^']*'|\"[^\"]*\"", "'_'", wrong[0]) if wrong[0].startswith("raised") else wrong[0].partition(":")[0]
+    return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
+
+
+def tried(seed: int, number: int, thorough: bool) -> Found:
+    """One program on trial, by number."""
+    from .choices import numbered
+    from .program import program
+    from .trial import WAYS, rotation, trial
+
+    made = program(numbered(seed, number))
+    verdict = trial(made, WAYS if thorough else list(rotation(number)), f"{seed}-{number}")
+    if verdict.what != "differs":
+        return Found(number, verdict.what, report=verdict.reason[:300])
+    way, wrong = next(iter(verdict.found.items()))
+    report = "\n".join(f"// {w}: {line}" for w, lines in verdict.found.items() for line in lines)
+    return Found(number, "differs", kind_of(way, wrong), way, f"// by {verdict.referee}\n{report}")
+
+
+def shrink(seed: int, number: int, kind: str, way: str, seconds: float) -> tuple[str, dict[str, Any]]:
+    """The text and data of the smallest program found that goes wrong alike in one translation."""
+    from .choices import Choices, numbered
+    from .program import RandomProgram, program
+    from .shrinking import shrunk
+    from .trial import WAYS, trial
+
+    chosen = [w for w in WAYS if str(w) == way]
+
+    def wrong(p: RandomProgram) -> bool:
+        found = trial(p, chosen, f"{seed}-{number}").found
+        return any(kind_of(w, d) == kind for w, d in found.items())
+
+    choices = numbered(seed, number)
+    program(choices)
+    small = program(Choices(given=shrunk(choices.taken, wrong, seconds).taken))
+    return small.text, small.data
+
+
+def _serve(connection: Connection) -> None:
+    """Answer tasks until the other end closes."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    warnings.simplefilter("ignore")
+    while True:
+        try:
+            task, arguments = connection.recv()
+        except EOFError:
+            return
+        try:
+            connection.send({"try": tried, "shrink": shrink}[task](*arguments))
+        except Exception as e:
+            connection.send(e)
+
+
+class Worker:
+    """A process with one task at a time."""
+
+    def __init__(self) -> None:
+        self.connection, theirs = multiprocessing.get_context("spawn").Pipe()
+        self.process = multiprocessing.get_context("spawn").Process(target=_serve, args=(theirs,), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.tasks = 0
+
+    def ask(self, task: str, *arguments: Any) -> None:
+        self.tasks += 1
+        self.connection.send((task, arguments))
+
+    def answer(self, seconds: float) -> Any:
+        """The answer; TimeoutError or EOFError if there is none."""
+        if not self.connection.poll(seconds):
+            raise TimeoutError
+        answer = self.connection.recv()
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def run(seed: int, numbers: Sequence[int], jobs: int, thorough: bool) -> Iterator[Found]:
+    """The fates of programs, as they come."""
+    left = iter(numbers)
+    busy: dict[Worker, int] = {}
+    for worker in [Worker() for _ in range(jobs)]:
+        _next(worker, left, busy, seed, thorough)
+    try:
+        while busy:
+            ready = wait([w.connection for w in busy], timeout=SECONDS)
+            done = [w for w in busy if w.connection in ready] or list(busy)
+            for worker in done:
+                number = busy.pop(worker)
+                yield _answer(worker, number)
+                alive = worker.tasks < LIFE and worker.process.is_alive()
+                if not alive:
+                    worker.end()
+                    worker = Worker()
+                _next(worker, left, busy, seed, thorough)
+    finally:
+        for worker in busy:
+            worker.end()
+
+
+def _next(worker: Worker, left: Iterator[int], busy: dict[Worker, int], seed: int, thorough: bool) -> None:
+    number = next(left, None)
+    if number is None:
+        worker.end()
+        return
+    busy[worker] = number
+    worker.ask("try", seed, number, thorough)
+
+
+def _answer(worker: Worker, number: int) -> Found:
+    try:
+        found = worker.answer(0)
+        assert isinstance(found, Found)
+        return found
+    except TimeoutError:
+        worker.end()
+        return Found(number, "hangs", "hangs")
+    except (EOFError, ConnectionError):
+        worker.end()
+        return Found(number, "crashes", "crashes")
+    except Exception as e:
+        return Found(number, "generator", f"generator {type(e).__name__}: {e}")

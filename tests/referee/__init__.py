@@ -1,0 +1,1 @@
+"""Stan's own arithmetic, and ours, at the same points of the unconstrained scale."""

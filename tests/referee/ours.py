@@ -1,0 +1,159 @@
+"""Our log density, gradient and variables at points of the unconstrained scale, on both backends.
+
+A point holds the unconstrained parameters in Stan's order: in the order of declaration, matrices by columns.
+"""
+from __future__ import annotations
+
+import contextlib
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from stanimport import pipeline
+from stanimport.inference.posterior import Posterior
+from stanimport.source import Source
+from stanlib.program import Variable
+
+from .outcome import Outcome
+
+# What XLA need not do for a program that runs twice.
+_QUICK = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False,
+          "xla_llvm_disable_expensive_passes": True}  # fmt: skip
+_KEY = np.zeros(2, np.uint32)
+
+
+def translated(text: str, backend: str, scheme: str, without: Sequence[str] = ()) -> types.ModuleType:
+    """The module of a program, translated with some passes left out."""
+    options = pipeline.Options(backend, scheme, frozenset(without))
+    tree = pipeline.translate(Source("program.stan", text), "program", options).tree
+    module = types.ModuleType("program")
+    exec(compile(tree, "program.stan", "exec"), module.__dict__)
+    return module
+
+
+def outcomes(
+    text: str, data: dict[str, Any], points: Sequence[np.ndarray], backend: str = "numpyro", scheme: str = "mixed",
+    without: Sequence[str] = (), jit: bool = True,
+) -> list[Outcome]:  # fmt: skip
+    """What the program computes at each point; an error becomes the reason of a rejection."""
+    try:
+        with _double(backend):
+            module = translated(text, backend, scheme, without)
+            evaluate = (_numpyro if backend == "numpyro" else _pyro)(module, data, jit)
+            return [evaluate(p) for p in points]
+    except Exception as e:
+        return [Outcome(rejected=f"{type(e).__name__}: {e}")] * len(points)
+
+
+@contextlib.contextmanager
+def _double(backend: str) -> Iterator[None]:
+    if backend == "numpyro":
+        with jax.enable_x64(True):
+            yield
+        return
+    import torch
+
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _numpyro(module: types.ModuleType, data: dict[str, Any], jit: bool) -> Callable[[np.ndarray], Outcome]:
+    posterior = Posterior(module, module.transformed_data(**data))
+    order = stan_order(module.stan.parameters, posterior.shapes)
+
+    def everything(point: Any) -> Any:
+        value, gradient = jax.value_and_grad(posterior.log_density)(point)
+        return value, gradient, posterior.everything(_KEY, point)
+
+    run = everything
+    if jit:
+        run = jax.jit(everything).lower(np.zeros(posterior.size)).compile(compiler_options=_QUICK)
+
+    def at(point: np.ndarray) -> Outcome:
+        _check_size(point, posterior.size)
+        value, gradient, made = run(point[order])
+        back = np.empty(len(order))
+        back[order] = np.asarray(gradient)
+        return Outcome(float(value), back, entries(module, made))
+
+    return at
+
+
+def _pyro(module: types.ModuleType, data: dict[str, Any], jit: bool) -> Callable[[np.ndarray], Outcome]:
+    import torch
+
+    from stanimport.inference.pyro_methods import Density
+
+    density = Density(module, data)
+    order = stan_order(module.stan.parameters, density.shapes)
+
+    def at(point: np.ndarray) -> Outcome:
+        _check_size(point, density.size)
+        given = torch.tensor(point[order], requires_grad=True)
+        value = density(given)
+        gradient = torch.zeros_like(given)
+        if value.requires_grad:
+            (found,) = torch.autograd.grad(value, given, allow_unused=True)
+            gradient = gradient if found is None else found
+        back = np.empty(len(order))
+        back[order] = gradient.numpy()
+        constrained = density.constrain(given.detach())
+        return Outcome(float(value), back, entries(module, density.everything(constrained)))
+
+    return at
+
+
+def _check_size(point: np.ndarray, size: int) -> None:
+    if len(point) != size:
+        raise ValueError(f"Stan has {len(point)} unconstrained parameters, the translation {size}")
+
+
+def stan_order(parameters: Sequence[Variable], shapes: dict[str, tuple[int, ...]]) -> np.ndarray:
+    """Of each entry of our points, where it stands in Stan's."""
+    sizes = [int(np.prod(s)) for s in shapes.values()]
+    starts = dict(zip(shapes, np.cumsum([0, *sizes])))
+    order, at = np.zeros(sum(sizes), int), 0
+    for leaf, type_ in _leaf_kinds(parameters):
+        parts = [leaf] if leaf in shapes else [f"{leaf}.real", f"{leaf}.imag"]
+        places = np.arange(int(np.prod(shapes[parts[0]]))) * len(parts)
+        for i, part in enumerate(parts):  # Stan has the parts of a complex number side by side
+            order[starts[part] : starts[part] + len(places)] = at + i + _by_columns(places, shapes[part], type_)
+        at += len(places) * len(parts)
+    return order
+
+
+def _by_columns(places: np.ndarray, shape: tuple[int, ...], type_: str) -> np.ndarray:
+    """Stan has matrices by columns; those that a transform makes are flat on the unconstrained scale."""
+    if not type_.endswith("matrix") or len(shape) < 2:
+        return places
+    return places.reshape(*shape[:-2], shape[-1], shape[-2]).swapaxes(-1, -2).ravel()
+
+
+def _leaf_kinds(variables: Sequence[Variable], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for i, v in enumerate(variables, 1):
+        name = f"{prefix}.{i}" if prefix else v.name
+        if v.items:
+            yield from _leaf_kinds(v.items, name)
+        else:
+            yield name, v.type
+
+
+def entries(module: types.ModuleType, made: dict[str, Any]) -> dict[str, float]:
+    """The entries of arrays under Stan's names: "m[1,2]"; items of tuples and parts of complex numbers are left as ours."""
+    out = {}
+    for name, value in made.items():
+        array = np.asarray(value)
+        for at in np.ndindex(array.shape):
+            label = f"{name}[{','.join(str(i + 1) for i in at)}]" if at else name
+            if np.iscomplexobj(array):
+                out |= {f"{label}.real": float(array[at].real), f"{label}.imag": float(array[at].imag)}
+            else:
+                out[label] = float(array[at])
+    return out

@@ -1,0 +1,65 @@
+"""What a program computes at one point: the same for Stan and for us, and how two of them differ."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+RELATIVE, ABSOLUTE = 1e-7, 1e-9
+LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not compared by number
+
+
+@dataclass
+class Outcome:
+    """The log density up to a constant, its gradient, and the program's variables by Stan's names of their entries.
+
+    `rejected` says why there are none: Stan threw, or what was raised here.
+    """
+
+    log_density: float = math.nan
+    gradient: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    values: dict[str, float] = field(default_factory=dict)
+    rejected: str = ""
+
+    @property
+    def is_finite(self) -> bool:
+        numbers = [self.log_density, *self.gradient, *self.values.values()]
+        return not self.rejected and all(math.isfinite(x) and abs(x) < LARGE for x in numbers)
+
+
+def close(a: float, b: float, scale: float = 0.0) -> bool:
+    return abs(a - b) <= ABSOLUTE + RELATIVE * max(abs(a), abs(b), scale)
+
+
+def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
+    """How outcomes at the same points differ; densities are compared between points, as Stan's lack constants."""
+    out: list[str] = []
+    pairs = [(a, b) for a, b in zip(ours, stans) if b.is_finite]
+    for a, b in pairs:
+        if a.rejected:
+            return [f"raised: {a.rejected}"]
+        out += _gradients(a, b) + _values(a, b)
+    for (a, b), (a0, b0) in zip(pairs[1:], pairs):
+        scale = max(abs(b.log_density), abs(b0.log_density))
+        if not close(a.log_density - a0.log_density, b.log_density - b0.log_density, scale):
+            out.append(f"log density: {a.log_density - a0.log_density!r} for {b.log_density - b0.log_density!r}")
+    if len(pairs) == 1 and not math.isfinite(pairs[0][0].log_density):
+        out.append(f"log density: {pairs[0][0].log_density}")
+    return out
+
+
+def _gradients(a: Outcome, b: Outcome) -> list[str]:
+    if len(a.gradient) != len(b.gradient):
+        return [f"gradient: of {len(a.gradient)} parameters for {len(b.gradient)}"]
+    scale = max(map(abs, b.gradient), default=0.0)
+    wrong = [i for i, (x, y) in enumerate(zip(a.gradient, b.gradient)) if not close(x, y, scale)]
+    return [f"gradient[{i}]: {float(a.gradient[i])!r} for {float(b.gradient[i])!r}" for i in wrong[:2]]
+
+
+def _values(a: Outcome, b: Outcome) -> list[str]:
+    missing = [n for n in b.values if n not in a.values]
+    if missing:
+        return [f"values: no {missing[0]}"]
+    wrong = [n for n, x in b.values.items() if not close(a.values[n], x, 1e-2)]
+    return [f"value of {n}: {a.values[n]!r} for {b.values[n]!r}" for n in wrong[:2]]
