@@ -3,6 +3,7 @@
 What is done is kept in the folder, so that the same command goes on where it was stopped. Programs that differ are
 written there, shrunk, a few of each kind.
 """
+
 from __future__ import annotations
 
 import argparse

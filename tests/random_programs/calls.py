@@ -1,4 +1,5 @@
 """Calls of the functions that a random program defines."""
+
 from __future__ import annotations
 
 from .containers import expression

@@ -1,9 +1,10 @@
 """Where a random program's choices come from: a seed, or a list of earlier ones, which can be shortened to shrink it.
 
 A program is a function of whole numbers, each below some bound. Those that a seed gave are recorded; given back
-shortened or lowered they make a smaller program, because 0 is always the simplest choice and stands for what is missing.
-The programs of a seed are numbered and independent of each other, so a run of millions can stop and go on.
+shortened or lowered they make a smaller program: 0 is always the simplest choice, and stands for what is missing. The
+programs of a seed are numbered and independent of each other, so a run of millions can stop and go on.
 """
+
 from __future__ import annotations
 
 import random

@@ -1,4 +1,5 @@
 """Random complex expressions."""
+
 from __future__ import annotations
 
 from .kinds import COMPLEX

@@ -1,4 +1,5 @@
 """Random expressions of vectors, row vectors, matrices, arrays and tuples."""
+
 from __future__ import annotations
 
 from .integers import condition, integer
@@ -6,9 +7,21 @@ from .kinds import COMPLEX, INT, REAL, Kind, array, matrix, row_vector, vector
 from .scope import Place, Variable, size
 
 ELEMENTWISE = (
-    "tanh({})", "inv_logit({})", "exp(-square({}))", "sin({})", "-({})", "({}) * 0.4", "1.2 - {}", "({}) / 1.3",
-    "square(tanh({}))", "atan({})", "abs({})", "log1p_exp({})", "({}) .^ 2", "log1p(square({}))",
-)  # fmt: skip
+    "tanh({})",
+    "inv_logit({})",
+    "exp(-square({}))",
+    "sin({})",
+    "-({})",
+    "({}) * 0.4",
+    "1.2 - {}",
+    "({}) / 1.3",
+    "square(tanh({}))",
+    "atan({})",
+    "abs({})",
+    "log1p_exp({})",
+    "({}) .^ 2",
+    "log1p(square({}))",
+)
 OF_TWO = ("{} + {}", "{} - {}", "({}) .* ({})", "({}) ./ (1.5 + square({}))", "fmax({}, {})", "fmin({}, {})")
 
 
@@ -25,9 +38,13 @@ def expression(place: Place, kind: Kind, depth: int = 2, data: bool = False, low
         if kind == COMPLEX:
             return complex_number(place, depth, data)
         maker = {
-            "vector": vector_of, "row_vector": row_vector_of, "matrix": matrix_of, "array": array_of, "tuple": tuple_value,
+            "vector": vector_of,
+            "row_vector": row_vector_of,
+            "matrix": matrix_of,
+            "array": array_of,
+            "tuple": tuple_value,
             "complex_vector": complex_vector_of,
-        }[kind.name]  # fmt: skip
+        }[kind.name]
         arguments = kind.dims if kind.name not in ("array", "tuple") else (kind,)
         if maker is array_of:
             return array_of(place, kind, depth, data, low, high)
@@ -127,15 +144,21 @@ def _two(place: Place, kind: Kind, depth: int, data: bool) -> str:
 def _of_matrix(place: Place, kind: Kind, depth: int, data: bool) -> str:
     """A row or a column of a matrix."""
     c, n, along = place.choices, kind.dims[0], 0 if kind.name == "vector" else 1
-    known = place.having(lambda v: v.kind.name == "matrix" and v.kind.dims[along] >= n and v.kind.dims[1 - along] > 0
-                         and (v.data or not data))  # fmt: skip
+    known = place.having(
+        lambda v: (
+            v.kind.name == "matrix" and v.kind.dims[along] >= n and v.kind.dims[1 - along] > 0 and (v.data or not data)
+        )
+    )
     if not known:
         return ""
     v = c.pick(known[::-1])
     at, inside = integer(place, 1, v.kind.dims[1 - along], 1), v.kind.dims[along]
     if inside == n:
-        forms = [f"{v.name}[, {at}]", f"col({v.name}, {at})"] if along == 0 else [f"{v.name}[{at}]", f"{v.name}[{at}, ]",
-                                                                                 f"row({v.name}, {at})"]  # fmt: skip
+        forms = (
+            [f"{v.name}[, {at}]", f"col({v.name}, {at})"]
+            if along == 0
+            else [f"{v.name}[{at}]", f"{v.name}[{at}, ]", f"row({v.name}, {at})"]
+        )
         return c.pick(forms)
     part = _stretch(place, n, inside)
     return f"{v.name}[{part}, {at}]" if along == 0 else f"{v.name}[{at}, {part}]"
@@ -210,9 +233,11 @@ def _repeated_matrix(place: Place, kind: Kind, depth: int, data: bool) -> str:
     from .reals import real
 
     rows, columns = (size(place, n) for n in kind.dims)
-    forms = [lambda: f"rep_matrix({real(place, depth - 1, data)}, {rows}, {columns})",
-             lambda: f"rep_matrix({vector_of(place, kind.dims[0], depth - 1, data)}, {columns})",
-             lambda: f"rep_matrix({row_vector_of(place, kind.dims[1], depth - 1, data)}, {rows})"]  # fmt: skip
+    forms = [
+        lambda: f"rep_matrix({real(place, depth - 1, data)}, {rows}, {columns})",
+        lambda: f"rep_matrix({vector_of(place, kind.dims[0], depth - 1, data)}, {columns})",
+        lambda: f"rep_matrix({row_vector_of(place, kind.dims[1], depth - 1, data)}, {rows})",
+    ]
     return place.choices.pick(forms)()
 
 
@@ -239,8 +264,14 @@ def _matrix_transposed(place: Place, kind: Kind, depth: int, data: bool) -> str:
 
 def _block(place: Place, kind: Kind, depth: int, data: bool) -> str:
     rows, columns = kind.dims
-    known = place.having(lambda v: v.kind.name == "matrix" and v.kind.dims[0] >= max(rows, 1)
-                         and v.kind.dims[1] >= max(columns, 1) and (v.data or not data))  # fmt: skip
+    known = place.having(
+        lambda v: (
+            v.kind.name == "matrix"
+            and v.kind.dims[0] >= max(rows, 1)
+            and v.kind.dims[1] >= max(columns, 1)
+            and (v.data or not data)
+        )
+    )
     if not known:
         return ""
     v = place.choices.pick(known[::-1])
@@ -264,8 +295,9 @@ def array_of(place: Place, kind: Kind, depth: int = 2, data: bool = False, low: 
 
     with c.span():
         same = place.having(lambda v: v.kind == kind and inside(v))
-        larger = place.having(lambda v: v.kind.name == "array" and v.kind.element == element
-                              and v.kind.dims[0] >= max(n, 1) and inside(v))  # fmt: skip
+        larger = place.having(
+            lambda v: v.kind.name == "array" and v.kind.element == element and v.kind.dims[0] >= max(n, 1) and inside(v)
+        )
         what = c.below(6)
         if what < 3 and same:
             return c.pick(same[::-1]).name

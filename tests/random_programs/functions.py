@@ -1,4 +1,5 @@
 """Random functions: plain, recursive, with early returns, _lp, _lpdf and _lpmf."""
+
 from __future__ import annotations
 
 from .containers import expression

@@ -1,4 +1,5 @@
 """Random expressions of type int that stay within bounds, and conditions."""
+
 from __future__ import annotations
 
 from .kinds import INT, REAL

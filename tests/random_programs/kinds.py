@@ -1,4 +1,5 @@
 """Stan's types with the sizes that they have in one random program."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """Random statements with distributions: `~`, truncated or not, and what they stand for."""
+
 from __future__ import annotations
 
 from functools import cache
@@ -14,18 +15,33 @@ from .scope import Place
 
 # name: outcome, arguments; "positive" and the like are functions of a real expression
 SIMPLE = {
-    "normal": ("real", "real", "positive"), "std_normal": ("real",), "student_t": ("real", "positive", "real", "positive"),
-    "cauchy": ("real", "real", "positive"), "logistic": ("real", "real", "positive"),
-    "double_exponential": ("real", "real", "positive"), "gumbel": ("real", "real", "positive"),
-    "exponential": ("positive", "positive"), "gamma": ("positive", "positive", "positive"),
-    "inv_gamma": ("positive", "positive", "positive"), "lognormal": ("positive", "real", "positive"),
-    "weibull": ("positive", "positive", "positive"), "beta": ("unit", "positive", "positive"),
-    "poisson": ("count", "positive"), "poisson_log": ("count", "real"), "bernoulli": ("bit", "unit"),
-    "bernoulli_logit": ("bit", "real"), "binomial": ("count", "size", "unit"), "binomial_logit": ("count", "size", "real"),
-    "neg_binomial_2": ("count", "positive", "positive"), "neg_binomial_2_log": ("count", "real", "positive"),
-    "skew_normal": ("real", "real", "positive", "real"), "exp_mod_normal": ("real", "real", "positive", "positive"),
-    "von_mises": ("real", "real", "positive"), "rayleigh": ("positive", "positive"), "chi_square": ("positive", "positive"),
-}  # fmt: skip
+    "normal": ("real", "real", "positive"),
+    "std_normal": ("real",),
+    "student_t": ("real", "positive", "real", "positive"),
+    "cauchy": ("real", "real", "positive"),
+    "logistic": ("real", "real", "positive"),
+    "double_exponential": ("real", "real", "positive"),
+    "gumbel": ("real", "real", "positive"),
+    "exponential": ("positive", "positive"),
+    "gamma": ("positive", "positive", "positive"),
+    "inv_gamma": ("positive", "positive", "positive"),
+    "lognormal": ("positive", "real", "positive"),
+    "weibull": ("positive", "positive", "positive"),
+    "beta": ("unit", "positive", "positive"),
+    "poisson": ("count", "positive"),
+    "poisson_log": ("count", "real"),
+    "bernoulli": ("bit", "unit"),
+    "bernoulli_logit": ("bit", "real"),
+    "binomial": ("count", "size", "unit"),
+    "binomial_logit": ("count", "size", "real"),
+    "neg_binomial_2": ("count", "positive", "positive"),
+    "neg_binomial_2_log": ("count", "real", "positive"),
+    "skew_normal": ("real", "real", "positive", "real"),
+    "exp_mod_normal": ("real", "real", "positive", "positive"),
+    "von_mises": ("real", "real", "positive"),
+    "rayleigh": ("positive", "positive"),
+    "chi_square": ("positive", "positive"),
+}
 SHAPES = {"positive": "exp(tanh({}))", "unit": "inv_logit(tanh({}))", "real": "{}"}
 INTS = {"count": (0, 4), "bit": (0, 1), "size": (4, 9)}
 TRUNCATED = ("normal", "student_t", "exponential", "gamma", "logistic", "cauchy", "lognormal")
@@ -111,8 +127,10 @@ def outcome_of_categories(place: Place) -> str:
     n = length(place, 1)
     name = c.pick(["categorical_logit", "categorical", "ordered_logistic"])
     top = n + 1 if name == "ordered_logistic" else n
-    y = expression(place, array(INT, 2), 1, False, 1, top) if c.chance(30) and name != "ordered_logistic" else integer(
-        place, 1, top, 1
+    y = (
+        expression(place, array(INT, 2), 1, False, 1, top)
+        if c.chance(30) and name != "ordered_logistic"
+        else integer(place, 1, top, 1)
     )
     inner = vector_of(place, n, 1)
     given = {"categorical": f"softmax({inner})", "categorical_logit": inner}.get(name)
@@ -150,15 +168,20 @@ def any_law(place: Place) -> str:
     texts = written(place, f, c.pick(known), example, 1, False) if known else None
     if texts is None:
         return ""
-    return both(f"{texts[0]} ~ {d.name}({', '.join(texts[1:])});",
-                f"target += {name}({texts[0]} | {', '.join(texts[1:])});")  # fmt: skip
+    return both(
+        f"{texts[0]} ~ {d.name}({', '.join(texts[1:])});", f"target += {name}({texts[0]} | {', '.join(texts[1:])});"
+    )
 
 
 def prior(place: Place, parameter: Kind, name: str, positive: bool) -> str:
     """A law of a parameter itself, which the mixed scheme may merge with its declaration."""
     c = place.choices
-    law_name = c.pick(["exponential", "gamma", "lognormal"] if positive else ["normal", "student_t", "cauchy", "logistic"])
+    law_name = c.pick(
+        ["exponential", "gamma", "lognormal"] if positive else ["normal", "student_t", "cauchy", "logistic"]
+    )
     if positive and c.chance(40):
         law_name = c.pick(["normal", "cauchy", "student_t"])
     given = [argument(place, p, None) for p in SIMPLE[law_name][1:]]
-    return both(f"{name} ~ {law_name}({', '.join(given)});", f"target += {density(law_name)}({name} | {', '.join(given)});")
+    return both(
+        f"{name} ~ {law_name}({', '.join(given)});", f"target += {density(law_name)}({name} | {', '.join(given)});"
+    )

@@ -1,4 +1,5 @@
 """Random calls of library functions: every record, every overload, with arguments near those of its examples."""
+
 from __future__ import annotations
 
 import math
@@ -17,10 +18,30 @@ SCALABLE = ("positive", "finite", "nonnegative", "not nan", "symmetric and posit
 LENGTH = 2
 WITHOUT = frozenset(
     # what differs by rounding alone decides, or derivatives that no convention fixes
-    {"unit_vectors", "eigenvectors", "eigenvectors_sym", "eigendecompose", "eigendecompose_sym", "svd", "svd_U", "svd_V",
-     "qr", "qr_Q", "qr_R", "qr_thin", "qr_thin_Q", "qr_thin_R", "complex_schur_decompose", "complex_schur_decompose_t",
-     "complex_schur_decompose_u", "machine_precision", "not_a_number", "negative_infinity", "positive_infinity"}
-)  # fmt: skip
+    {
+        "unit_vectors",
+        "eigenvectors",
+        "eigenvectors_sym",
+        "eigendecompose",
+        "eigendecompose_sym",
+        "svd",
+        "svd_U",
+        "svd_V",
+        "qr",
+        "qr_Q",
+        "qr_R",
+        "qr_thin",
+        "qr_thin_Q",
+        "qr_thin_R",
+        "complex_schur_decompose",
+        "complex_schur_decompose_t",
+        "complex_schur_decompose_u",
+        "machine_precision",
+        "not_a_number",
+        "negative_infinity",
+        "positive_infinity",
+    }
+)
 
 
 @cache

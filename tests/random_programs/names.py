@@ -1,4 +1,5 @@
 """Names for the variables and functions of random programs: plain ones, and those that have gone wrong somewhere."""
+
 from __future__ import annotations
 
 from .choices import Choices
@@ -6,14 +7,16 @@ from .choices import Choices
 PLAIN = tuple("abcdefghkmnpqrstuvwxyz")
 PYTHON = (
     "lambda", "def", "class", "import", "from", "global", "is", "not", "and", "or", "pass", "del", "async", "await",
-    "with", "yield", "try", "except", "raise", "assert", "finally", "nonlocal", "elif", "None", "True", "False", "as",
-    "match", "case", "type", "print_", "len", "range", "list", "dict", "slice", "zip", "str", "bool", "float_", "object",
+    "with", "yield", "try", "except", "raise", "assert", "finally", "nonlocal", "elif", "None", "True", "False",
+    "as", "match", "case", "type", "print_", "len", "range", "list", "dict", "slice", "zip", "str", "bool",
+    "float_", "object",
 )  # fmt: skip
 GENERATED = (
-    "target_", "branch", "step", "each_3", "each", "mu_", "mu_1", "x_", "x_1", "a_1", "a_2", "s_", "self", "args", "xp",
-    "np", "ppl", "fn", "dist", "jnp", "state", "body", "carry", "lanes", "value", "inputs", "kwargs", "stan", "model_",
-    "theta_", "branch_1", "step_1", "loop", "loop_1", "site", "terms", "target_1", "i_", "n_1", "out", "done", "stop",
-    "returned", "escape", "go", "flag", "last", "result", "term", "data_", "N_", "dtype", "shape", "name", "numpyro", "jax",
+    "target_", "branch", "step", "each_3", "each", "mu_", "mu_1", "x_", "x_1", "a_1", "a_2", "s_", "self", "args",
+    "xp", "np", "ppl", "fn", "dist", "jnp", "state", "body", "carry", "lanes", "value", "inputs", "kwargs", "stan",
+    "model_", "theta_", "branch_1", "step_1", "loop", "loop_1", "site", "terms", "target_1", "i_", "n_1", "out",
+    "done", "stop", "returned", "escape", "go", "flag", "last", "result", "term", "data_", "N_", "dtype", "shape",
+    "name", "numpyro", "jax",
 )  # fmt: skip
 
 

@@ -1,4 +1,5 @@
 """A whole random program: blocks, data, and the names of what it draws at random."""
+
 from __future__ import annotations
 
 import re
@@ -15,9 +16,16 @@ from .scope import Place, Variable, size
 from .statements import indented, statements
 
 FEATURES = {
-    "library": 35, "truncation": 30, "ragged": 30, "tuples": 5, "complex": 5, "rng": 25, "adversarial": 45, "target": 8,
+    "library": 35,
+    "truncation": 30,
+    "ragged": 30,
+    "tuples": 5,
+    "complex": 5,
+    "rng": 25,
+    "adversarial": 45,
+    "target": 8,
     "constrained": 50,
-}  # fmt: skip
+}
 
 
 @dataclass
@@ -42,8 +50,15 @@ def program(c: Choices) -> RandomProgram:
     blocks["transformed data"] = transformed_data(place)
     blocks["parameters"] = parameters_block(place)
     blocks |= computed_blocks(place)
-    order = ("functions", "data", "transformed data", "parameters", "transformed parameters", "model",
-             "generated quantities")  # fmt: skip
+    order = (
+        "functions",
+        "data",
+        "transformed data",
+        "parameters",
+        "transformed parameters",
+        "model",
+        "generated quantities",
+    )
     text = "".join(_block(b, blocks[b]) for b in order if blocks[b] or b in ("parameters", "model"))
     return RandomProgram(_ours(text), _stans(text), data, frozenset(names.random), features)
 
@@ -75,8 +90,19 @@ def data_block(place: Place, data: dict[str, Any]) -> list[str]:
         lines.append(datum(place, data, kind))
     for _ in range(2):
         if c.chance(40):
-            kinds = [REAL, vector(n), array(INT, n), matrix(n, 3), row_vector(n), array(vector(2), n), array(array(REAL, 2), n),
-                     array(array(INT, 2), n), INT, array(matrix(2, 2), n), vector(0)]  # fmt: skip
+            kinds = [
+                REAL,
+                vector(n),
+                array(INT, n),
+                matrix(n, 3),
+                row_vector(n),
+                array(vector(2), n),
+                array(array(REAL, 2), n),
+                array(array(INT, 2), n),
+                INT,
+                array(matrix(2, 2), n),
+                vector(0),
+            ]
             lines.append(datum(place, data, c.pick(kinds)))
     if "tuples" in place.features:
         lines.append(datum(place, data, tuple_of(REAL, INT)))
@@ -134,8 +160,14 @@ def ragged(place: Place, data: dict[str, Any]) -> list[str]:
     data["ragged_y"] = drawn(c, vector(total), 0, 1)
     place.add(Variable("ragged_y", vector(total), data=True, static=True))
     place.names.used |= {"NG", "NR", "start_g", "length_g", "end_g", "ragged_y"}
-    return ["int NG;", "int NR;", "array[NG] int start_g;", "array[NG] int length_g;", "array[NG] int end_g;",
-            "vector[NR] ragged_y;"]  # fmt: skip
+    return [
+        "int NG;",
+        "int NR;",
+        "array[NG] int start_g;",
+        "array[NG] int length_g;",
+        "array[NG] int end_g;",
+        "vector[NR] ragged_y;",
+    ]
 
 
 def functions_block(place: Place) -> list[str]:
@@ -194,19 +226,34 @@ def constrained(place: Place, name: str, n: int) -> str:
         kind = c.pick([REAL, vector(n), array(REAL, n)])
         reals = [v.name for v in place.of(REAL)]
         bound = c.pick([*reals, "0.2"])
-        form = c.pick(["<lower=0>", "<upper=1.5>", "<lower=-1, upper=2>", f"<lower={bound}>", f"<offset={bound}, multiplier=2>",
-                       f"<lower={bound}, upper={bound} + 1>", "<multiplier=0.5>"])  # fmt: skip
+        form = c.pick(
+            [
+                "<lower=0>",
+                "<upper=1.5>",
+                "<lower=-1, upper=2>",
+                f"<lower={bound}>",
+                f"<offset={bound}, multiplier=2>",
+                f"<lower={bound}, upper={bound} + 1>",
+                "<multiplier=0.5>",
+            ]
+        )
         place.add(Variable(name, kind))
         if form == "<lower=0>":
             place.names.positive.add(name)
         return declared(kind, [size(place, d) for d in all_dims(kind)], name, form) + ";"
     k = max(2, n)
     forms: list[tuple[str, Kind]] = [
-        (f"simplex[{k}]", vector(k)), (f"ordered[{k}]", vector(k)), (f"positive_ordered[{k}]", vector(k)),
-        (f"unit_vector[{k}]", vector(k)), (f"cholesky_factor_corr[{k}]", matrix(k, k)), (f"cov_matrix[{k}]", matrix(k, k)),
-        (f"corr_matrix[{k}]", matrix(k, k)), (f"cholesky_factor_cov[{k}]", matrix(k, k)),
-        (f"sum_to_zero_vector[{k}]", vector(k)), (f"array[2] simplex[{k}]", array(vector(k), 2)),
-    ]  # fmt: skip
+        (f"simplex[{k}]", vector(k)),
+        (f"ordered[{k}]", vector(k)),
+        (f"positive_ordered[{k}]", vector(k)),
+        (f"unit_vector[{k}]", vector(k)),
+        (f"cholesky_factor_corr[{k}]", matrix(k, k)),
+        (f"cov_matrix[{k}]", matrix(k, k)),
+        (f"corr_matrix[{k}]", matrix(k, k)),
+        (f"cholesky_factor_cov[{k}]", matrix(k, k)),
+        (f"sum_to_zero_vector[{k}]", vector(k)),
+        (f"array[2] simplex[{k}]", array(vector(k), 2)),
+    ]
     form, kind = c.pick(forms)
     place.add(Variable(name, kind))
     return f"{form} {name};"

@@ -1,4 +1,5 @@
 """Random real expressions whose values stay moderate."""
+
 from __future__ import annotations
 
 from .containers import row_vector_of, vector_of

@@ -1,4 +1,5 @@
 """What is in scope at a place of a random program, and what may be done there."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator

@@ -1,4 +1,5 @@
 """Smaller programs that go wrong in the same way, by leaving out and lowering the choices that made one."""
+
 from __future__ import annotations
 
 import time

@@ -1,4 +1,5 @@
 """Random statements: declarations, assignments, loops, branches, escapes, laws."""
+
 from __future__ import annotations
 
 from .containers import _stretch, expression
@@ -48,10 +49,17 @@ def local_kind(place: Place) -> Kind:
     c = place.choices
     n = dimension(place)
     options = [
-        (6, REAL), (3, INT), (5, vector(n)), (1, row_vector(n)), (2, matrix(n, dimension(place))), (2, array(REAL, n)),
-        (1, array(INT, n)), (1, array(vector(dimension(place)), n)), (1, array(array(REAL, n), 2)),
+        (6, REAL),
+        (3, INT),
+        (5, vector(n)),
+        (1, row_vector(n)),
+        (2, matrix(n, dimension(place))),
+        (2, array(REAL, n)),
+        (1, array(INT, n)),
+        (1, array(vector(dimension(place)), n)),
+        (1, array(array(REAL, n), 2)),
         (1, array(matrix(2, 1), n)),
-    ]  # fmt: skip
+    ]
     if "tuples" in place.features:
         options += [(3, tuple_of(REAL, vector(n))), (1, tuple_of(INT, REAL, tuple_of(REAL, INT)))]
     if "complex" in place.features:
@@ -91,7 +99,9 @@ def filled(place: Place) -> Lines:
     n = max(1, dimension(place))
     if n > place.budget:
         return []
-    kind = c.weighted([(6, vector(n)), (2, array(REAL, n)), (1, row_vector(n)), (2, matrix(n, 2)), (1, array(vector(2), n))])
+    kind = c.weighted(
+        [(6, vector(n)), (2, array(REAL, n)), (1, row_vector(n)), (2, matrix(n, 2)), (1, array(vector(2), n))]
+    )
     name, index = place.names.fresh(), place.names.fresh()
     lines = [declared(kind, [size(place, d) for d in all_dims(kind)], name) + ";"]
     inner = place.inner(loops=place.loops + 1, budget=place.budget // n)
@@ -221,15 +231,22 @@ def loop(place: Place) -> Lines:
 
 def loop_over_items(place: Place) -> Lines:
     c = place.choices
-    known = place.having(lambda v: v.kind.name in ("vector", "row_vector", "array", "matrix")
-                         and 0 < _count(v.kind) <= min(6, place.budget))  # fmt: skip
+    known = place.having(
+        lambda v: (
+            v.kind.name in ("vector", "row_vector", "array", "matrix") and 0 < _count(v.kind) <= min(6, place.budget)
+        )
+    )
     if not known or place.loops > 3:
         return []
     v = c.pick(known[::-1])
     item = v.kind.element if v.kind.name == "array" else REAL
     name = place.names.fresh()
-    inner = place.inner(loops=place.loops + 1, breakable=True, escapes=place.escapes or c.chance(20),
-                        budget=place.budget // _count(v.kind))  # fmt: skip
+    inner = place.inner(
+        loops=place.loops + 1,
+        breakable=True,
+        escapes=place.escapes or c.chance(20),
+        budget=place.budget // _count(v.kind),
+    )
     inner.variables = [x for x in inner.variables if x.name != v.name] + [
         Variable(v.name, v.kind, v.low, v.high, v.data, v.static, False)
     ]
@@ -254,8 +271,13 @@ def counted_while(place: Place) -> Lines:
     if stops:
         test += f" && {condition(place, 1)}"
     static = place.static and not stops and not escapes
-    inner = place.inner(loops=place.loops + 1, breakable=True, escapes=escapes or stops, budget=place.budget // n,
-                        dynamic=place.dynamic or stops)  # fmt: skip
+    inner = place.inner(
+        loops=place.loops + 1,
+        breakable=True,
+        escapes=escapes or stops,
+        budget=place.budget // n,
+        dynamic=place.dynamic or stops,
+    )
     inner.add(Variable(name, INT, 1, n, False, static or place.data_only))
     body = statements(inner, 3, 80)
     return [f"int {name} = 0;", f"while ({test}) {{", f"  {name} += 1;", *indented(body), "}"]
@@ -286,8 +308,16 @@ def escape(place: Place) -> Lines:
     if place.returns:
         options.append(f"return {expression(place, place.result, 1)};" if place.result else "return;")
     how = c.pick(options)
-    return [f"if ({test}) {how}"] if c.chance(60) else [f"if ({test}) {{", *indented(statements(place.inner(
-        dynamic=place.dynamic or place.escapes), 1)), f"  {how}", "}"]  # fmt: skip
+    return (
+        [f"if ({test}) {how}"]
+        if c.chance(60)
+        else [
+            f"if ({test}) {{",
+            *indented(statements(place.inner(dynamic=place.dynamic or place.escapes), 1)),
+            f"  {how}",
+            "}",
+        ]
+    )
 
 
 def nested_block(place: Place) -> Lines:
@@ -331,7 +361,10 @@ def random_numbers(place: Place) -> Lines:
         [f"vector[{n}] {name};", f"for ({index} in 1:{n}) {name}[{index}] = {draw};"],
         [f"int {name} = 0;", f"for ({index} in 1:{n}) if ({flip}) {name} += 1;"],
         [f"array[{n}] int {name} = rep_array(0, {n});", f"for ({index} in 1:{n}) {name}[{index}] = {flip};"],
-        [f"vector[{n}] {name};", f"{name}[1] = {draw};",
-         f"for ({index} in 2:{n}) {name}[{index}] = normal_rng({name}[{index} - 1], 1);"],
-    ]  # fmt: skip
+        [
+            f"vector[{n}] {name};",
+            f"{name}[1] = {draw};",
+            f"for ({index} in 2:{n}) {name}[{index}] = normal_rng({name}[{index} - 1], 1);",
+        ],
+    ]
     return c.pick(forms)

@@ -1,7 +1,6 @@
 """The generator of random programs: what it makes is the same each time, accepted by stanc, and shrinks."""
-from __future__ import annotations
 
-import pytest
+from __future__ import annotations
 
 from .choices import Choices, numbered
 from .program import program

@@ -1,4 +1,5 @@
 """One program on trial: what Stan says, what each of our translations says, and how they differ."""
+
 from __future__ import annotations
 
 import random
@@ -9,10 +10,10 @@ import numpy as np
 
 from stanimport.passes import PASSES, loops, predictors
 
-from ..referee import ours
-from ..referee.outcome import Outcome, differences
-from ..referee.stan import Refused, Stan, Unsupported
 from .program import RandomProgram
+from .referee import ours
+from .referee.outcome import Outcome, differences
+from .referee.stan import Refused, Stan, Unsupported
 
 ALL = (*(name for name, _ in PASSES if name != "normalize"), *loops.PASSES, predictors.NAME)
 POINTS = 2
@@ -28,7 +29,9 @@ class Way:
     jit: bool = True
 
     def __str__(self) -> str:
-        left_out = "no passes" if self.without == OPTIONAL else f"without {self.without[0]}" if self.without else "all passes"
+        left_out = (
+            "no passes" if self.without == OPTIONAL else f"without {self.without[0]}" if self.without else "all passes"
+        )
         return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', not compiled'}"
 
 

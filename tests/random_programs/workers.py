@@ -1,4 +1,5 @@
 """Processes that try programs, so that one which hangs or takes the process down is counted and no more."""
+
 from __future__ import annotations
 
 import multiprocessing
@@ -27,7 +28,9 @@ class Found:
 
 def kind_of(way: str, wrong: Sequence[str]) -> str:
     """What a difference is called, without its numbers and names."""
-    text = re.sub(r"'[^']*'|\"[^\"]*\"", "'_'", wrong[0]) if wrong[0].startswith("raised") else wrong[0].partition(":")[0]
+    text = (
+        re.sub(r"'[^']*'|\"[^\"]*\"", "'_'", wrong[0]) if wrong[0].startswith("raised") else wrong[0].partition(":")[0]
+    )
     return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
 
 

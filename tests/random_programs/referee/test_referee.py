@@ -1,4 +1,5 @@
-"""The referee: Stan's outcome and ours agree where a closed form is known, in Stan's order of unconstrained parameters."""
+"""The referee: Stan's outcome is the closed form, and ours is Stan's at the same unconstrained points."""
+
 from __future__ import annotations
 
 import numpy as np

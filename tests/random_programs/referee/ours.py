@@ -2,6 +2,7 @@
 
 A point holds the unconstrained parameters in Stan's order: in the order of declaration, matrices by columns.
 """
+
 from __future__ import annotations
 
 import contextlib
@@ -146,7 +147,7 @@ def _leaf_kinds(variables: Sequence[Variable], prefix: str = "") -> Iterator[tup
 
 
 def entries(module: types.ModuleType, made: dict[str, Any]) -> dict[str, float]:
-    """The entries of arrays under Stan's names: "m[1,2]"; items of tuples and parts of complex numbers are left as ours."""
+    """The entries of arrays under Stan's names: "m[1,2]"; items of tuples and parts of complex numbers as here."""
     out = {}
     for name, value in made.items():
         array = np.asarray(value)

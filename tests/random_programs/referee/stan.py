@@ -1,11 +1,11 @@
 """Stan's log density, gradient and variables at points of the unconstrained scale, by stanli (Stan Math, no compiler).
 
-What stanli can't run it says; that is Unsupported and no difference. Its own faults are listed in tests/referee/faults.py.
+What stanli can't run it says; that is Unsupported and no difference.
 """
+
 from __future__ import annotations
 
 import ctypes
-import re
 import warnings
 from typing import Any
 
@@ -13,12 +13,6 @@ import numpy as np
 import stanli
 
 from .outcome import Outcome
-
-# Its words for what Stan throws, too, when a model is built from data.
-_UNSUPPORTED = re.compile(
-    r"unsupported|mir:|malformed|needs unknown int|not known|runtime-control|internal|no kernel|not lowered|expects|"
-    r"does not match its declaration|unknown|cannot|must be|not supported|requires|not available|takes no"
-)
 
 
 class Unsupported(Exception):

@@ -1,4 +1,5 @@
 """What a program computes at one point: the same for Stan and for us, and how two of them differ."""
+
 from __future__ import annotations
 
 import math
