@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import loading, settings
+from . import loading, permissions, settings
 from .cache import Entry
 from .errors import Diagnostic
 from .importer import StanLoader
@@ -206,6 +206,9 @@ class _Loader(StanLoader):
 
     def settings(self) -> settings.Settings:
         return self._settings
+
+    def network_access(self, module: str) -> str:
+        return permissions.access(module, None, settings.current().network_packages)
 
     def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
         return restore_loaded, (self._program, self._settings, attribute)

@@ -1,23 +1,23 @@
-"""The cache of translations: code objects beside the Stan file, in names of their own.
+"""The cache of translations: code objects in the user's cache folder.
 
 A cached file is always complete: it is written beside its place and renamed, and carries a digest of itself. A file
 that is damaged, foreign, or made from other text, options or another translator is ignored and written anew. A cache
-that can't be written is no error.
+that can't be written is no error. What others could have written is not read: it is code.
 """
 from __future__ import annotations
 
 import hashlib
 import marshal
-import os
 import sys
-from collections.abc import Iterator
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import CodeType
 
-from . import files
-from .settings import Settings
+from . import files, ownership
+from .errors import StanWarning
+from .settings import Settings, user_cache
 
 MAGIC = b"stanimport cache 1\n"
 _DIGEST = hashlib.sha256().digest_size
@@ -65,44 +65,33 @@ def _translator() -> str:
     return ";".join(states)
 
 
-def locations(source: Path, settings: Settings) -> Iterator[Path]:
-    """Where a translation may lie, the preferred place first."""
-    tag = sys.implementation.cache_tag
-    name = f"{source.name}.{settings.backend}-{settings.scheme}.{tag}.cache"
-    override = os.environ.get("STANIMPORT_CACHE_DIR")
-    if override:
-        yield _mirror(Path(override), source) / name
-        return
-    if sys.pycache_prefix is not None:
-        yield _mirror(Path(sys.pycache_prefix), source) / name
-    else:
-        yield source.parent / "__pycache__" / name
-    yield _mirror(_user_cache(), source) / name
-
-
-def _mirror(root: Path, source: Path) -> Path:
-    """A folder under root for the folder of a source, as Python does with PYTHONPYCACHEPREFIX."""
-    parent = source.absolute().parent
-    return root.joinpath(*parent.parts[1:]) if parent.is_absolute() else root / parent
-
-
-def _user_cache() -> Path:
-    from platformdirs import user_cache_dir
-
-    return Path(user_cache_dir("stanimport"))
+def location(source: Path, settings: Settings) -> Path:
+    """Where a translation lies: in the user's cache folder, never beside the program, which others may have written."""
+    name = f"{source.name}.{settings.backend}-{settings.scheme}.{sys.implementation.cache_tag}.cache"
+    return user_cache().joinpath(*source.absolute().parts[1:-1], name)
 
 
 def load(source: Path, settings: Settings, wanted: bytes) -> Entry | None:
-    """The cached translation with this key, if there is one that is whole and current."""
-    for path in locations(source, settings):
-        try:
-            content = path.read_bytes()
-        except OSError:
-            continue
-        entry = _decode(content, wanted)
-        if entry is not None and entry.is_current():
-            return entry
-    return None
+    """The cached translation with this key, if there is one that is the user's own, whole and current."""
+    path = location(source, settings)
+    try:
+        content = ownership.read_private(path) if is_private(path.parent) else None
+    except OSError:
+        return None
+    entry = _decode(content, wanted) if content else None
+    return entry if entry is not None and entry.is_current() else None
+
+
+def is_private(folder: Path) -> bool:
+    """Whether nobody but the user can have written what is cached in a folder; a warning tells of one that is not used.
+
+    Raises:
+        OSError: if there is no such folder.
+    """
+    reason = ownership.why_not_private(folder)
+    if reason:
+        warnings.warn(f"the cache is not used, for {reason}", StanWarning, stacklevel=2)
+    return not reason
 
 
 def _decode(content: bytes, wanted: bytes) -> Entry | None:
@@ -120,22 +109,17 @@ def _decode(content: bytes, wanted: bytes) -> Entry | None:
 
 
 def store(source: Path, settings: Settings, wanted: bytes, entry: Entry) -> Path | None:
-    """Write a translation to the first place that takes it, with its text beside; None if there is none."""
+    """Write a translation, with its text beside, for the user alone; None where it can't be, which is no error."""
     if sys.dont_write_bytecode:
         return None
     payload = marshal.dumps((entry.code, entry.text, entry.includes), PLAIN)
-    content = MAGIC + wanted + files.digest(payload) + payload
-    for path in locations(source, settings):
-        if _write(path, content):
-            _write(path.with_suffix(".txt"), entry.text.encode())
-            return path
-    return None
-
-
-def _write(path: Path, content: bytes) -> bool:
-    """Write a file whole; whether it could be written: a full disk or a read-only folder is no error."""
+    path = location(source, settings)
     try:
-        files.write(path, content)
+        ownership.make_private(path.parent)
+        if ownership.why_not_private(path.parent):
+            return None
+        files.write(path, MAGIC + wanted + files.digest(payload) + payload, 0o600)
+        files.write(path.with_suffix(".txt"), entry.text.encode(), 0o600)
     except OSError:
-        return False
-    return True
+        return None
+    return path

@@ -56,8 +56,8 @@ def archive_of(path: Path) -> zipimport.zipimporter | None:
     return importer if isinstance(importer, zipimport.zipimporter) else None
 
 
-def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all: beside its place first, then renamed.
+def write(path: Path, content: bytes, mode: int = 0o666) -> None:
+    """Write a file whole or not at all: beside its place first, then renamed. `mode` is what the umask leaves of it.
 
     Raises:
         OSError: naming the file, if it can't be written, for want of space too.
@@ -65,7 +65,7 @@ def write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
     try:
-        _create(temporary, content)
+        _create(temporary, content, mode)
         os.replace(temporary, path)
     except OSError as e:
         _remove(temporary)
@@ -75,9 +75,9 @@ def write(path: Path, content: bytes) -> None:
         raise
 
 
-def _create(path: str, content: bytes) -> None:
+def _create(path: str, content: bytes, mode: int) -> None:
     # Not tempfile: its files are for their owner alone, and a folder of modules is often shared.
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     with os.fdopen(descriptor, "wb") as f:
         f.write(content)
 

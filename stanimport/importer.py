@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import cache, files, loading, settings
+from . import cache, files, loading, permissions, settings
 from .errors import StanWarning
 
 if TYPE_CHECKING:
@@ -60,6 +60,10 @@ class StanLoader(_Loader):
 
     def is_package(self, fullname: str) -> bool:
         return False
+
+    def network_access(self, module: str) -> str:
+        """What the program may do with a Python module that it names in `networks`: see `permissions.access`."""
+        return permissions.access(module, self.name, self.settings().network_packages)
 
     def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle an attribute of the module: by name, through the hook."""
@@ -123,7 +127,7 @@ def _spec(fullname: str, path: str) -> importlib.machinery.ModuleSpec:
     spec = importlib.util.spec_from_file_location(fullname, path, loader=loader)
     assert spec is not None
     if os.path.isfile(path):
-        spec.cached = str(next(cache.locations(Path(path), loader.settings())))
+        spec.cached = str(cache.location(Path(path), loader.settings()))
     return spec
 
 

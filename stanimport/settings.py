@@ -15,18 +15,33 @@ SCHEMES = ("comprehensive", "mixed", "generative")
 
 @dataclass(frozen=True)
 class Settings:
-    """What a translation uses unless it is told otherwise."""
+    """What a translation uses unless it is told otherwise.
+
+    Shipped translations, which are code, are used in `trusted_folders` as they are in installed packages. Networks are
+    imported from `network_packages` as they are from the program's own package.
+    """
 
     backend: str = "numpyro"
     scheme: str = "mixed"
     include_paths: tuple[Path, ...] = ()
+    trusted_folders: tuple[Path, ...] = ()
+    network_packages: tuple[str, ...] = ()
 
 
+# The settings that environment variables give, and what stands between several values.
+_ENVIRONMENT = {"backend": "", "scheme": "", "trusted_folders": os.pathsep, "network_packages": ","}
 _configured: dict[str, Any] = {}
 
 
 def configure(**options: Any) -> None:
-    """Set defaults for all translations from now on: backend, scheme, include_paths. None takes a setting back.
+    """Set defaults for all translations from now on; None takes a setting back.
+
+    Args:
+        backend: "numpyro" or "pyro".
+        scheme: "comprehensive", "mixed" or "generative".
+        include_paths: folders in which `#include` looks.
+        trusted_folders: folders whose `.stanc` files are used, which are code.
+        network_packages: packages and modules that programs may name in their block `networks`.
 
     Raises:
         ValueError: for an unknown option, backend or scheme, with the one that was probably meant.
@@ -53,18 +68,20 @@ def configure(**options: Any) -> None:
 def current(**overrides: Any) -> Settings:
     """The settings in force: overrides, then `configure`, then the environment, then the built-in ones."""
     chosen: dict[str, Any] = {}
-    for name in ("backend", "scheme"):
+    for name, separator in _ENVIRONMENT.items():
         value = os.environ.get(f"STANIMPORT_{name.upper()}")
         if value:
-            chosen[name] = _checked(name, value)
+            chosen[name] = _checked(name, value.split(separator) if separator else value)
     chosen |= _configured
     chosen |= {k: _checked(k, v) for k, v in overrides.items() if v is not None and v != ()}
     return replace(Settings(), **chosen)
 
 
 def _checked(name: str, value: Any) -> Any:
-    if name == "include_paths":
+    if name in ("include_paths", "trusted_folders"):
         return _paths(value)
+    if name == "network_packages":
+        return _packages(value)
     allowed = BACKENDS if name == "backend" else SCHEMES
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{_suggest(str(value), allowed)}")
@@ -74,7 +91,15 @@ def _checked(name: str, value: Any) -> Any:
 def _paths(value: Any) -> tuple[Path, ...]:
     """Absolute: a relative one is meant from the folder in which it was given."""
     items: Sequence[Any] = (value,) if isinstance(value, (str, os.PathLike)) else value
-    return tuple(Path(v).absolute() for v in items)
+    return tuple(Path(v).absolute() for v in items if os.fspath(v))
+
+
+def _packages(value: Any) -> tuple[str, ...]:
+    names = tuple(n.strip() for n in ((value,) if isinstance(value, str) else value))
+    for name in names:
+        if not all(part.isidentifier() for part in name.split(".")):
+            raise ValueError(f"network_packages must be names of packages or modules, not {name!r}")
+    return names
 
 
 def _suggest(name: str, known: Sequence[str]) -> str:

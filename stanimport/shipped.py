@@ -30,10 +30,16 @@ def path_of(source: Path, settings: Settings) -> Path:
 
 
 def load(source: Path, text: str, settings: Settings) -> Entry | None:
-    """The translation beside a program; None if there is none, or not of this text, these options, this interface."""
+    """The translation that ships with a program.
+
+    None if there is none, or not of this text, these options, this interface; or if it may be anybody's.
+    """
+    path = path_of(source, settings)
     try:
-        content = files.read_bytes(path_of(source, settings))
+        content = files.read_bytes(path)
     except OSError:
+        return None
+    if not _is_trusted(path, content, settings):
         return None
     import zlib
 
@@ -45,6 +51,15 @@ def load(source: Path, text: str, settings: Settings) -> Entry | None:
         return None if seen is None else Entry(_code(header, body), zlib.decompress(body[2]).decode(), seen)
     except (ValueError, KeyError, TypeError, EOFError, zlib.error):
         return None
+
+
+def _is_trusted(path: Path, content: bytes, settings: Settings) -> bool:
+    """Whether a translation, which is code, is that of an installed distribution, or the user trusts its folder."""
+    if any(path.resolve().is_relative_to(folder.resolve()) for folder in settings.trusted_folders):
+        return True
+    from . import installed  # only where there is such a file
+
+    return installed.holds(path, content)
 
 
 def encode(

@@ -3,6 +3,11 @@
 A network is found when it is first called: given to the call of the model under its name, or imported by the path that
 the program declares. A leading dot is relative to the package that holds the Stan file; a bare name is an attribute of
 that package's own module `networks`.
+
+Importing runs Python that a Stan program names, so the loader of the translated module has a say: its method
+`network_access(module)` tells whether a module may be imported and what is found there be called ("all"), whether only
+what is a network already may be taken from it ("networks"), or why neither. Without such a loader the program is Python
+code that somebody runs as it stands.
 """
 from __future__ import annotations
 
@@ -13,10 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .errors import StanError
+
+_LIBRARIES = ("torch", "flax", "equinox")
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -57,7 +65,7 @@ class Network:
         program: the program that declares it.
         name: its name in the program, and of its parameters' sites.
         path: where Python finds it.
-        module: the name of the translated module.
+        spec: of the translated module, which tells its package and its loader.
         line: of the declaration.
         arguments: how many arguments it takes.
         dims: of the value that it returns.
@@ -65,11 +73,12 @@ class Network:
     """
 
     def __init__(
-        self, backend: Backend, program: Program, name: str, path: str, module: str, line: int, arguments: int,
-        dims: int, lifted: Sequence[str] = (),
+        self, backend: Backend, program: Program, name: str, path: str, spec: ModuleSpec | None, line: int,
+        arguments: int, dims: int, lifted: Sequence[str] = (),
     ):  # fmt: skip
         self.backend, self.program, self.name, self.path, self.line = backend, program, name, path, line
-        self.package = module.rpartition(".")[0]
+        self.package = (spec.parent if spec is not None else "") or ""
+        self.access = getattr(spec and spec.loader, "network_access", lambda module: "all")
         self.arguments, self.dims, self.lifted = arguments, dims, tuple(lifted)
         self._found: Any = None
 
@@ -106,7 +115,7 @@ class Network:
         if call is not None and self.name in call.given:
             return self._instance(call.given[self.name])
         if self._found is None:
-            self._found = self._instance(self._imported())
+            self._found = self._imported()
         return self._found
 
     def _instance(self, found: Any) -> Any:
@@ -119,14 +128,28 @@ class Network:
         return found
 
     def _imported(self) -> Any:
+        """The network at its path. Nothing is imported, and nothing called, that the program may not use."""
         module_name, _, attribute = self.path.rpartition(".")
-        if not module_name.strip("."):
-            return self._own(attribute) if not module_name else self._attribute(module_name, attribute)
-        return self._attribute(module_name, attribute)
+        if not module_name:
+            module_name = f"{self.package}.networks" if self.package else "networks"
+        elif module_name.startswith(".") and not self.package:
+            raise self.error("is relative, but the program is in no package: import it as a module of one")
+        try:
+            absolute = importlib.util.resolve_name(module_name, self.package or None)
+        except ImportError as e:
+            raise self.error(f"can't be imported: module {module_name!r}: {e}") from e
+        access = self.access(absolute)
+        if access not in ("all", "networks"):
+            raise self.error(f"is not imported: {access}")
+        if module_name != self.path.rpartition(".")[0]:
+            self._verify_own(module_name)
+        found = self._attribute(module_name, attribute)
+        if access == "networks" and not _is_network(found):
+            reason = "only a torch, flax or equinox module may come from a package that is not the program's own"
+            raise self.error(f"is a {type(found).__name__}: {reason}; {self._advice(absolute)}")
+        return self._instance(found)
 
     def _attribute(self, module_name: str, attribute: str) -> Any:
-        if module_name.startswith(".") and not self.package:
-            raise self.error("is relative, but the program is in no package: import it as a module of one")
         try:
             module = importlib.import_module(module_name, self.package or None)
         except ImportError as e:
@@ -135,14 +158,21 @@ class Network:
             raise self.error(f"can't be found: module {module.__name__!r} has no {attribute!r}")
         return getattr(module, attribute)
 
-    def _own(self, attribute: str) -> Any:
-        """From the module `networks` of the program's own package, or beside a program that is in none."""
-        name = f"{self.package}.networks" if self.package else "networks"
+    def _verify_own(self, name: str) -> None:
+        """Check that there is the module `networks` of the program's package, or beside a program that is in none."""
         spec = importlib.util.find_spec(name)
         if spec is None or not self.package and not self._is_beside(spec.origin):
             where = f"there is no module {name!r}" if self.package else "no networks.py stands beside the program"
             raise self.error(f"is not given: {where}, so pass it: model(..., {self.name}=...)")
-        return self._attribute(name, attribute)
 
     def _is_beside(self, origin: str | None) -> bool:
         return origin is not None and Path(origin).parent == Path(self.program.filename).resolve().parent
+
+    def _advice(self, module_name: str) -> str:
+        return f"pass it, model(..., {self.name}=...), or stanimport.configure(network_packages=[{module_name!r}])"
+
+
+def _is_network(found: Any) -> bool:
+    """Whether something is a module of one of the libraries for networks, or a class of such."""
+    kind = found if inspect.isclass(found) else type(found)
+    return any(c.__name__ == "Module" and c.__module__.partition(".")[0] in _LIBRARIES for c in kind.__mro__)

@@ -11,10 +11,12 @@ os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, 
 
 
 @pytest.fixture(autouse=True, scope="session")
-def without_jit_cache():
-    """The shell's commands leave nothing in the user's cache."""
+def without_user_cache(tmp_path_factory):
+    """Nothing is left in the user's cache: the shell's commands keep nothing, translations lie in a folder of pytest's.
+    """
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("STANIMPORT_JIT_CACHE", "off")
+        patch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
 
 

@@ -28,9 +28,13 @@ ALLOWED = {
         "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir", "stanimport.frontend",
         "stanimport.middle", "stanimport.passes", "stanimport.targets",
     },
-    "stanimport.cache": {"stanimport.settings", "stanimport.files"},
+    "stanimport.ownership": set(),
+    "stanimport.installed": set(),
+    "stanimport.permissions": {"stanimport.installed"},
+    "stanimport.cache": {"stanimport.settings", "stanimport.files", "stanimport.errors", "stanimport.ownership"},
     "stanimport.shipped": {
         "stanlib", "stanimport.settings", "stanimport.files", "stanimport.cache", "stanimport.trees",
+        "stanimport.installed",
     },
     "stanimport.loading": {
         "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings", "stanimport.source",
@@ -38,6 +42,7 @@ ALLOWED = {
     },
     "stanimport.importer": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",
+        "stanimport.permissions",
     },
     "stanimport._pyinstaller": set(),
     "stanimport.notebook": {"stanimport.api", "stanimport.errors", "stanimport.settings"},
@@ -49,12 +54,12 @@ ALLOWED = {
     },
     "stanimport.api": {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",
-        "stanimport.source", "stanimport.cache",
+        "stanimport.source", "stanimport.cache", "stanimport.permissions",
     },
     "stanimport.inference": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.settings"},
     "stanimport.commands": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors",
-        "stanimport.inference", "stanimport.settings", "stanimport.stubs",
+        "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
     "stanimport.__main__": {"stanimport.commands", "stanimport.errors"},
 }

@@ -7,20 +7,15 @@ from pathlib import Path
 
 from .. import settings
 
-EXAMPLES = ("cache", "cache --clear", "cache models --clear")
+EXAMPLES = ("cache", "cache --clear")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folders", nargs="*", type=Path, metavar="DIR",
-                        help="folders whose programs' translations count too, with those below")  # fmt: skip
     parser.add_argument("--clear", action="store_true", help="remove what is there; it is made again when needed")
 
 
 def run(options: argparse.Namespace) -> int:
-    missing = [f for f in options.folders if not f.is_dir()]
-    if missing:
-        raise FileNotFoundError(2, "there is no such folder", str(missing[0]))
-    for title, folder, found in _caches(options.folders):
+    for title, folder, found in _caches():
         files = list(found)
         size = sum(f.stat().st_size for f in files)
         done = _clear(files) if options.clear else 0
@@ -29,13 +24,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _caches(folders: list[Path]) -> Iterator[tuple[str, Path, Iterator[Path]]]:
+def _caches() -> Iterator[tuple[str, Path, Iterator[Path]]]:
     """The caches: what they hold, where, and their files."""
     user, jit = settings.user_cache(), settings.jit_cache() or settings.user_cache() / "jit"
     yield "translations", user, (f for f in user.rglob("*.stan.*") if f.is_file() and jit not in f.parents)
     yield "compiled by XLA", jit, (f for f in jit.rglob("*") if f.is_file())
-    for folder in folders:
-        yield "translations", folder, (f for f in folder.rglob("__pycache__/*.stan.*") if f.is_file())
 
 
 def _clear(files: list[Path]) -> int:

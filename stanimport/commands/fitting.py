@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .. import api, settings
+from .. import api, cache, ownership, settings
 from ..errors import MissingLibraryError
 
 if TYPE_CHECKING:
@@ -43,7 +43,9 @@ def session() -> Iterator[None]:
 def _use_cache(folder: Path) -> None:
     """Point JAX to the folder, before it is imported, so that nothing else of its configuration is touched."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        ownership.make_private(folder)
+        if not cache.is_private(folder):
+            return
     except OSError:
         return  # without a cache it only takes longer
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))

@@ -130,7 +130,7 @@ class _Module:
             b = Builder(n.span)
             named = {"lifted": b.tuple_([b.const(path) for path in n.lifted])} if n.lifted else {}
             call = b.call(
-                "ppl.network", b.name("stan"), b.const(n.name), b.const(n.path), b.name("__name__"),
+                "ppl.network", b.name("stan"), b.const(n.name), b.const(n.path), b.name("__spec__"),
                 line=b.const(n.span.in_main().line), arguments=b.const(len(n.parameters)),
                 dims=b.const(dimensions(n.result)), **named,
             )  # fmt: skip

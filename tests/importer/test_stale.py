@@ -180,7 +180,8 @@ def test_what_another_process_cached(tmp_path):
 
 
 @CACHED
-def test_a_shipped_translation_notices_an_include_in_an_earlier_folder(tmp_path, cached):
+def test_a_shipped_translation_notices_an_include_in_an_earlier_folder(tmp_path, monkeypatch, cached):
+    monkeypatch.setenv("STANIMPORT_TRUSTED_FOLDERS", str(tmp_path))
     path, early = program(write(tmp_path / "package", 2)), tmp_path / "early"
     early.mkdir()
     compile_package(tmp_path / "package")

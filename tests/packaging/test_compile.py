@@ -35,6 +35,7 @@ model { x ~ normal(0, 1); }
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     monkeypatch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("STANIMPORT_TRUSTED_FOLDERS", str(tmp_path))
     folder = tmp_path / "package"
     folder.mkdir()
     (folder / "program.stan").write_text(PROGRAM)

@@ -80,7 +80,6 @@ def test_wrong_usage_ends_with_two(coin, arguments, told, capsys):
     (["generate", "coin.stan", "--fit", "none.nc"], "none.nc: there is no such file"),
     (["sample", "coin.stan", "--data", "coin.json", "--inits", "none.json", *FEW], "none.json"),
     (["sample", "coin.stan", "--data", "coin.json", *FEW, "--output", "no/fit.nc"], "can't be written"),
-    (["cache", "nowhere"], "nowhere: there is no such folder"),
 ])  # fmt: skip
 def test_wrong_input_ends_with_one(coin, arguments, told, capsys):
     assert main(arguments) == 1
