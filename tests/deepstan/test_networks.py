@@ -161,6 +161,7 @@ def test_weights_are_trained(package):
     from nets_pkg import model
 
     inputs = model.transformed_data(N=3, x=[1.0, 2.0, 3.0], y=[2.0, 4.0, 6.0])
+    pyro.set_rng_seed(1)
     guide = pyro.infer.autoguide.AutoDelta(model.model)
     svi = SVI(model.model, guide, pyro.optim.Adam({"lr": 0.05}), Trace_ELBO())
     for _ in range(150):
