@@ -12,6 +12,7 @@ from typing import Any
 
 from .arrays import named
 from .errors import StanDomainError, StanIndexError
+from .rejection import refuse
 
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
@@ -78,32 +79,42 @@ def size(function: str, name: str, n: Any) -> int:
 
 
 def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> None:
-    """An index from 1 to n, if its value is known."""
-    if xp.is_concrete(i) and not 1 <= int(i) <= n:
+    """An index from 1 to n."""
+
+    def error() -> StanIndexError:
         of = f" for {what}" if what else ""
-        raise StanIndexError(f"{function}: index {i} out of range{of}; expecting index to be between 1 and {n}")
+        return StanIndexError(f"{function}: index {i} out of range{of}; expecting index to be between 1 and {n}")
+
+    refuse((i < 1) | (i > n), error)
 
 
 def symmetric(xp: ModuleType, function: str, m: Any) -> int:
-    """The size of a square matrix, which must be symmetric if its components are known."""
+    """The size of a square matrix, which must be symmetric."""
     n = square(xp, function, m)
-    m = known(xp, m)
-    if m is not None:
-        wrong = ~(abs(m - m.T) <= SYMMETRY_TOLERANCE)
-        if wrong.any():
-            i, j = (int(k[0]) for k in wrong.nonzero())
-            raise StanDomainError(
-                f"{function}: the matrix is not symmetric: [{i + 1},{j + 1}] is {m[i, j]}, "
-                f"but [{j + 1},{i + 1}] is {m[j, i]}"
-            )
+    if n > 1:
+        refuse(asymmetric(xp, m), lambda: _asymmetry(xp, function, m))
     return n
 
 
+def asymmetric(xp: ModuleType, m: Any) -> Any:
+    """Where a square matrix is not symmetric, NaN included."""
+    return ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
+
+
+def _asymmetry(xp: ModuleType, function: str, m: Any) -> StanDomainError:
+    m = xp.known(m)
+    if m is None:
+        return StanDomainError(f"{function}: the matrix is not symmetric")
+    i, j = (int(k[0]) for k in asymmetric(named("numpy"), m).nonzero())
+    return StanDomainError(
+        f"{function}: the matrix is not symmetric: [{i + 1},{j + 1}] is {m[i, j]}, but [{j + 1},{i + 1}] is {m[j, i]}"
+    )
+
+
 def positive_definite(xp: ModuleType, function: str, factor: Any) -> None:
-    """The Cholesky factor of a matrix that must be positive definite is not NaN, if it is known."""
-    factor = known(xp, factor)
-    if factor is not None and (factor != factor).any():
-        raise StanDomainError(f"{function}: the matrix is not positive definite")
+    """The Cholesky factor of a matrix that must be positive definite has no NaN on its diagonal."""
+    error = StanDomainError(f"{function}: the matrix is not positive definite")
+    refuse(xp.isnan(xp.diagonal(factor)), lambda: error)
 
 
 def _shown(xp: ModuleType, x: Any) -> str:

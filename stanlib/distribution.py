@@ -31,10 +31,11 @@ from types import ModuleType
 from typing import Any
 
 from . import registry, signatures
-from .arrays import namespace
-from .domains import Domain, guard
+from .arrays import is_of_data, namespace
+from .domains import Domain, guard, outside
 from .errors import StanIndexError
 from .registry import Function
+from .rejection import collected
 from .types import dimensions
 
 
@@ -134,14 +135,28 @@ class Distribution:
     def log_prob(self, y: Any, *arguments: Any) -> Any:
         """One log density per observation, of arguments of any array library.
 
-        Parameters outside their domain raise StanDomainError where they are known, and make the result NaN where
-        they are traced.
+        Parameters outside their domain raise StanDomainError where they are known, and make the result -inf where
+        they are traced, as does a result of NaN.
         """
         xp = namespace((y, *arguments))
-        guarded = guard(xp, f"{self.name}_{self.density}", arguments, self._density_checks)
-        y, *guarded = (xp.reals if self.density == "lpmf" else xp.convert)((y, *guarded))
-        check_sizes(xp, self.name, (y, *guarded), self.event_dims, self.dims)
-        return self.methods[self.density](xp, y, *guarded)
+        with collected() as found:
+            kept, bad = self._inside(xp, arguments)
+            y, *kept = (xp.reals if self.density == "lpmf" else xp.convert)((y, *kept))
+            check_sizes(xp, self.name, (y, *kept), self.event_dims, self.dims)
+            terms = xp.without_nan(self.methods[self.density](xp, y, *kept))
+            flag = found.take()
+        for b in bad if flag is None else [*bad, flag]:
+            terms = xp.where(b, -xp.inf, terms)
+        return terms
+
+    def _inside(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+        """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
+        kept, bad = list(arguments), []
+        for i, wrong, domain, _ in outside(xp, f"{self.name}_{self.density}", arguments, self._density_checks):
+            kept[i] = domain.replaced(xp, wrong, kept[i])
+            own = min(self.dims[i + 1], xp.ndim(wrong))
+            bad.append(xp.any(wrong, axis=tuple(range(-own, 0))) if own else wrong)
+        return kept, bad
 
     @cached_property
     def _density_checks(self) -> tuple[tuple[int, str, Domain], ...]:
@@ -157,17 +172,30 @@ class Distribution:
         names = signatures.parse(text).argument_names
         check_sizes(xp, function, arguments, self.event_dims, [self.argument_dims.get(n, 0) for n in names])
 
+    def check_parameters(self, arguments: Sequence[Any]) -> None:
+        """Raise StanDomainError for known parameters of the density outside their domain."""
+        for i, name, domain in self._density_checks:
+            if is_of_data((arguments[i],)):
+                domain.check(namespace(()), f"{self.name}_{self.density}", name, arguments[i])
+
     def check_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
         domain = self.variate.get(method)
-        if domain is None or not xp.is_concrete(y):
+        if domain is None or not is_of_data((y,)):
             return
         if not isinstance(domain, Domain):
             domain = domain(*arguments)
-        if not all(map(xp.is_concrete, domain.bounds)):
-            return
-        name = signatures.parse(self.texts[0]).argument_names[0]
-        domain.check(namespace((y, *arguments)), f"{self.name}_{method}", name, y)
+        if is_of_data(domain.bounds):
+            name = signatures.parse(self.texts[0]).argument_names[0]
+            domain.check(xp, f"{self.name}_{method}", name, y)
+
+    def refuse_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
+        """Reject the draw, or raise, for an outcome for which Stan throws."""
+        domain = self.variate.get(method)
+        if domain is not None:
+            domain = domain if isinstance(domain, Domain) else domain(*arguments)
+            name = signatures.parse(self.texts[0]).argument_names[0]
+            guard(xp, f"{self.name}_{method}", (y,), [(0, name, domain)])
 
 
 DISTRIBUTIONS: dict[str, Distribution] = {}
@@ -238,7 +266,7 @@ def _summed_function(d: Distribution, method: str) -> Function:
 
     def check(xp: ModuleType, y: Any, *parameters: Any) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
-        d.check_variate(xp, method, y, parameters)
+        d.refuse_variate(xp, method, y, parameters)
 
     body.__doc__ = d.doc
     domains = d.density_domains if method == d.density else d.domains

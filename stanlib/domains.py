@@ -1,13 +1,15 @@
 """The domains of the arguments of library functions: what Stan throws for, and what to call it in a message."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
-from .arrays import named, namespace
+from .arrays import is_of_data, named, namespace
 from .errors import StanDomainError
+from .rejection import refuse
 
 
 @dataclass(frozen=True)
@@ -16,41 +18,70 @@ class Domain:
 
     description: str
     test: Callable[[ModuleType, Any], Any]
-    traced: bool = True  # whether to look at values known only at run time too; not where NaN comes by itself
+    traced: bool = True  # whether to look at containers known only at run time too; not where NaN comes by itself
     bounds: tuple[Any, ...] = ()  # what the test compares with, if that was computed
+    safe: float | None = None  # a number inside, which stands in for what is outside so that gradients stay finite
 
     def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
-        """Raise StanDomainError unless every component of a concrete value is inside."""
+        """Raise StanDomainError unless every component of a value that is known is inside."""
         xp = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
         x = xp.asarray(x)
-        inside = xp.asarray(self.test(xp, x))
-        if not inside.all():
-            raise StanDomainError(f"{function}: {_name(xp, argument, inside, x)}, but must be {self.description}!")
+        if not xp.asarray(self.test(xp, x)).all():
+            raise self.error(function, argument, x)
 
-    def poison(self, xp: ModuleType, x: Any) -> Any:
-        """x with NaN for what is outside, so that the density of a draw that Stan would reject is NaN."""
-        return xp.where(self.test(xp, x), x, xp.nan) if self.traced else x
+    def error(self, function: str, argument: str, x: Any) -> StanDomainError:
+        """The error for a value that is not inside; it shows the first component that is not, as far as is known."""
+        numpy, value = named("numpy"), namespace((x,)).known(x)
+        if value is None:
+            return StanDomainError(f"{function}: {argument} must be {self.description}!")
+        shown = _name(numpy, argument, numpy.asarray(self.test(numpy, value)), value)
+        return StanDomainError(f"{function}: {shown}, but must be {self.description}!")
+
+    def looks_at(self, x: Any) -> bool:
+        """Whether to test a value that depends on parameters: a number costs nothing."""
+        return self.traced or not getattr(x, "shape", ())
+
+    def replaced(self, xp: ModuleType, bad: Any, x: Any) -> Any:
+        """x with a number of the domain for what is outside, where the domain tells one."""
+        return x if self.safe is None else xp.where(bad, self.safe, x)
 
 
-def or_nan(description: str, test: Callable[[ModuleType, Any], Any]) -> Domain:
+def or_nan(description: str, test: Callable[[ModuleType, Any], Any], safe: float | None = None) -> Domain:
     """A domain to which NaN belongs too."""
-    return Domain(description, lambda xp, x: test(xp, x) | xp.isnan(x))
+    return Domain(description, lambda xp, x: test(xp, x) | xp.isnan(x), safe=safe)
 
 
 def guard(
-    xp: ModuleType, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]],
-    poison: bool = True,
-) -> list[Any]:  # fmt: skip
-    """The arguments, those with a domain checked if they are known, else NaN where they are outside (`poison`)."""
+    xp: ModuleType, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
+) -> list[Any]:
+    """The arguments, once those with a domain are checked.
+
+    Where one that depends on parameters is outside, the draw is rejected and a number of the domain takes its place;
+    NaN where that can't be noted.
+    """
     out = list(arguments)
-    for i, name, domain in checks:
-        if i >= len(out):
-            continue  # an overload with fewer arguments
-        if xp.is_concrete(out[i]):
-            domain.check(namespace((out[i],)), function, name, out[i])
-        elif poison:
-            out[i] = domain.poison(xp, out[i])
+    for i, bad, domain, error in outside(xp, function, arguments, checks):
+        left = refuse(bad, error)
+        out[i] = domain.replaced(xp, bad, out[i]) if left is None else xp.where(bad, xp.nan, xp.real(out[i]))
     return out
+
+
+def outside(
+    xp: ModuleType, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
+) -> Iterator[tuple[int, Any, Domain, Callable[[], StanDomainError]]]:
+    """For every argument with a domain that depends on parameters: its position, where it is outside, and the error.
+
+    Raises:
+        StanDomainError: for those that are known.
+    """
+    for i, name, domain in checks:
+        if i >= len(arguments):
+            continue  # an overload with fewer arguments
+        x = arguments[i]
+        if is_of_data((x,)) and is_of_data(domain.bounds):
+            domain.check(xp, function, name, x)
+        elif domain.looks_at(x):
+            yield i, ~xp.asarray(domain.test(xp, x)), domain, partial(domain.error, function, name, x)
 
 
 def _name(xp: ModuleType, argument: str, inside: Any, x: Any) -> str:
@@ -61,14 +92,14 @@ def _name(xp: ModuleType, argument: str, inside: Any, x: Any) -> str:
     return f"{argument}[{at[0] + 1}] is {x[at]}" if at else f"{argument} is {x}"
 
 
-POSITIVE = Domain("positive", lambda xp, x: x > 0)
-POSITIVE_FINITE = Domain("positive finite", lambda xp, x: (x > 0) & (x < xp.inf))
-NONNEGATIVE = Domain("nonnegative", lambda xp, x: x >= 0)
-FINITE = Domain("finite", lambda xp, x: xp.isfinite(x), traced=False)
-NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False)
-PROBABILITY = Domain("in the interval [0, 1]", lambda xp, x: (x >= 0) & (x <= 1))
-ORDERED = Domain("finite and strictly increasing", lambda xp, x: _increasing(xp, x) & xp.isfinite(x), traced=False)
-SIMPLEX = Domain("a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x), traced=False)
+POSITIVE = Domain("positive", lambda xp, x: x > 0, safe=1.0)
+POSITIVE_FINITE = Domain("positive finite", lambda xp, x: (x > 0) & (x < xp.inf), safe=1.0)
+NONNEGATIVE = Domain("nonnegative", lambda xp, x: x >= 0, safe=1.0)
+FINITE = Domain("finite", lambda xp, x: xp.isfinite(x), traced=False, safe=0.0)
+NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False, safe=0.0)
+PROBABILITY = Domain("in the interval [0, 1]", lambda xp, x: (x >= 0) & (x <= 1), safe=0.5)
+ORDERED = Domain("finite and strictly increasing", lambda xp, x: _increasing(xp, x) & xp.isfinite(x))
+SIMPLEX = Domain("a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x))
 SIMPLEX_TOLERANCE = 1e-8
 
 
@@ -89,4 +120,4 @@ def _increasing(xp: ModuleType, x: Any) -> Any:
 
 
 def _is_simplex(xp: ModuleType, x: Any) -> Any:
-    return (x >= 0) & (xp.abs(xp.sum(x, axis=-1) - 1) <= SIMPLEX_TOLERANCE)[..., None]
+    return (x >= 0) & xp.asarray(xp.abs(xp.sum(x, axis=-1) - 1) <= SIMPLEX_TOLERANCE)[..., None]

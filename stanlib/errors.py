@@ -1,9 +1,36 @@
 """The errors that users of translated programs see; the compiler's own derive from the same base."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a Stan program an error arose: line and column count from 1, the column is 0 if it is not known."""
+
+    filename: str
+    line: int
+    column: int = 0
+    text: str = ""  # what stands there
+
+    def __str__(self) -> str:
+        column = f", column {self.column}" if self.column else ""
+        quoted = f"`{self.text}`, " if self.text else ""
+        return f"in {quoted}{self.filename}, line {self.line}{column}"
+
 
 class StanError(Exception):
-    """Base of every error about a Stan program or its data."""
+    """Base of every error about a Stan program or its data.
+
+    Attributes:
+        place: of an error at run time, the Stan text where it arose, which its message ends with.
+    """
+
+    place: Place | None = None
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        return message if self.place is None else f"{message}; {self.place}"
 
 
 class StanDataError(StanError, ValueError):
@@ -33,6 +60,14 @@ class StanReject(StanError, RuntimeError):
 
 class StanFatalError(StanError, RuntimeError):
     """The program called `fatal_error(...)`."""
+
+
+class StanRuntimeError(StanError, RuntimeError):
+    """What a program asks for can't be computed: the error of the array library is the cause."""
+
+
+class StanUnsupportedError(StanRuntimeError, NotImplementedError):
+    """The backend, or a library under it, can't do what a program asks for."""
 
 
 class MissingLibraryError(StanError, ImportError):

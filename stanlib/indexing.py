@@ -1,7 +1,7 @@
 """Stan's indexing: 1-based, several indices at once, multi-indices and ranges, on both sides of an assignment.
 
-Indices that are known are checked against the shape and raise StanIndexError; an index that is traced and out of range
-selects NaN (of reals). Source: Stan Reference Manual, "Indexing" and "Multi-indexing".
+Indices that are known are checked against the shape and raise StanIndexError; an index that depends on parameters and
+is out of range rejects the draw. Source: Stan Reference Manual, "Indexing" and "Multi-indexing".
 """
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import differs_between_lanes, namespace
+from .arrays import differs_between_lanes, is_of_data, namespace
 from .errors import StanIndexError
 from .lanes import frames
+from .rejection import any_of, poisoned, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,17 @@ def at(x: Any, *indices: Any) -> Any:
     xp = namespace((x, *_values(indices)))
     if len(indices) > xp.ndim(x):
         raise StanIndexError(f"{len(indices)} indices for a container of {xp.ndim(x)} dimensions")
-    converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
+    left = False
+    converted = []
+    for i, n in zip(indices, xp.shape(x)):
+        i, bad = _convert(xp, i, n)
+        converted.append(i)
+        left = left if bad is None else left | bad
+    return _picked(xp, x, converted) if left is False else poisoned(_picked(xp, x, converted), left)
+
+
+def _picked(xp: ModuleType, x: Any, converted: list[Any]) -> Any:
+    """The part of x that NumPy's indices select, each along its own axis."""
     if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return xp.get(x, tuple(converted))
     axis = 0
@@ -81,7 +92,7 @@ def _is_masked() -> bool:
 
 def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
     """The NumPy index of the part of x that is assigned, whose shape must be the value's."""
-    converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
+    converted = [_convert(xp, i, n)[0] for i, n in zip(indices, xp.shape(x))]
     shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
     shape += tuple(xp.shape(x)[len(indices) :])
     given = xp.shape(value)
@@ -110,17 +121,28 @@ def _values(indices: tuple[Any, ...]) -> list[Any]:
     return [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
 
 
-def _convert(xp: ModuleType, index: Any, n: int) -> Any:
-    """One index as NumPy would have it, checked where it is known."""
+def _convert(xp: ModuleType, index: Any, n: int) -> tuple[Any, Any]:
+    """One index as NumPy would have it, and where it is out of range if that could not be noted elsewhere."""
     if isinstance(index, Span):
-        return _slice(xp, index, n)
-    if not xp.is_concrete(index):
-        return index - 1
+        return _slice(xp, index, n), None
+    if not is_of_data((index,)):
+        if n == 0:
+            raise out_of_range(index, n)
+        left = refuse((index < 1) | (index > n), lambda: out_of_range(index, n))
+        return xp.minimum(xp.maximum(index, 1), n) - 1, None if left is None else any_of(left)
     index = np.asarray(index)
-    low, high = (index.min(), index.max()) if index.size else (1, n)
-    if low < 1 or high > n:
-        raise StanIndexError(f"index {low if low < 1 else high} is out of range: the size is {n}")
-    return int(index) - 1 if index.ndim == 0 else index - 1
+    if index.size and (index.min() < 1 or index.max() > n):
+        raise out_of_range(index, n)
+    return int(index) - 1 if index.ndim == 0 else index - 1, None
+
+
+def out_of_range(index: Any, n: int) -> StanIndexError:
+    """The error for an index, or the first of several, that is not between 1 and n."""
+    known = namespace((index,)).known(index)
+    if known is None:
+        return StanIndexError(f"an index is out of range: the size is {n}")
+    bad = known[(known < 1) | (known > n)] if known.ndim else known
+    return StanIndexError(f"index {bad.flat[0]} is out of range: the size is {n}")
 
 
 def _slice(xp: ModuleType, span: Span, n: int) -> slice:

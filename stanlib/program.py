@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from . import batches, networks
-from .errors import StanDataError, StanError
+from . import batches, networks, places
+from .errors import StanDataError
 from .lanes import frames
-from .rejection import rejecting_draws
+from .rejection import collected, explaining, poisoned, rejecting_draws
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -91,24 +91,11 @@ class StanFunction:
         return {n: values[self.stan_names.get(n, n)] for n in wanted}
 
     def _run(self, *args: Any, **named: Any) -> Any:
-        """Call the generated function; an error says where in the Stan file it arose."""
+        """Call the generated function; every error says where in the Stan file it arose."""
         import numpy
 
-        with numpy.errstate(all="ignore"), frames.outside():
-            try:
-                return self.function(*args, **named)
-            except StanError as e:
-                self._locate(e)
-                raise
-
-    def _locate(self, error: StanError) -> None:
-        traceback, line = error.__traceback__, None
-        while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == self.function.__code__.co_filename:
-                line = traceback.tb_lineno
-            traceback = traceback.tb_next
-        if line and not isinstance(error, StanDataError) and not getattr(error, "__notes__", None):
-            error.add_note(f"in {self.program.filename}, line {line}")
+        with numpy.errstate(all="ignore"), frames.outside(), places.running(self.function, self.program):
+            return self.function(*args, **named)
 
     def __reduce__(self) -> Any:
         loader = self.function.__globals__.get("__loader__")
@@ -178,8 +165,14 @@ class Model(StanFunction):
         self.backend.enter(self.program)
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             given = self.data.prepare(rest)
-            with batches.call_with(self.program, self.totals, given):
+            with batches.call_with(self.program, self.totals, given), collected() as rejections:
                 self._run(**self._named(given))
+                self._rejected(rejections.take())
+
+    def _rejected(self, flag: Any) -> None:
+        """Draws for which a condition holds that no site of the program has taken up are rejected."""
+        if flag is not None:
+            self.backend.reject_draws(flag)
 
     def minibatch(self, **totals: int) -> "Model":
         """The same, for calls whose data are a batch: `model.minibatch(N=60_000)` where `N` is a declared size.
@@ -197,6 +190,9 @@ class Guide(Model):
 
     Takes what the model takes. It samples every parameter of the model; its own parameters are `param` sites.
     """
+
+    def _rejected(self, flag: Any) -> None:
+        """A guide can't reject: the model does."""
 
 
 class GeneratedQuantities(StanFunction):
@@ -221,8 +217,9 @@ class GeneratedQuantities(StanFunction):
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)
-            result: dict[str, Any] = self._run(**self._named(given))
-        return result
+            with collected() as rejections, explaining():
+                result: dict[str, Any] = self._run(**self._named(given))
+                return poisoned(result, rejections.take())  # type: ignore[no-any-return]
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, Any]) -> Any:
         """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.

@@ -109,7 +109,7 @@ class Function:
             return self.body(xp, *args)
         if self.check is not None:
             self.check(xp, *args)
-        checked = guard(xp, self.name, args, self.checks, poison=self.distribution is not None)
+        checked = guard(xp, self.name, args, self.checks)
         result = self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
         # NumPy's arrays without axes don't stand beside tensors in an operation, its numbers do
         return result[()] if type(result).__name__ == "ndarray" and not result.ndim else result

@@ -1,20 +1,68 @@
-"""What `reject(...)` does: in a model it rejects the draw, elsewhere it is an error.
+"""What becomes of what Stan throws for: the draw is rejected where parameters are the reason, else it is an error.
 
-While JAX traces a branch that may not be taken, nothing is known yet: there a rejection is a log density of -inf, which
-the functions of a program pass on as NaN in what they return.
+A condition that is known, from data alone, is an error there and then. One that depends on parameters can't be looked
+at while JAX traces: it is noted in the rejections of the code that runs, and makes the log density -inf. Whoever
+lifts code into a function of its own (a branch, the body of a loop) collects its rejections and hands them on, so that
+only those of code that really runs count. Where that is not possible, inside of functions that solvers call, the
+condition is returned to the caller, who makes its result NaN.
 """
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from typing import Any
 
+from .arrays import differs_between_lanes, is_of_data, named, namespace, tracing
+from .errors import StanError, StanReject
+from .lanes import frames
+
+Error = Callable[[], StanError]
+
+_explaining: ContextVar[bool] = ContextVar("explaining", default=False)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+
+
+class Rejections:
+    """The conditions under which a draw is rejected, as the code of one function meets them.
+
+    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane.
+    """
+
+    def __init__(self, of_lanes: bool = False):
+        self.of_lanes = of_lanes
+        self.found: list[tuple[Any, Error]] = []
+        self.scope = tracing()
+
+    def take(self) -> Any:
+        """Whether any condition held, as one truth value; None if there was none. They are forgotten."""
+        flags, self.found = [any_of(bad) for bad, _ in self.found], []
+        if not flags:
+            return None
+        xp = namespace(flags)
+        joined = flags[0]
+        for flag in flags[1:]:
+            joined = xp.asarray(joined) | flag
+        return joined
+
+
+_current: ContextVar[Rejections | None] = ContextVar("rejections", default=None)
+
+
+@contextlib.contextmanager
+def collected(of_lanes: bool = False) -> Iterator[Rejections]:
+    """Inside, conditions are noted in the Rejections that this gives."""
+    made = Rejections(of_lanes)
+    token = _current.set(made)
+    try:
+        yield made
+    finally:
+        _current.reset(token)
 
 
 @contextlib.contextmanager
 def rejecting_draws() -> Iterator[None]:
-    """Inside, a rejection is a value and not an error: in models, and in branches that are traced."""
+    """Inside, the log density is -inf where the draw is rejected: in models, and in branches that are traced."""
     token = _quiet.set(True)
     try:
         yield
@@ -22,6 +70,90 @@ def rejecting_draws() -> Iterator[None]:
         _quiet.reset(token)
 
 
+@contextlib.contextmanager
+def explaining() -> Iterator[None]:
+    """Inside, the first condition that holds is an error that tells why the draw is rejected, as far as it is known."""
+    token = _explaining.set(True)
+    try:
+        yield
+    finally:
+        _explaining.reset(token)
+
+
 def is_error() -> bool:
     """Whether a rejection here is an error."""
     return not _quiet.get()
+
+
+def refuse(bad: Any, error: Error) -> Any:
+    """What Stan throws for: `bad` is true, or an array with a true component.
+
+    Returns None where that is taken care of, else `bad`: then the caller's result must be NaN where it holds.
+
+    Raises:
+        StanError: `error()`, if `bad` is known not to depend on parameters, or outside of models.
+    """
+    found = _current.get()
+    if found is not None and found.of_lanes:
+        found.found.append((bad, error))
+        return None
+    bad = _where_masked(bad)
+    if is_of_data((bad,)):
+        if named("numpy").any(bad):
+            raise error()
+        return None
+    known = namespace((bad,)).known(bad) if found is None or _explaining.get() else None
+    if known is None and found is not None and found.scope == tracing():
+        found.found.append((bad, error))
+        return None
+    if known is None:
+        return bad
+    if known.any():
+        raise error()
+    return None
+
+
+def pass_on(found: Rejections) -> Any:
+    """Hand the conditions of code that has run on to what is around it; what could not be handed on is returned."""
+    left = [b for bad, error in found.found if (b := refuse(bad, error)) is not None]
+    found.found = []
+    return [any_of(b) for b in left]
+
+
+def pending() -> Any:
+    """The conditions met so far whose effect on the log density is still to come, as one truth value; None if none."""
+    found = _current.get()
+    return None if found is None else found.take()
+
+
+def _where_masked(bad: Any) -> Any:
+    """The condition, where code runs for lanes of a loop that a mask may leave out: some lane must be left."""
+    mask = frames.current().mask
+    if mask is None or is_of_data((bad,)) and not named("numpy").any(bad):
+        return bad
+    xp = namespace((bad, mask.data))
+    return xp.asarray(any_of(bad)) & xp.any(mask.data)
+
+
+def poisoned(values: Any, flag: Any) -> Any:
+    """The values with NaN for reals where a draw is rejected; tuples and dicts of values too."""
+    if flag is None:
+        return values
+    if isinstance(values, dict):
+        return {k: poisoned(v, flag) for k, v in values.items()}
+    if isinstance(values, tuple):
+        return tuple(poisoned(v, flag) for v in values)
+    if differs_between_lanes((values,)):
+        return values.like(poisoned(values.data, flag))
+    xp = namespace((values, flag))
+    return values if values is None or xp.is_integer(values) else xp.where(flag, xp.nan, values)
+
+
+def any_of(bad: Any) -> Any:
+    """Whether any component of a condition holds."""
+    return namespace((bad,)).any(bad) if getattr(bad, "shape", ()) else bad
+
+
+def rejected() -> StanError:
+    """The error for a condition whose own error is not known any more."""
+    return StanReject("the draw is rejected")

@@ -7,6 +7,7 @@ base.py says what each primitive does.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterable
 from types import ModuleType
 from typing import Any
@@ -37,6 +38,20 @@ def module(kind: int) -> ModuleType:
     if found is None:
         found = _modules[kind] = importlib.import_module(f"{__name__}.{_NAMES[kind]}")
     return found
+
+
+def is_of_data(args: Iterable[Any]) -> bool:
+    """Whether no argument belongs to JAX or PyTorch: then it comes from data alone."""
+    return _kind(args) == _NUMPY
+
+
+def tracing() -> Any:
+    """What JAX is tracing now, to compare with what it traces at another time; None where it is not in use."""
+    if "jax" not in sys.modules:
+        return None
+    from jax.extend import core
+
+    return core.get_opaque_trace_state(convention="nnx")
 
 
 def uses_jax(args: Iterable[Any]) -> bool:

@@ -38,6 +38,7 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     quadratic_spd(a, b)             log det a, and b_j' a^-1 b_j for the columns of b; a is positive definite, else NaN
     erfcx(x)                        exp(x^2) erfc(x), also its derivative, precise for large x
     ndtri_exp(log_p)                the standard normal quantile of exp(log_p)
+    without_nan(x)    log densities, -inf where they are NaN; the derivative is that of x, so that it costs none
     get(x, index)     x[index] for a tuple of NumPy-style indices, known to be inside or traced
     where(c, a, b)    as NumPy's; both branches are evaluated, so a NaN gradient of the other branch must be kept out
                       by giving it a safe argument first
@@ -66,7 +67,8 @@ ARRAYS = (
     "reshape", "broadcast_to", "broadcast_shape", "stack", "concatenate", "take", "flip", "transpose", "swapaxes",
     "sum", "prod", "max", "min", "argmax", "argmin", "cumsum", "sort", "argsort", "any", "all", "nonzero",
     "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "is_integer", "get", "at_set", "segment_sum",
-    "complex", "known", "is_concrete", "convert", "stop_gradient", "iterate", "scan", "cond", "with_gradient",
+    "complex", "known", "is_concrete", "convert", "stop_gradient", "without_nan", "iterate", "scan", "cond",
+    "with_gradient",
 )  # fmt: skip
 
 LINEAR_ALGEBRA = (

@@ -280,6 +280,20 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Calla
     return lambda *args: traced(*args) if uses_jax(args) else f(*args)
 
 
+@jax.custom_jvp
+def _without_nan(x: Any) -> Any:
+    return jnp.where(jnp.isnan(x), -inf, x)
+
+
+@_without_nan.defjvp
+def _without_nan_jvp(primals: Any, tangents: Any) -> Any:
+    """No mask: the reverse pass would have to keep one for every observation."""
+    return _without_nan(*primals), tangents[0]
+
+
+without_nan = _lift("without_nan", _without_nan)
+
+
 def stop_gradient(x: Any) -> Any:
     return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
 

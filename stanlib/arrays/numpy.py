@@ -196,6 +196,10 @@ def stop_gradient(x: Any) -> Any:
     return x
 
 
+def without_nan(x: Any) -> Any:
+    return np.where(np.isnan(x), -np.inf, x)[()]
+
+
 def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
     """step applied count times, from x."""
     for _ in range(count):

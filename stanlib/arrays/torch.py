@@ -364,6 +364,10 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Calla
     return call
 
 
+def without_nan(x: Any) -> Any:
+    return torch.where(torch.isnan(x), -inf, x) if isinstance(x, torch.Tensor) else _np.without_nan(x)
+
+
 def stop_gradient(x: Any) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 

@@ -23,7 +23,6 @@ class binomial:
 
     def lpmf(xp, n, N, theta):
         if xp.ndim(theta) == 0:
-            theta = PROBABILITY.poison(xp, theta)
             terms = times(xp, n, log0(xp, theta)) + times(xp, N - n, log_one_less(xp, theta))
         else:
             terms = _log_likelihoods(xp, n, N, theta)

@@ -31,7 +31,7 @@ def choose(xp, n, k):
 def lchoose(xp, n, k):
     """The logarithm of the binomial coefficient of reals n and k."""
     checks = ((0, "n", AT_LEAST_MINUS_1), (1, "k", AT_LEAST_MINUS_1), (2, "n - k", AT_LEAST_MINUS_1))
-    guard(xp, "lchoose", (n, k, n - k), checks, poison=False)
+    guard(xp, "lchoose", (n, k, n - k), checks)
     return _lchoose(xp, n, k)
 
 

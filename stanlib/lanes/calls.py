@@ -4,14 +4,16 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import namespace
+from ..arrays import is_of_data, namespace
 from ..domains import guard
-from .frames import Axis, Frame, current, outside
-from .values import Lanes, agreed, align, full, operand
+from ..rejection import Error, any_of, collected, poisoned, refuse, rejected
+from .frames import Axis, Frame, current, entered, outside
+from .values import Lanes, agreed, align, combine, full, operand
 
 if TYPE_CHECKING:
     from ..distribution import Distribution
@@ -59,7 +61,8 @@ def _componentwise(function: Callable[..., Any], values: Sequence[Any], frame: F
     shape = tuple(a.size for a in axes)
     xp = namespace(arrays)
     wide = [xp.broadcast_to(a, shape) if len(np.shape(a)) and tuple(a.shape) != shape else a for a in arrays]
-    out = function(*wide)
+    with rejecting(axes, 0, frame):
+        out = function(*wide)
     return Lanes(out if tuple(np.shape(out)) == shape else xp.broadcast_to(xp.asarray(out), shape), axes, frame.mask)
 
 
@@ -114,6 +117,40 @@ def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
     return law.methods[method](xp, *converted)
 
 
+# --- rejections ------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def rejecting(axes: tuple[Axis, ...], rank: int, frame: Frame) -> Iterator[None]:
+    """Around a computation on arrays that lead with `axes`: the lanes that a mask leaves out reject no draws.
+
+    `rank` is the greatest number of dimensions that the values have of their own.
+    """
+    if frame.mask is None:
+        yield
+        return
+    with collected(of_lanes=True) as found:
+        yield
+    for bad, error in found.found:
+        refuse_in_lanes(bad, error, axes, rank, frame)
+
+
+def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, frame: Frame) -> Any:
+    """What Stan throws for in some lanes: a condition whose array leads with `axes`, unless all lanes share it."""
+    if frame.mask is None or len(np.shape(bad)) < len(axes) + rank:
+        return refuse(bad, error)
+    bad = _any_within(bad, len(axes))
+    with entered(Frame(frame.axes)):
+        both = combine(lambda b, m: b & m, Lanes(bad, axes), Lanes(frame.mask.data, frame.mask.axes))
+        return refuse(both.data, error)
+
+
+def _any_within(bad: Any, lanes: int) -> Any:
+    """Whether a condition holds anywhere in the value of each lane."""
+    own = tuple(range(lanes, len(np.shape(bad))))
+    return namespace((bad,)).any(bad, axis=own) if own else bad
+
+
 # --- one lane at a time, for the code; all at once, for the machine -------------------------------------------------
 
 
@@ -126,7 +163,10 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
     with outside():
         if not axes:
             return function(*values)
-        out = _BATCHED[_library(values)](function, values, axes)
+        out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
+    for bad, error in found:
+        left = refuse_in_lanes(bad, error, axes, 0, frame)
+        out = out if left is None else poisoned(out, any_of(left))
     return _wrapped(out, axes, frame)
 
 
@@ -154,7 +194,12 @@ def _wrapped(out: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
     return None if out is None else Lanes(out, axes, frame.mask)
 
 
-def _vmap(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+Found = Sequence[tuple[Any, Error]]  # conditions for rejection, one truth value per lane
+
+
+def _vmap(
+    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
+) -> tuple[Any, Found]:
     import jax
 
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
@@ -163,31 +208,39 @@ def _vmap(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis,
         filled = list(values)
         for i, array in zip(varying, arrays):
             filled[i] = array
-        return function(*filled)
+        with collected() as found:
+            return function(*filled), found.take()
 
     for axis in reversed(axes):
         of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
     # NumPy's arrays are no constants that JAX's functions with derivatives of their own take inside of a vmap
-    return of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
+    out, flag = of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
+    return out, [] if flag is None else [(flag, rejected)]
 
 
-def _vmap_torch(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+def _vmap_torch(
+    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
+) -> tuple[Any, Found]:
     """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
     import torch
 
     code = getattr(function, "__code__", function)
     if code in _HIDDEN:
-        return _loop(function, values, axes)
+        return _loop(function, values, axes, masked)
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
     returned: Any = None
+    found: list[tuple[Any, Error]] = []
 
     def of_lanes(*arrays: Any) -> Any:
         nonlocal returned
         filled = list(values)
         for i, array in zip(varying, arrays):
             filled[i] = array
-        returned = function(*filled)
-        return (torch.zeros(()), *_tensors_in(returned))  # torch asks for one tensor at least
+        with collected() as inside:
+            returned = function(*filled)
+        found[:] = inside.found
+        flags = [torch.as_tensor(any_of(bad)) for bad, _ in found]
+        return (torch.zeros(()), *flags, *_tensors_in(returned))  # torch asks for one tensor at least
 
     for axis in reversed(axes):
         of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
@@ -195,8 +248,10 @@ def _vmap_torch(function: Callable[..., Any], values: Sequence[Any], axes: tuple
         _, *made = of_lanes(*(torch.as_tensor(values[i].data) for i in varying))
     except (RuntimeError, TypeError, NotImplementedError):
         _HIDDEN.add(code)
-        return _loop(function, values, axes)
-    return _with_tensors(returned, iter(made), tuple(a.size for a in axes))
+        return _loop(function, values, axes, masked)
+    errors, flags = [error for _, error in found], made[: len(found)]
+    out = _with_tensors(returned, iter(made[len(found) :]), tuple(a.size for a in axes))
+    return out, list(zip(flags, errors))
 
 
 def _tensors_in(value: Any) -> Iterator[Any]:
@@ -222,13 +277,25 @@ def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) ->
 _HIDDEN: set[Any] = set()  # functions that need to know the values of every lane
 
 
-def _loop(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+def _loop(
+    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
+) -> tuple[Any, Found]:
     shape = tuple(a.size for a in axes)
-    results = [
-        function(*(_lane(v, dict(zip(axes, lane))) for v in values))
-        for lane in itertools.product(*(range(n) for n in shape))
-    ]
-    return _stacked(results, shape)
+    results, found = [], []
+    for number, lane in enumerate(itertools.product(*(range(n) for n in shape))):
+        given = [_lane(v, dict(zip(axes, lane))) for v in values]
+        with collected(of_lanes=True) if masked else nullcontext() as rejections:
+            results.append(function(*given))
+        if rejections is not None:
+            found += [(_in_lane(any_of(bad), number, shape), error) for bad, error in rejections.found]
+    return _stacked(results, shape), found
+
+
+def _in_lane(bad: Any, number: int, shape: tuple[int, ...]) -> Any:
+    """A condition of one lane as one of all lanes."""
+    here = (np.arange(int(np.prod(shape))) == number).reshape(shape)
+    xp = namespace((bad,))
+    return here & bool(bad) if is_of_data((bad,)) else xp.where(here, bad, False)
 
 
 def _lane(value: Any, lane: dict[Axis, int]) -> Any:

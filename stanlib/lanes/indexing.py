@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,14 @@ from .. import indexing
 from ..arrays import namespace
 from ..errors import StanIndexError
 from ..indexing import Span
+from ..rejection import refuse
+from .calls import refuse_in_lanes
 from .frames import Axis, Frame, current, entered
 from .reductions import masked, summed
 from .values import (
     Lanes,
     agreed,
     align,
-    combine,
     full,
     is_lanes,
     known,
@@ -24,7 +26,6 @@ from .values import (
     operand,
     permuted,
     refined,
-    same_rank,
 )
 
 
@@ -54,14 +55,9 @@ def at(x: Any, *indices: Any) -> Any:
 
 
 def _at_masked(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
-    """A selection under a condition on parameters: where an index is out of range, lanes that the mask leaves out."""
+    """A selection under a condition on parameters: an index may be out of range in lanes that the mask leaves out."""
     with entered(Frame(frame.axes)):
-        inside = [_inside(i, n) for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x))]
-        chosen = _any_at(x, [i for i, _ in inside])
-        bad = [b for _, b in inside if b is not None and known(frame.mask) is None]
-        for b in bad:
-            chosen = combine(_nan_where, *same_rank(b, chosen))
-    return chosen
+        return _any_at(x, _inside(x, indices, frame))
 
 
 def _any_at(x: Any, indices: Sequence[Any]) -> Any:
@@ -69,17 +65,29 @@ def _any_at(x: Any, indices: Sequence[Any]) -> Any:
     return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
 
 
-def _inside(index: Any, size: int) -> tuple[Any, Any]:
-    """An index of lanes moved into the range, and where it was outside."""
-    if type(index) is not Lanes or index.rank or not isinstance(index.data, np.ndarray):
-        return index, None
-    outside = (index.data < 1) | (index.data > size)
-    return index.like(np.clip(index.data, 1, max(size, 1))), index.like(outside) if outside.any() else None
+def _inside(x: Any, indices: Sequence[Any], frame: Frame) -> list[Any]:
+    """Indices moved into the range, the draw rejected if one was outside in a lane that the mask lets through."""
+    out = []
+    for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x)):
+        if type(i) is Lanes and not i.rank and n:
+            _refuse_outside(operand(i, Frame(frame.axes)), n, frame)
+            i = i.like(_clipped(i.data, n))
+        elif isinstance(i, (int, np.integer)) and not 1 <= i <= n and n:
+            with entered(frame):
+                refuse(True, partial(indexing.out_of_range, i, n))
+            i = min(max(i, 1), n)
+        out.append(i)
+    return out
 
 
-def _nan_where(condition: Any, x: Any) -> Any:
-    xp = namespace((condition, x))
-    return x if xp.is_integer(x) else xp.where(condition, np.nan, x)
+def _refuse_outside(index: Lanes, size: int, frame: Frame) -> None:
+    bad = (index.data < 1) | (index.data > size)
+    refuse_in_lanes(bad, lambda: indexing.out_of_range(index.data, size), index.axes, 0, frame)
+
+
+def _clipped(index: Any, size: int) -> Any:
+    xp = namespace((index,))
+    return xp.minimum(xp.maximum(index, 1), size)
 
 
 def _seen(index: Any, frame: Frame) -> Any:
@@ -219,11 +227,23 @@ def contiguous(index: np.ndarray, size: int) -> slice | None:
     return slice(int(index[0]) - 1, int(index[-1]) - 1 + (1 if step > 0 else -1), step)
 
 
-def check_range(index: Any, size: int) -> None:
-    """Raise StanIndexError for a known index out of range."""
-    if index.size and (index.min() < 1 or index.max() > size):
-        bad = int(index.min()) if index.min() < 1 else int(index.max())
-        raise StanIndexError(f"index {bad} is out of range: the size is {size}")
+def check_range(index: Any, size: int) -> Any:
+    """The 1-based indices of lanes, if they are in the range.
+
+    Those that depend on parameters reject the draw where they are not, and are moved into it.
+
+    Raises:
+        StanIndexError: for those that are known.
+    """
+    if isinstance(index, (int, np.ndarray, np.generic)):
+        index_ = np.asarray(index)
+        if index_.size and (index_.min() < 1 or index_.max() > size):
+            raise indexing.out_of_range(index_, size)
+        return index
+    if size == 0:
+        raise indexing.out_of_range(index, size)
+    refuse((index < 1) | (index > size), lambda: indexing.out_of_range(index, size))
+    return _clipped(index, size)
 
 
 def _joint(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
@@ -247,9 +267,7 @@ def _index_arrays(
     sizes = [data.shape[len(own) + k] for k, i in enumerate(indices) if i is not None]
     out = list(arrays[: len(own)])
     for array, size in zip(arrays[len(own) :], sizes):
-        if isinstance(array, np.ndarray):
-            check_range(array, size)
-        out.append(array - 1)
+        out.append(check_range(array, size) - 1)
     shape = tuple(a.size for a in axes)
     return _broadcast(out, shape), axes
 
@@ -272,6 +290,8 @@ def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_plac
         return tuple(assign(item, v, *indices, over=over, in_place=in_place) for item, v in zip(x, value))
     x = operand(x, Frame(around.axes))
     indices = tuple(_seen(i, frame) for i in indices)
+    if frame.mask is not None:
+        indices = tuple(_inside(x, indices, frame))
     value = operand(value, Frame(frame.axes))
     if frame.mask is not None and frame.mask is not around.mask:
         value = _masked_value(x, value, indices, frame, around)
@@ -378,10 +398,8 @@ class Target:
         for i, size in zip(self.indices, x.shape[len(self.axes) :]):
             if isinstance(i, Span) or (i.rank if type(i) is Lanes else len(np.shape(i))):
                 raise StanIndexError("a range can't be assigned to at indices that differ between iterations")
-            array = i.data if type(i) is Lanes else np.asarray(i) if known(i) is not None else i
-            if isinstance(array, np.ndarray):
-                check_range(array, size)
-            singles.append(i - 1)
+            array = check_range(i.data if type(i) is Lanes else np.asarray(i) if known(i) is not None else i, size)
+            singles.append(i.like(array - 1) if type(i) is Lanes else array - 1)
         arrays, axes = align(singles, frame)
         needed = {a for a in axes} | set(self._value_axes())
         axes = tuple(a for a in frame.axes if a in needed)
@@ -415,7 +433,7 @@ def _spread_over(value: Lanes, axes: list[Axis]) -> Any:
 
 def _plain_index(index: Any, size: int) -> Any:
     """A shared index as NumPy has it."""
-    return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)
+    return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)[0]
 
 
 def _length(s: slice, n: int) -> int:

@@ -6,18 +6,20 @@ gives it one, it has that value's shape everywhere, with zeros where no path did
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..errors import StanError
 from ..lanes import control as in_lanes
 from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, full
-from ..rejection import rejecting_draws
+from ..rejection import collected, poisoned, refuse, rejected, rejecting_draws
 from . import jax_while
 
 State = tuple[Any, ...]
@@ -67,11 +69,53 @@ def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., St
         return then(*state) if predicate else otherwise(*state)
     state = _arrays(state)
     with rejecting_draws():
-        target = _merge(_shapes(then, state), _shapes(otherwise, state))
-        out: State = jax.lax.cond(
-            jnp.asarray(predicate) != 0, lambda s: _fit(then(*s), target), lambda s: _fit(otherwise(*s), target), state
+        sides = [_Side(then, state), _Side(otherwise, state)]
+        errors = [s.error for s in sides if s.error is not None]
+        if len(errors) == 2:
+            raise errors[0]
+        shapes = [s.shapes for s in sides if s.shapes is not None]
+        target = _merge(*shapes) if len(shapes) == 2 else shapes[0]
+        flagged = any(s.rejects for s in sides)
+        out, flag = jax.lax.cond(
+            jnp.asarray(predicate) != 0, *(partial(s.run, target, flagged) for s in sides), state
         )
-    return out
+    return _settled(out, flag)
+
+
+class _Side:
+    """A branch that is traced: the shapes and types of its results, None if it raises for what is known."""
+
+    def __init__(self, body: Callable[..., State], state: State):
+        self.body, self.rejects = body, True
+        self.shapes: Any = None
+        self.error: StanError | None = None
+        try:
+            self.shapes, flag = jax.eval_shape(lambda s: _watched(body)(*s), state)
+            self.rejects = flag is not None
+        except StanError as e:
+            self.error = e
+
+    def run(self, target: State, flagged: bool, state: State) -> tuple[State, Any]:
+        """The results as `target` has them, and whether the draw is rejected if that is asked for."""
+        if self.shapes is None:
+            return _fit((UNSET,) * len(target), target), jnp.asarray(True)
+        out, flag = _watched(self.body)(*state)
+        return _fit(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
+
+
+def _watched(body: Callable[..., Any]) -> Callable[..., Any]:
+    """The body, with whether it rejects the draw beside its results: None if nothing in it does."""
+
+    def run(*state: Any) -> tuple[Any, Any]:
+        with collected() as found:
+            return body(*state), found.take()
+
+    return run
+
+
+def _settled(out: Any, flag: Any) -> Any:
+    """What lifted code results in, once its rejections are handed on: `flag` tells of one, or of all its runs."""
+    return out if flag is None else poisoned(out, refuse(jnp.any(flag), rejected))
 
 
 def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
@@ -87,7 +131,7 @@ def logical_and(left: Any, right: Callable[[], Any]) -> Any:
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
         return right() if left else 0
-    return jnp.logical_and(left != 0, jnp.asarray(right()) != 0)
+    return jnp.logical_and(left != 0, _truth_if(left != 0, right))
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
@@ -95,7 +139,16 @@ def logical_or(left: Any, right: Callable[[], Any]) -> Any:
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
         return 1 if left else right()
-    return jnp.logical_or(left != 0, jnp.asarray(right()) != 0)
+    return jnp.logical_or(left != 0, _truth_if(left == 0, right))
+
+
+def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
+    """Whether an operand is true, computed in any case; where it is not needed it does not reject the draw."""
+    try:
+        value, flag = _watched(operand)()
+    except StanError:
+        value, flag = 0, True
+    return _settled(jnp.asarray(value) != 0, None if flag is None else flag & needed)
 
 
 def for_loop(
@@ -166,31 +219,34 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
     state = _arrays(state)
     target = _fixpoint(lambda *s: body(first, *s)[:count], state)
 
-    def step(carry: State, i: Any) -> tuple[State, State]:
-        result = body(i, *carry)
+    def step(carry: State, i: Any) -> tuple[State, tuple[State, Any]]:
+        result, flag = _watched(body)(i, *carry)
         terms = tuple(jnp.zeros(()) if t is UNSET else plain(t) for t in result[count:])
-        return _fit(result[:count], target), terms
+        return _fit(result[:count], target), (terms, flag)
 
-    final, stacked = jax.lax.scan(step, _fit(state, target), indices)
-    return (*final, *((t,) for t in stacked))
+    final, (stacked, flags) = jax.lax.scan(step, _fit(state, target), indices)
+    return _settled((*final, *((t,) for t in stacked)), flags)
 
 
 def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State, outputs: int) -> State:
     """A loop of any number of iterations; each output comes back as the sum of its terms."""
     count, first = len(state), jnp.asarray(lower)
     state = _arrays(state)
-    target = _fixpoint(lambda *s: body(first, *s)[:count], state)
+    try:
+        target = _fixpoint(lambda *s: body(first, *s)[:count], state)
+    except StanError:
+        return _settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
 
-    def once(s: tuple[Any, State, State]) -> tuple[Any, State, State]:
-        i, inside, totals = s
-        result = body(i, *inside)
+    def once(s: tuple[Any, State, State, Any]) -> tuple[Any, State, State, Any]:
+        i, inside, totals, before = s
+        result, flag = _watched(body)(i, *inside)
         added = tuple(t if x is UNSET else t + jnp.sum(plain(x)) for t, x in zip(totals, result[count:]))
-        return i + 1, _fit(result[:count], target), added
+        return i + 1, _fit(result[:count], target), added, before if flag is None else before | flag
 
     zeros = (jnp.zeros(()),) * outputs
-    start = (first, _fit(state, target), zeros)
-    _, out, totals = jax_while.while_loop(lambda s: s[0] <= upper, once, start)
-    return (*out, *((t,) for t in totals))
+    start = (first, _fit(state, target), zeros, jnp.asarray(False))
+    _, out, totals, flag = jax_while.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
+    return _settled((*out, *((t,) for t in totals)), flag)
 
 
 def while_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
@@ -200,11 +256,25 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
             state = body(*state)
         return state
     state = _arrays(state)
-    target = _fixpoint(body, state)
-    out: State = jax_while.while_loop(
-        lambda s: condition(*s), lambda s: _fit(body(*s), target), _fit(state, target)
-    )
-    return out
+    try:
+        target = _fixpoint(body, state)
+    except StanError:  # known to be wrong in the first iteration, if there is one
+        return _settled(state, jnp.asarray(condition(*state)) != 0)
+
+    def tested(inside: State, before: Any) -> tuple[State, Any]:
+        """The state before a test, and whether that or anything before rejects the draw: then the loop ends."""
+        flag = _watched(condition)(*inside)[1]
+        return inside, before if flag is None else before | flag
+
+    def once(s: tuple[State, Any]) -> tuple[State, Any]:
+        out, flag = _watched(body)(*s[0])
+        return tested(_fit(out, target), s[1] if flag is None else s[1] | flag)
+
+    def go_on(s: tuple[State, Any]) -> Any:
+        return (jnp.asarray(_watched(condition)(*s[0])[0]) != 0) & ~s[1]
+
+    out, flag = jax_while.while_loop(go_on, once, tested(_fit(state, target), jnp.asarray(False)))
+    return _settled(out, flag)
 
 
 def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State) -> Any:
@@ -228,12 +298,13 @@ def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, i
         first_ = {k: jnp.asarray(a[0]) for k, a in arrays.items()}
         target = _fixpoint(lambda *s: one(start, s, first_)[0], carry)
 
-        def body(carry: State, x: Any) -> tuple[State, State]:
-            after, outputs = one(x[0], carry, x[1])
-            return _fit(_unmasked(after), target), _unmasked(_arrays(outputs))
+        def body(carry: State, x: Any) -> tuple[State, Any]:
+            (after, outputs), flag = _watched(one)(x[0], carry, x[1])
+            return _fit(_unmasked(after), target), (_unmasked(_arrays(outputs)), flag)
 
         start_ = _fit(_unmasked(carry), target)
-        final, outputs = jax.lax.scan(body, start_, xs, unroll=_copies(body, start_, xs))
+        final, (outputs, flags) = jax.lax.scan(body, start_, xs, unroll=_copies(body, start_, xs))
+        final, outputs = _settled((final, outputs), flags)
     return final, tuple(_of_all(o, axis) for o in outputs)
 
 
@@ -265,7 +336,7 @@ def _arrays(state: State) -> State:
 
 def _shapes(body: Callable[..., State], state: State) -> State:
     """The shapes and types of the state after a body."""
-    return tuple(jax.eval_shape(lambda s: body(*s), state))
+    return tuple(jax.eval_shape(lambda s: _watched(body)(*s)[0], state))
 
 
 def _merge(a: Any, b: Any) -> Any:

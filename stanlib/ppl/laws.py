@@ -10,12 +10,61 @@ from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
-from .. import signatures
+from .. import places, signatures
 from ..arrays import namespace
 from ..distribution import Distribution
 from ..random.base import Random
+from ..rejection import pending
 
+NEVER = None  # the condition of a law that rejects no draws
+Make = Callable[[Distribution, Sequence[Any]], Any]
 Each = Callable[[Callable[..., Any], Sequence[Any], Sequence[bool]], Any]
+
+
+def statement_log_prob(law: Any, record: Distribution, value: Any, each: Each) -> Any:
+    """The log density of a backend's distribution `law`: -inf where the draw is rejected.
+
+    `law.rejected` is a condition met before the statement of the law, `law.place` tells where that stands.
+    """
+    with places.blamed(law.place):
+        terms = log_prob(record, value, law.arguments, each)
+    if law.rejected is NEVER:
+        return terms
+    xp = namespace((terms, law.rejected))
+    return xp.where(law.rejected, -xp.inf, terms)
+
+
+def alike(law: Any, made: Any) -> Any:
+    """A distribution made in the place of another one: of the same statement."""
+    made.rejected, made.place = law.rejected, law.place
+    return made
+
+
+def placed(make: Make) -> Make:
+    """How a backend makes the distribution of a statement, which it will be blamed on; known parameters are checked."""
+
+    def make_placed(record: Distribution, arguments: Sequence[Any]) -> Any:
+        record.check_parameters(arguments)
+        law = make(record, arguments)
+        law.place = places.here()
+        return law
+
+    return make_placed
+
+
+def take_up(law: Any, value: Any) -> None:
+    """Before an observation: Stan may throw for its value; what was computed before may reject the draw.
+
+    Raises:
+        StanDomainError: for an outcome outside the support, where Stan throws for one.
+    """
+    base = getattr(law, "base", law)
+    if hasattr(base, "record"):
+        record = base.record
+        record.check_variate(namespace((value, *base.arguments)), record.density, value, base.arguments)
+    if hasattr(law, "rejected"):
+        flag = pending()
+        law.rejected = NEVER if flag is None else flag
 
 
 def log_prob(record: Distribution, value: Any, arguments: Sequence[Any], each: Each) -> Any:

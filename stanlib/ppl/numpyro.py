@@ -12,6 +12,7 @@ import numpyro
 import numpyro.distributions as dist
 
 from ..arrays import differs_between_lanes
+from ..arrays import jax as xp
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..lanes.calls import each, each_random  # noqa: F401
@@ -23,7 +24,9 @@ from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..program import Program
 from ..random.jax import JaxRandom
+from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .laws import placed, take_up
 from .networks_numpyro import call_network  # noqa: F401
 from .numpyro_distributions import Improper, Truncated, make
 from .numpyro_priors import half, param, sample  # noqa: F401
@@ -31,6 +34,7 @@ from .numpyro_supports import support_of
 from .sites_numpyro import latent, observed, weighted
 from .values import (  # noqa: F401
     array,
+    check,
     copy,
     fatal_error,
     fit,
@@ -41,14 +45,12 @@ from .values import (  # noqa: F401
     reject,
     replace_item,
     row,
-    satisfies,
     terms,
     text,
     unset,
-    violation,
 )  # fmt: skip
 
-make_distribution = lane_law(make)
+make_distribution = lane_law(placed(make))
 _warned: set[str] = set()
 
 
@@ -114,18 +116,34 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
+    take_up(distribution, value)
     observed(name, distribution, value)
 
 
 def factor(name: str, value: Any) -> None:
-    """Add to the log density."""
-    weighted(name, jnp.asarray(plain(value)))
+    """Add to the log density; NaN rejects the draw, as -inf does."""
+    _weigh(name, jnp.asarray(plain(value)))
+
+
+def _weigh(name: str, value: Any) -> None:
+    weighted(name, _rejecting(value))
+
+
+def _rejecting(log_densities: Any) -> Any:
+    """Log densities, -inf where they are NaN or what was computed before rejects the draw."""
+    flag, made = pending(), xp.without_nan(log_densities)
+    return made if flag is None else jnp.where(flag, -jnp.inf, made)
+
+
+def reject_draws(flag: Any) -> None:
+    """The log density is -inf if the flag is true."""
+    numpyro.factor("rejected__", jnp.where(flag, -jnp.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
     joined = jnp.concatenate([jnp.ravel(jnp.asarray(plain(t))) for t in parts])
-    observed(name, Terms(joined), jnp.zeros(joined.shape))
+    observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
 
 
 def factor_terms(name: str, *parts: Any) -> None:
@@ -133,7 +151,7 @@ def factor_terms(name: str, *parts: Any) -> None:
     total: Any = 0.0
     for t in parts:
         total = total + (0.0 if t is UNSET else jnp.sum(jnp.asarray(plain(t))))
-    weighted(name, total)
+    _weigh(name, jnp.asarray(total))
 
 
 class Terms(dist.Distribution):  # type: ignore[misc]
@@ -200,20 +218,16 @@ def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: A
 
 def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
     """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
-    inside = satisfies(value, kind, bounds)
-    if inside is not None and (is_traced(inside) or not inside):
-        numpyro.factor(f"{name}__constraint", jnp.where(inside, 0.0, -jnp.inf))
+    check(name, value, kind, bounds)
 
 
 def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """Transformed data and generated quantities must satisfy their declared constraint, where they are known.
+    """Transformed data and generated quantities must satisfy their declared constraint.
 
     Raises:
         StanReject: naming the variable.
     """
-    inside = satisfies(value, kind, bounds)
-    if inside is not None and not is_traced(inside) and not inside:
-        raise violation(name, value, kind)
+    check(name, value, kind, bounds)
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------

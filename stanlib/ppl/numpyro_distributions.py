@@ -34,7 +34,8 @@ class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
     """A distribution of the library where NumPyro has no class of its own."""
 
     arg_constraints: dict[str, Any] = {}
-    pytree_data_fields = ("arguments",)
+    pytree_data_fields = ("arguments", "rejected")
+    rejected, place = laws.NEVER, None
     pytree_aux_fields = ("record",)
 
     def __init__(
@@ -49,7 +50,7 @@ class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
         return support(self.record, self.arguments, tuple(self.event_shape))
 
     def log_prob(self, value: Any, intermediates: Any = None) -> Any:
-        return jnp.asarray(laws.log_prob(self.record, value, self.arguments, _each))
+        return jnp.asarray(laws.statement_log_prob(self, self.record, value, _each))
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
@@ -71,7 +72,8 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     """
     batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
     if isinstance(distribution, StanDistribution) and distribution.event_shape != event:
-        distribution = StanDistribution(distribution.record, distribution.arguments, event)
+        made = StanDistribution(distribution.record, distribution.arguments, event)
+        distribution = laws.alike(distribution, made)
     batch = jnp.broadcast_shapes(distribution.batch_shape, batch)
     return distribution if distribution.batch_shape == batch else distribution.expand(batch)
 
@@ -98,11 +100,12 @@ def _native_class(record: records.Distribution) -> Any:
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any, intermediates: Any = None) -> Any:
-        return jnp.asarray(laws.log_prob(record, value, self.stan_arguments, _each))
+        return jnp.asarray(laws.statement_log_prob(self, record, value, _each))
 
     body = {
-        "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments",), "__doc__": record.doc,
-        "__module__": __name__, "record": record, "arguments": property(lambda self: self.stan_arguments),
+        "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments", "rejected"),
+        "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
+        "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 

@@ -21,6 +21,8 @@ from ..lanes.recurrences import run_in_python as recur  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
+from ..rejection import pending
+from .laws import placed, take_up
 from .networks_pyro import call_network  # noqa: F401
 from .pyro_bounds import bound, recorded  # noqa: F401
 from .pyro_distributions import Improper, Truncated, make, tensors
@@ -30,6 +32,7 @@ from .sites_pyro import latent, observed, weighted
 from .values import (  # noqa: F401
     UNSET,
     array,
+    check,
     copy,
     fatal_error,
     fit,
@@ -40,14 +43,12 @@ from .values import (  # noqa: F401
     reject,
     replace_item,
     row,
-    satisfies,
     terms,
     text,
     unset,
-    violation,
 )  # fmt: skip
 
-make_distribution = lane_law(make)
+make_distribution = lane_law(placed(make))
 _warned: set[str] = set()
 
 
@@ -110,6 +111,7 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
+    take_up(distribution, value)
     observed(name, distribution, _tensor(value))
 
 
@@ -119,7 +121,13 @@ def factor(name: str, value: Any) -> None:
 
 
 def _weigh(name: str, value: torch.Tensor) -> None:
-    weighted(name, torch.where(torch.isnan(value), -torch.inf, value))
+    flag, value = pending(), torch.where(torch.isnan(value), -torch.inf, value)
+    weighted(name, value if flag is None else torch.where(flag, -torch.inf, value))
+
+
+def reject_draws(flag: Any) -> None:
+    """The log density is -inf if the flag is true."""
+    pyro.factor("rejected__", torch.where(flag, -torch.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
@@ -178,9 +186,7 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
 
 def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
     """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
-    inside = satisfies(value, kind, bounds)
-    if inside is not None and not inside:
-        pyro.factor(f"{name}__constraint", torch.tensor(-torch.inf))
+    check(name, value, kind, bounds)
 
 
 def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
@@ -189,9 +195,7 @@ def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> Non
     Raises:
         StanReject: naming the variable.
     """
-    inside = satisfies(value, kind, bounds)
-    if inside is not None and not inside:
-        raise violation(name, value, kind)
+    check(name, value, kind, bounds)
 
 
 def random() -> TorchRandom:

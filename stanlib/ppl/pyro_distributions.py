@@ -44,6 +44,7 @@ class StanDistribution(TorchDistribution):
     """A distribution of the library where Pyro has no class of its own."""
 
     arg_constraints: dict[str, Any] = {}
+    rejected, place = laws.NEVER, None
 
     def __init__(
         self, record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...] | None = None
@@ -58,7 +59,7 @@ class StanDistribution(TorchDistribution):
         return support(self.record, self.arguments, tuple(self.event_shape))
 
     def log_prob(self, value: Any) -> torch.Tensor:
-        return torch.as_tensor(laws.log_prob(self.record, value, self.arguments, _each))
+        return torch.as_tensor(laws.statement_log_prob(self, self.record, value, _each))
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
@@ -79,7 +80,8 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     """
     batch, event = shape[: len(shape) - distribution.event_dim], shape[len(shape) - distribution.event_dim :]
     if isinstance(distribution, StanDistribution) and tuple(distribution.event_shape) != tuple(event):
-        distribution = StanDistribution(distribution.record, distribution.arguments, event)
+        made = StanDistribution(distribution.record, distribution.arguments, event)
+        distribution = laws.alike(distribution, made)
     own = tuple(distribution.batch_shape)
     whole = np.broadcast_shapes(own, batch)  # torch's own takes longer than a small density
     return distribution if own == whole else distribution.expand(torch.Size(whole))
@@ -107,7 +109,7 @@ def _native_class(record: records.Distribution) -> Any:
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any) -> Any:
-        return torch.as_tensor(laws.log_prob(record, value, self.stan_arguments, _each))
+        return torch.as_tensor(laws.statement_log_prob(self, record, value, _each))
 
     def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
         return ExpandedDistribution(self, torch.Size(batch_shape))
@@ -115,6 +117,7 @@ def _native_class(record: records.Distribution) -> Any:
     body = {
         "__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__,
         "record": record, "arguments": property(lambda self: self.stan_arguments),
+        "rejected": laws.NEVER, "place": None,
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 

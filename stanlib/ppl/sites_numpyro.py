@@ -15,7 +15,7 @@ def latent(name: str, law: Any) -> Any:
     """A parameter; its other axes are one event for every entry of a minibatch."""
     batch = batches.of_site(name)
     if batch is None:
-        return numpyro.sample(name, law)
+        return jnp.asarray(numpyro.sample(name, law))  # never NumPy's: what it leads to depends on parameters
     rank = len(law.batch_shape)
     with _plate(name, law.batch_shape, batch, -1):
         return numpyro.sample(name, law.to_event(rank - 1) if rank > 1 else law)

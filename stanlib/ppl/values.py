@@ -11,7 +11,7 @@ from ..arrays import differs_between_lanes, namespace
 from ..errors import StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import agreed, combine, first
-from ..rejection import is_error
+from ..rejection import is_error, refuse
 
 inf, nan = np.inf, np.nan
 UNSET = None  # a variable that has no value yet and no size of its own
@@ -110,6 +110,17 @@ def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
             one = xp.all(xp.asarray(holds(bounds[name])))
             inside = one if inside is None else inside & one
     return inside
+
+
+def check(name: str, value: Any, kind: str | None, bounds: dict[str, Any]) -> None:
+    """A variable must satisfy its declared constraint: else the draw is rejected.
+
+    Raises:
+        StanReject: where that does not depend on parameters, or outside of models.
+    """
+    inside = satisfies(value, kind, bounds)
+    if inside is not None:
+        refuse(inside == 0, lambda: violation(name, value, kind))
 
 
 def violation(name: str, value: Any, kind: str | None) -> StanReject:

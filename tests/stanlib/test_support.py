@@ -114,13 +114,14 @@ def test_known_arguments_outside_their_domain_raise(symbol, arguments, message):
         call("numpy", symbol, *arguments)
 
 
-def test_parameters_outside_their_domain_give_nan_where_they_are_traced():
-    import jax
-    import torch
-
-    log_prob = distribution.get("normal").log_prob
-    assert math.isnan(jax.jit(lambda sigma: log_prob(0.5, 0.0, sigma))(-1.0))
-    assert math.isnan(log_prob(0.5, 0.0, torch.tensor(-1.0)))
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_parameters_outside_their_domain_make_the_density_minus_infinity_with_a_finite_gradient(library):
+    y = np.array([0.5, 2.0])
+    for sigma in (-1.0, 0.0, math.nan):
+        value = lambda x: distribution.get("normal").log_prob(y, x[0], x[1]).sum()
+        with double(library):
+            assert plain(value(lift(library, np.array([0.3, sigma])))) == -math.inf
+        assert np.isfinite(gradient(library, value, np.array([0.3, sigma]))).all()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,116 @@
+"""Where in the Stan text errors arise.
+
+Generated code stands at the lines and columns of its Stan text, so that its innermost frame in a traceback tells the
+place. Whatever an array library raises there becomes an error of this package. Densities that a backend computes
+later, when the generated function has returned, keep the place of their statement.
+"""
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType, FrameType, TracebackType
+from typing import TYPE_CHECKING, Any
+
+from .errors import Place, StanDataError, StanError, StanRuntimeError, StanUnsupportedError
+
+if TYPE_CHECKING:
+    from .program import Program
+
+Handle = tuple["Program", CodeType, int]  # a program, and an instruction of its code
+
+_running: ContextVar[tuple[Program, str] | None] = ContextVar("running", default=None)
+_PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
+
+
+@contextmanager
+def running(function: Callable[..., Any], program: Program) -> Iterator[None]:
+    """Around a call of a generated function: what is raised inside becomes a StanError that tells the Stan text.
+
+    Raises:
+        StanRuntimeError: for errors of Python and the array libraries, which are its cause.
+    """
+    filename = function.__code__.co_filename
+    token = _running.set((program, filename))
+    try:
+        yield
+    except StanError as e:
+        _locate(e, _innermost(program, filename, e.__traceback__))
+        raise
+    except Exception as e:
+        if _is_passed_on(e):
+            raise
+        made = _translated(e)
+        _locate(made, _innermost(program, filename, e.__traceback__))
+        raise made from e
+    finally:
+        _running.reset(token)
+
+
+def here() -> Handle | None:
+    """The place of the generated code that is running, to be told later."""
+    found = _running.get()
+    if found is None:
+        return None
+    program, filename = found
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != filename:
+        frame = frame.f_back
+    return None if frame is None else (program, frame.f_code, frame.f_lasti)
+
+
+@contextmanager
+def blamed(handle: Handle | None) -> Iterator[None]:
+    """Around what is computed later for a statement: errors tell its place."""
+    try:
+        yield
+    except StanError as e:
+        _locate(e, None if handle is None else _place(*handle))
+        raise
+    except Exception as e:
+        if handle is None or _is_passed_on(e):
+            raise
+        made = _translated(e)
+        _locate(made, _place(*handle))
+        raise made from e
+
+
+def _is_passed_on(error: Exception) -> bool:
+    """Whether an exception is a signal and no error: of effect handlers, or a warning that is to be raised."""
+    return isinstance(error, Warning) or type(error).__module__.startswith(_PASSED_ON)
+
+
+def _translated(error: Exception) -> StanError:
+    """The error of this package for one of Python or an array library."""
+    kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
+    message = str(error).strip().partition("\n")[0]
+    return kind(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def _locate(error: StanError, place: Place | None) -> None:
+    if place is not None and error.place is None and not isinstance(error, StanDataError):
+        error.place = place
+
+
+def _innermost(program: Program, filename: str, traceback: TracebackType | None) -> Place | None:
+    """The place of the innermost frame of generated code in a traceback."""
+    found = None
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == filename:
+            found = traceback.tb_frame.f_code, traceback.tb_lasti
+        traceback = traceback.tb_next
+    return None if found is None else _place(program, *found)
+
+
+def _place(program: Program, code: CodeType, instruction: int) -> Place | None:
+    """The Stan text that an instruction of generated code stands for."""
+    positions = list(code.co_positions())
+    line, end_line, column, end_column = positions[instruction // 2]
+    if line is None:
+        return None
+    text = program.source.splitlines()[line - 1 : line]
+    if not text or column is None or end_column is None:
+        return Place(program.filename, line, 0, text[0].strip() if text else "")
+    quoted = text[0][column : end_column if end_line == line else None].strip()
+    return Place(program.filename, line, column + 1, quoted)
