@@ -83,7 +83,12 @@ def assign_in_place(x: Any, value: Any, *indices: Any, over: Any = None) -> None
             assign_in_place(item, v, *indices)
         return
     xp = namespace((x,))
-    x[_target(xp, x, value, indices)] = value
+    write(x, _target(xp, x, value, indices), value)
+
+
+def write(x: np.ndarray, index: Any, value: Any) -> None:
+    """x[index] = value, also of a value that is a part of x itself."""
+    x[index] = np.array(value) if np.may_share_memory(x, value) else value
 
 
 def _is_masked() -> bool:

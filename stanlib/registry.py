@@ -102,7 +102,7 @@ class Function:
         return add
 
     def __call__(self, *args: Any) -> Any:
-        if differs_between_lanes(args) or self.random and frames.current() is not frames.OUTSIDE:
+        if differs_between_lanes(args) or self.random and frames.current().axes:
             return _in_lanes(self, args)
         xp = namespace(args)
         if self.raw:

@@ -28,7 +28,9 @@ class Loop(Enum):
 
 
 class Callees(Protocol):
-    """What the analysis asks of user functions."""
+    """What the analysis asks of user functions; `random` holds those that draw random numbers."""
+
+    random: frozenset[str]
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
@@ -66,6 +68,15 @@ class BindingTimes:
         if isinstance(e, gprob.TargetValue):
             return True
         return any(map(self.is_dynamic, traversal.children(e)))
+
+    def draws(self, node: object) -> bool:
+        """Whether random numbers are drawn anywhere in an expression or statement."""
+        for n in traversal.walk(node):
+            if isinstance(n, gprob.Apply) and n.function.random:
+                return True
+            if isinstance(n, gprob.CallUser) and n.function in self.callees.random:
+                return True
+        return False
 
     def loop(self, s: gprob.For) -> Loop:
         return self.loops[id(s)]

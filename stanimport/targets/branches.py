@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     if s.lanes:
         return lanes.if_(st, s, b)
-    if not st.expr.is_traced(s.condition):
+    if not (st.expr.traces and st.times.is_dynamic(s.condition)):  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
     refuse_samples(s)
     if always_returns(s.then) and always_returns(s.otherwise):

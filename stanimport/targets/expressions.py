@@ -73,7 +73,7 @@ class Expressions:
 
     def varies(self, e: gprob.Expr) -> bool:
         """Whether a value may differ between the iterations of a loop that run at once."""
-        return bool(self.varying) and mentions(e, self.varying)
+        return bool(self.varying) and (mentions(e, self.varying) or self.times.draws(e))
 
     def condition(self, e: gprob.Expr) -> ast.expr:
         """An expression that only its truth matters of: comparisons stay Python's."""

@@ -12,6 +12,7 @@ from stanlib.types import VOID, Type
 
 from ..ir.fresh import Fresh, stem
 from ..middle import gprob
+from ..passes import ownership
 from ..passes.callees import Functions
 from ..passes.effects import rejects
 from ..passes.surroundings import Prepare, Surroundings, sizes_of
@@ -106,5 +107,7 @@ class UserFunctions:
     ) -> tuple[Statements, tuple[gprob.Stmt, ...]]:
         """The body after the passes, and what turns it into code."""
         body = self.passes(body, around)
-        expressions = Expressions(names, around.times(body), self, self.traces)
-        return Statements(expressions, effects, self.fresh), body
+        times = around.times(body)
+        statements = Statements(Expressions(names, times, self, self.traces), effects, self.fresh)
+        statements.ownership = ownership.analyse(body, times)
+        return statements, body

@@ -77,7 +77,8 @@ def accumulate(st: Statements, s: gprob.Accumulate, b: Builder) -> list[ast.stmt
 def last(st: Statements, s: gprob.Last, b: Builder) -> list[ast.stmt]:
     """A variable as the last iteration leaves it."""
     name = st.names[s.name]
-    return [b.assign(name, b.call("ppl.last", b.name(name), b.name(st.names[s.loop])))]
+    value = b.call("ppl.last", b.name(name), b.name(st.names[s.loop]))
+    return [b.assign(name, b.call("ppl.copy", value) if s.name in st.ownership.changed else value)]
 
 
 def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
@@ -86,9 +87,11 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     state, inputs, outputs = ([st.names[n] for n in group] for group in (s.state, s.inputs, s.outputs))
     index, step = st.names[s.name], st.names.new("step")
     frame = st.effects.open_lifted()
-    loop = st.lanes.pop()
+    loop, varying = st.lanes.pop(), st.expr.varying
+    st.expr.varying = varying - {loop} if st.lanes else frozenset()  # a step is of one iteration
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
     st.lanes.append(loop)
+    st.expr.varying = varying
     terms = st.effects.close_lifted(frame)
     carried = [st.names[n] for w in s.windows if w.before for n in (w.row, *w.before[:-1])]
     results = b.tuple_([b.name(n) for n in (*outputs, *terms.values())])

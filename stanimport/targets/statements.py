@@ -5,13 +5,14 @@ import ast
 from collections.abc import Callable, Sequence
 
 from stanlib.registry import Function
-from stanlib.types import COMPLEX, INT, Tuple, Type, array, scalar_of, unwind
+from stanlib.types import COMPLEX, INT, Tuple, Type, array, is_scalar, scalar_of, unwind
 
 from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
 from ..passes.binding_times import Nest, walk_statements
+from ..passes.ownership import Ownership
 from . import bounds, branches, lanes, loops
 from .asty import Builder
 from .effects import Effect, Effects
@@ -23,7 +24,7 @@ Stmts = Sequence[gprob.Stmt]
 class Statements:
     """Translates the statements of one function body.
 
-    `effects` decides what becomes of increments of the target; `in_place` says whether static arrays may be changed
+    `effects` decides what becomes of increments of the target; `ownership` says which arrays may be changed
     in place (they are nobody else's).
     """
 
@@ -33,7 +34,7 @@ class Statements:
         self.nest: Nest | None = None  # the traced loops around the current statement
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
         self.lanes: list[str] = []  # the loops around whose iterations run as lanes
-
+        self.ownership = Ownership()
         self.sites: dict[str, str] = {}  # the parameters that the body samples
         self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
 
@@ -77,12 +78,11 @@ class Statements:
         return b.tuple_([self.expr(e) for e in sized.shape])
 
     def _owned(self, value: gprob.Expr, made: ast.expr, name: str) -> ast.expr:
-        """A copy, where a static array that another variable holds would else be changed in place.
+        """A copy, where an array that another variable may hold would else be changed in place.
 
         With PyTorch a tensor, where a variable that depends on parameters later begins as data.
         """
-        shares = isinstance(value, (gprob.Var, gprob.Item, gprob.Index)) and _is_container(value.type)
-        if shares and name not in self.times.dynamic:
+        if (self.lanes or not is_scalar(value.type)) and self.ownership.needs_copy(name, value):
             return Builder(value.span).call("ppl.copy", made)
         late = name in self.times.dynamic and not self.times.is_dynamic(value) and scalar_of(value.type) != INT
         if late and not self.expr.traces and _is_container(value.type):
@@ -94,8 +94,9 @@ class Statements:
         if not s.place.steps:
             return [b.assign(name, value)]
         shared = {} if s.over is None else {"over": b.name(self.names[s.over])}
-        own = s.place.name not in self.times.dynamic and (not self.lanes or s.over is not None)
-        if own and not any(p.item for p in s.place.steps):
+        # what every lane has for itself gets an axis for them when assigned to: only what all share stays in place
+        shared_by_all = not self.lanes or s.over == self.lanes[0]
+        if s.place.name in self.ownership.changed and shared_by_all and not any(p.item for p in s.place.steps):
             indices = [self.expr.one_index(i, b) for p in s.place.steps for i in p.indices]
             return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices, **shared))]
         return [b.assign(name, self._updated(b.name(name), s.place.steps, value, b, shared))]

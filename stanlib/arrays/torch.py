@@ -36,18 +36,27 @@ def _reference(args: Sequence[Any]) -> torch.Tensor | None:
     return found
 
 
+def as_tensor(x: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
+    """A value of any library as a tensor.
+
+    Tensors share the memory of arrays, which they can't if that is read only (an array that was broadcast) or is
+    walked backwards (one that was reversed): those are copied.
+    """
+    if isinstance(x, np.ndarray) and (not x.flags.writeable or builtins_any(s < 0 for s in x.strides)):
+        x = x.copy()
+    return torch.as_tensor(x, dtype=dtype, device=device)
+
+
 def _tensor(x: Any, like: torch.Tensor) -> Any:
     if isinstance(x, torch.Tensor):
         return x
     if isinstance(x, (tuple, list)):
         return type(x)(_tensor(i, like) for i in x)
     x = np.asarray(x)
-    if not x.flags.writeable:
-        x = x.copy()  # tensors share memory that they may write to
     if x.dtype.kind == "f":
         dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
-        return torch.as_tensor(x, dtype=dtype, device=like.device)
-    return torch.as_tensor(x, device=like.device)
+        return as_tensor(x, dtype=dtype, device=like.device)
+    return as_tensor(x, device=like.device)
 
 
 def convert(args: Sequence[Any]) -> Sequence[Any]:
@@ -262,7 +271,7 @@ def segment_sum(x: Any, i: Any, n: int) -> Any:
     like = _reference((x,))
     if like is None:
         return _np.segment_sum(x, i, n)
-    return x.new_zeros(n).index_add(0, torch.as_tensor(i, device=x.device), x)
+    return x.new_zeros(n).index_add(0, as_tensor(i, device=x.device), x)
 
 
 def real(x: Any) -> Any:
@@ -323,7 +332,14 @@ def get(x: Any, index: tuple[Any, ...]) -> Any:
     if like is None:
         return x[index]
     x = _tensor(x, like)
-    return x[tuple(torch.as_tensor(i, device=x.device) if isinstance(i, np.ndarray) else i for i in index)]
+    return x[_index(x, index)]
+
+
+def _index(x: torch.Tensor, index: Any) -> Any:
+    """An index with its arrays on the device of x."""
+    if isinstance(index, tuple):
+        return tuple(_index(x, i) for i in index)
+    return as_tensor(index, device=x.device) if isinstance(index, np.ndarray) else index
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:
@@ -331,7 +347,7 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     if like is None:
         return _np.at_set(x, index, value)
     out = _tensor(x, like).clone()
-    out[index] = _tensor(value, like).to(out.dtype)
+    out[_index(out, index)] = _tensor(value, like).to(out.dtype)
     return out
 
 

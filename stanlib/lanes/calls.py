@@ -179,7 +179,10 @@ def _is_count(value: Any) -> bool:
 
 def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> Any:
     """function of every lane's values, each lane with random numbers of its own."""
-    frame, source = current(), random.split()
+    frame = current()
+    if not frame.axes:
+        return each(lambda *given: function(random, *given), *arguments)
+    source = random.split()
     number = Lanes(np.arange(int(np.prod(frame.shape))).reshape(frame.shape), frame.axes)
     return each(lambda i, *given: function(source.at(i), *given), number, *arguments)
 
@@ -224,6 +227,8 @@ def _vmap_torch(
     """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
     import torch
 
+    from ..arrays.torch import as_tensor
+
     code = getattr(function, "__code__", function)
     if code in _HIDDEN:
         return _loop(function, values, axes, masked)
@@ -245,7 +250,7 @@ def _vmap_torch(
     for axis in reversed(axes):
         of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
     try:
-        _, *made = of_lanes(*(torch.as_tensor(values[i].data) for i in varying))
+        _, *made = of_lanes(*(as_tensor(values[i].data) for i in varying))
     except (RuntimeError, TypeError, NotImplementedError):
         _HIDDEN.add(code)
         return _loop(function, values, axes, masked)

@@ -371,13 +371,13 @@ class Target:
         shape = tuple(_length(s, n) for s, n in zip(block, x.shape) if isinstance(s, slice))
         value = xp.broadcast_to(xp.asarray(value), shape + tuple(x.shape[len(block) :]))
         if covered and not self.in_place and xp.is_integer(value) == xp.is_integer(x):
-            return value
+            return np.array(value) if isinstance(value, np.ndarray) else value  # it may be a view
         return self._set(xp, x, block, value)
 
     def _set(self, xp: Any, x: Any, index: tuple[Any, ...], value: Any) -> Any:
         if not self.in_place:
             return xp.at_set(x, index, value)
-        x[index] = value
+        indexing.write(x, index, value)
         return x
 
     def _arranged(self, kept: list[Axis], order: list[Axis | None]) -> Any:

@@ -8,6 +8,7 @@ import pyro
 import torch
 from torch.func import functional_call
 
+from ..arrays.torch import as_tensor
 from ..errors import StanError
 from ..networks import Network
 from .pyro_distributions import tensors
@@ -49,7 +50,7 @@ def _is_jax(module: Any) -> bool:
 def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The inputs as tensors of the module's own type and device; integers stay integers."""
     like = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(()))
-    made = (torch.as_tensor(x, device=like.device) for x in inputs)
+    made = (as_tensor(x, device=like.device) for x in inputs)
     return tuple(x.to(like.dtype) if x.is_floating_point() else x for x in made)
 
 

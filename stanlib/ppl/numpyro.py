@@ -177,10 +177,10 @@ def total(term: Any) -> Any:
     return 0.0 if term is UNSET else jnp.sum(jnp.asarray(plain(term)))
 
 
-def join(parts: Sequence[Any]) -> Any:
-    """The terms of all iterations of a loop as one vector."""
-    flat = [jnp.ravel(jnp.asarray(t)) for t in parts if t is not UNSET]
-    return jnp.concatenate(flat) if flat else jnp.zeros(0)
+def join(parts: Sequence[Any]) -> tuple[Any]:
+    """The terms of all iterations of a loop as one vector, complete for all lanes around (lanes.laws.spread)."""
+    flat = [jnp.ravel(jnp.asarray(plain(t))) for t in parts if t is not UNSET]
+    return (jnp.concatenate(flat) if flat else jnp.zeros(0),)
 
 
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:

@@ -10,6 +10,7 @@ import pyro
 import torch
 
 from ..arrays import differs_between_lanes
+from ..arrays.torch import as_tensor
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..lanes.calls import each, each_random  # noqa: F401
@@ -65,7 +66,7 @@ def enter(program: Program) -> None:
 
 def draw(value: Any) -> Any:
     """A parameter's value as generated quantities compute with it."""
-    return value if isinstance(value, torch.Tensor) else torch.as_tensor(np.asarray(value))
+    return value if isinstance(value, torch.Tensor) else as_tensor(np.asarray(value))
 
 
 def tensor(value: Any) -> Any:
@@ -132,12 +133,12 @@ def reject_draws(flag: Any) -> None:
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    _weigh(name, join(parts))
+    _weigh(name, plain(join(parts)))
 
 
 def factor_terms(name: str, *parts: Any) -> None:
     """Add the sum of all these to the log density."""
-    _weigh(name, join(parts).sum())
+    _weigh(name, plain(join(parts)).sum())
 
 
 def total(term: Any) -> Any:
@@ -145,10 +146,10 @@ def total(term: Any) -> Any:
     return _tensor(plain(term)).sum()
 
 
-def join(parts: Sequence[Any]) -> Any:
-    """The terms of all iterations of a loop as one vector."""
+def join(parts: Sequence[Any]) -> tuple[Any]:
+    """The terms of all iterations of a loop as one vector, complete for all lanes around (lanes.laws.spread)."""
     flat = [_tensor(plain(t)).reshape(-1) for t in parts if t is not UNSET]
-    return torch.cat(flat) if flat else torch.zeros(0)
+    return (torch.cat(flat) if flat else torch.zeros(0),)
 
 
 def _tensor(value: Any) -> Any:

@@ -37,7 +37,7 @@ def tensors(values: Sequence[Any]) -> list[Any]:
     like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), None)
     like = torch.zeros(()) if like is None else like
     converted = list(xp.convert((like, *values)))[1:]
-    return [torch.as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
+    return [xp.as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
 
 
 class StanDistribution(TorchDistribution):

@@ -72,6 +72,8 @@ def copy(value: Any) -> Any:
     """A value that can be changed in place without changing another variable."""
     if isinstance(value, tuple):
         return tuple(map(copy, value))
+    if differs_between_lanes((value,)):
+        return value.like(copy(value.data))
     return np.array(value) if isinstance(value, np.ndarray) else value
 
 

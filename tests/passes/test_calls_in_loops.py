@@ -98,3 +98,97 @@ def test_mixtures_of_numbers_and_densities(backend):
     wanted += log_rate + np.log(p * rate + (1 - p) * np.exp(2))
     assert got == pytest.approx(wanted, rel=1e-12)
     assert plain == pytest.approx(got, rel=1e-12)
+
+
+@BOTH
+def test_terms_of_a_loop_inside_are_counted_once(backend):
+    program = """
+        data { int S; int T; array[S, T] int y; array[S, T] real r; } parameters { real a; }
+        model {
+          for (s in 1:S) {
+            vector[2] v = rep_vector(0, 2);
+            for (t in 1:T) { y[s, t] ~ categorical_logit(2 * v); v[y[s, t]] += a * (r[s, t] - v[y[s, t]]); }
+          }
+        }"""
+    y, r, a = np.array([[1, 2, 2], [2, 1, 2]]), np.array([[0.4, 1.0, -0.3], [0.2, 0.9, 1.5]]), 0.3
+    got, plain = densities(program, {"S": 2, "T": 3, "y": y, "r": r}, {"a": a}, backend)
+    wanted = 0.0
+    for choices, rewards in zip(y - 1, r):
+        v = np.zeros(2)
+        for k, reward in zip(choices, rewards):
+            wanted += 2 * v[k] - np.log(np.exp(2 * v).sum())
+            v[k] += a * (reward - v[k])
+    assert got == pytest.approx(wanted, rel=1e-12)
+    assert plain == pytest.approx(wanted, rel=1e-12)
+
+
+@BOTH
+def test_a_condition_inside_of_a_recurrence(backend):
+    program = """
+        data { int N; int K; matrix[N, K] x; }
+        transformed data { real d = negative_infinity(); for (n in 1:N) if (x[n, 1] > d) d = x[n, 1]; }
+        parameters { real a; }
+        transformed parameters {
+          real m = negative_infinity(); vector[N] rows; vector[N] w = a * x[, 1];
+          for (n in 1:N) if (w[n] > m) m = w[n];
+          for (n in 1:N) { real top = 0; for (k in 1:K) if (a * x[n, k] > top) top = a * x[n, k]; rows[n] = top; }
+        }
+        model { target += d + 10 * m + 100 * sum(rows); }"""
+    x = np.array([[0.3, 0.9], [-1.0, -0.2], [1.0, 0.0]])
+    got, plain = densities(program, {"N": 3, "K": 2, "x": x}, {"a": 0.5}, backend)
+    assert got == pytest.approx(1.0 + 10 * 0.5 + 100 * 0.5 * np.maximum(x.max(axis=1), 0).sum(), rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)
+
+
+@BOTH
+def test_data_read_backwards(backend):
+    program = """
+        data { int N; vector[N] x; } parameters { vector[N] b; }
+        model {
+          target += dot_product(reverse(x), b);
+          for (n in 1:N) x[N + 1 - n] ~ normal(b[n], 1);
+          for (n in 1:N) target += x[N + 1 - n] * b[N + 1 - n];
+        }"""
+    b = np.array([0.1, -0.2, 0.3])
+    got, plain = densities(program, {"N": 3, "x": X}, {"b": b}, backend)
+    assert got == pytest.approx(X[::-1] @ b + norm.logpdf(X[::-1], b).sum() + X @ b, rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)
+
+
+RANDOM = """
+    functions {
+      real shifted_rng(real x) { return x + uniform_rng(1, 1.001); }
+      vector both_rng(vector x) { return x + uniform_rng(1, 1.001); }
+      int counted_rng(int x) { return x + bernoulli_rng(1); }
+    }
+    data { int N; }
+    transformed data { vector[N] d = rep_vector(0, N); for (n in 1:N) { if (bernoulli_rng(1)) d[n] = n; } }
+    parameters { real a; }
+    generated quantities {
+      vector[N] r; array[N] vector[2] v; array[2, N] int k; array[N] int y = rep_array(0, N);
+      vector[N] e; vector[N] c; array[N] int s; vector[N] dd = d;
+      r[1] = a;
+      for (n in 2:N) r[n] = shifted_rng(r[n - 1]);
+      v[1] = [a, 2 * a]';
+      for (n in 2:N) v[n] = both_rng(v[n - 1]);
+      for (i in 1:2) { k[i, 1] = i; for (n in 2:N) k[i, n] = counted_rng(k[i, n - 1]); }
+      for (n in 1:N) if (bernoulli_rng(a / 2)) y[n] = n;
+      for (n in 1:N) { if (uniform_rng(0, 1) < 2) e[n] = 1; else e[n] = 2; }
+      for (n in 1:N) c[n] = bernoulli_rng(0) ? n : -n;
+      for (n in 1:N) { s[n] = 0; for (j in 1:binomial_rng(3, 1)) s[n] += j * n; }
+    }"""
+
+
+@pytest.mark.parametrize("without", [(), loops.PASSES], ids=["all passes", "no passes"])
+@BOTH
+def test_random_numbers_decide_in_every_iteration_anew(backend, without, x64, torch_double):
+    module = translated(RANDOM, backend, without)
+    inputs = module.transformed_data(N=5)
+    got = {k: np.asarray(v) for k, v in module.generated_quantities(**inputs, a=2.0).items()}
+    steps, n = np.arange(5), np.arange(1, 6)
+    np.testing.assert_allclose(got["r"] - 2, steps, atol=0.005)
+    np.testing.assert_allclose(got["v"] - [2, 4], steps[:, None] + np.zeros(2), atol=0.005)
+    assert len(set(np.diff(got["r"]))) == 4
+    np.testing.assert_array_equal(got["k"], [n, n + 1])
+    for name, wanted in {"y": n, "e": np.ones(5), "c": -n, "s": 6 * n, "dd": n}.items():
+        np.testing.assert_array_equal(got[name], wanted, err_msg=name)

@@ -107,7 +107,7 @@ class Lanes:
             nested = replace(s, condition=s.condition.right)
             return self._if(replace(s, condition=s.condition.left, then=(nested,)), scope)
         then, otherwise = self.block(s.then, scope), self.block(s.otherwise, scope)
-        if not scope.loops or not mentions(s.condition, scope.varying()):
+        if not scope.loops or not self._differs(s.condition, scope.varying()):
             return replace(s, then=then, otherwise=otherwise)
         inner = declared((*s.then, *s.otherwise))
         sides = (*then, *otherwise)
@@ -116,6 +116,10 @@ class Lanes:
         merged = tuple(n for n in writes(sides) if n in own - summed)
         return replace(s, then=then, otherwise=otherwise, lanes=True, merged=merged)
 
+    def _differs(self, node: object, varying: set[str]) -> bool:
+        """Whether a value may differ between lanes, each of which draws random numbers of its own."""
+        return mentions(node, varying) or self.times.draws(node)
+
     # --- loops
 
     def _for(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
@@ -123,7 +127,7 @@ class Lanes:
             return self._as_lanes(s, scope)
         except (Refused, recurrences.NotCarried):
             pass
-        if scope.loops and (mentions(s.lower, scope.varying()) or mentions(s.upper, scope.varying())):
+        if scope.loops and self._differs((s.lower, s.upper), scope.varying()):
             raise Refused("the bounds of a loop inside differ between iterations")
         return replace(s, body=self.block(s.body, scope.repeating(s)))
 
@@ -231,6 +235,8 @@ class Lanes:
         """Bounds may differ between lanes or depend on the index of a sequential loop, as far as a limit is known."""
         if any(map(self.times.is_dynamic, bounds)):
             raise Refused("the bounds depend on parameters")
+        if scope.loops and self.times.draws(bounds):
+            raise Refused("the bounds are random")
         if mentions(bounds, scope.changing - scope.sequential):
             raise Refused("the bounds change from iteration to iteration of a loop around")
         if mentions(bounds, scope.sequential) and mentions(bounds, scope.varying()):
@@ -244,7 +250,10 @@ class Lanes:
         deciding = {}
         for node in traversal.walk(body):
             for e in _deciding(node, varying, self.shaped_by):
-                deciding[key(e)] = e
+                if self.times.draws(e):
+                    raise Refused("a shape is random")
+                if mentions_values(e, varying):
+                    deciding[key(e)] = e
         for e in deciding.values():
             if self.times.is_dynamic(e) or mentions(e, varying - {s.name}):
                 raise Refused("a shape differs within an iteration")
@@ -259,7 +268,7 @@ _FIT = (
 def _deciding(
     node: object, varying: set[str], shaped_by: Callable[[str], frozenset[int]]
 ) -> Iterator[gprob.Expr]:
-    """The expressions in a node that decide shapes and differ between iterations."""
+    """The expressions in a node that decide shapes."""
     if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
         raise Refused("a function as a value, or the target")
     if isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple):
@@ -277,7 +286,7 @@ def _deciding(
         wanted = deciding_arguments(node, shaped_by)
         if any(e.type != INT and mentions_values(e, varying) for e in wanted):
             raise Refused("a shape inside a function depends on more than a number")
-    yield from (e for e in wanted if mentions_values(e, varying))
+    yield from wanted
 
 
 def _observes_own_law(node: object) -> TypeGuard[gprob.Observe]:

@@ -1,0 +1,81 @@
+"""Which arrays may be changed in place: those that nobody else holds, as values of Stan's variables never share memory.
+
+NumPy's arrays are changed in place where they come from data alone. A backend that traces keeps the array that it was
+given, not its value; a variable that takes its value from another one may be a view of it. So an array that anything
+dynamic refers to is replaced as a whole when a part of it is assigned, and what takes its value from one that is
+changed in place is a copy.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..middle import gprob, traversal
+from .binding_times import BindingTimes, walk_statements
+
+_KEEPING = (gprob.Observe, gprob.Factor, gprob.Sample, gprob.Param, gprob.Deterministic)
+_FRESH = (gprob.Const, gprob.MakeArray, gprob.MakeRow)
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Of one body: the variables whose arrays are changed in place, and those that may share memory with them."""
+
+    changed: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+
+    def needs_copy(self, name: str, value: gprob.Expr) -> bool:
+        """Whether a variable's new value must be an array of its own."""
+        if isinstance(value, _FRESH):
+            return False
+        return name in self.changed or any(n in self.shared for n in _variables(value))
+
+
+def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
+    """The ownership of arrays in a body, by its binding times."""
+    assigned, held = set(), set()
+    calls: list[gprob.Bind] = []
+    for s in walk_statements(body):
+        if isinstance(s, gprob.Assign) and s.place.steps and not any(p.item for p in s.place.steps):
+            assigned.add(s.place.name)
+        if isinstance(s, gprob.Bind):
+            calls.append(s)
+        if _is_kept(s, times):
+            held |= _mentioned(s)
+    changed = assigned - held - times.dynamic
+    shared = set(changed)
+    for s in calls:  # a function may return what it is given
+        if s.name is not None and shared.intersection(_variables(s.call)):
+            shared.add(s.name)
+    return Ownership(frozenset(changed), frozenset(shared))
+
+
+def _is_kept(s: gprob.Stmt, times: BindingTimes) -> bool:
+    """Whether a backend may keep the values that a statement refers to."""
+    if isinstance(s, _KEEPING) or any(map(times.is_dynamic, _parts(s))):
+        return True
+    return not times.dynamic.isdisjoint(_written(s))
+
+
+def _parts(s: gprob.Stmt) -> list[object]:
+    """The nodes of a statement without the statements inside it."""
+    return [p for p in traversal.children(s) if not isinstance(p, gprob.Stmt)]
+
+
+def _mentioned(s: gprob.Stmt) -> set[str]:
+    names = {n for p in _parts(s) for n in _variables(p)}
+    if isinstance(s, gprob.Deterministic):
+        names.add(s.name)
+    return names | set(s.inputs) | set(s.state) if isinstance(s, gprob.Recur) else names
+
+
+def _variables(node: object) -> set[str]:
+    return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
+
+
+def _written(s: gprob.Stmt) -> set[str]:
+    if isinstance(s, (gprob.Assign, gprob.Accumulate)):
+        return {s.place.name}
+    if isinstance(s, gprob.Recur):
+        return {*s.state, *s.outputs}
+    return {n for n in (getattr(s, "name", None), getattr(s, "term", None)) if n}
