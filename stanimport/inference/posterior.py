@@ -17,6 +17,7 @@ from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
 
 from stanlib.errors import StanError
+from stanlib.ppl.numpyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import tuples
@@ -180,8 +181,8 @@ def is_term(site: Mapping[str, Any]) -> bool:
 
 
 def log_prob(site: Mapping[str, Any]) -> Any:
-    """The log density of a site's value, one entry per observation."""
-    return site["fn"].log_prob(site["value"])
+    """The log density of a site's value in Stan, one entry per observation."""
+    return site["fn"].log_prob(site["value"]) + log_share(site["fn"])
 
 
 def _is_identity(support: Any) -> bool:

@@ -18,6 +18,7 @@ from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
 
+from stanlib.ppl.pyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import options, tuples
@@ -87,7 +88,7 @@ class Density:
         with controlled_derivatives(), poutine.block(), place:
             trace = poutine.trace(self.module.model).get_trace(**self.inputs)
             trace.compute_log_prob()
-        terms = [s["log_prob_sum"] for s in trace.nodes.values() if s["type"] == "sample"]
+        terms = [s["log_prob_sum"] + log_share(s["fn"]) for s in trace.nodes.values() if s["type"] == "sample"]
         total = sum(terms, start=torch.zeros(())) + place.log_jacobian
         return torch.where(torch.isnan(total), torch.tensor(-torch.inf), total)
 

@@ -44,6 +44,16 @@ def generate(
     scheme.verify_all_sampled(made)
     if scheme.errors:
         raise StanSemanticError(scheme.errors)
+    return _arranged(made)
+
+
+def _arranged(body: Stmts) -> Stmts:
+    """The statements in the order of their dependencies, those in branches too.
+
+    Raises:
+        StanSemanticError: where there is none.
+    """
+    made = tuple(traversal.with_bodies(s, _arranged) if isinstance(s, gprob.If) else s for s in body)
     sampled = {i: frozenset(_sampled(s)) for i, s in enumerate(made)}
     arranged = arrange(made, {i: names for i, names in sampled.items() if names})
     if arranged is None:

@@ -188,7 +188,8 @@ class Distribution:
     """The right side of `~`: a family of the library, or a user's density by unique name.
 
     `lpdf` is the record or unique name of the density; `lower` and `upper` truncate it, `lcdf` and `lccdf` are the
-    functions that normalise the truncated density.
+    functions that normalise the truncated density. With `on_domain` it is the domain of a parameter that truncates its
+    law, by whose probability Stan does not divide.
     """
 
     family: str
@@ -198,6 +199,7 @@ class Distribution:
     upper: Expr | None = None
     lcdf: Union[Function, str, None] = None
     lccdf: Union[Function, str, None] = None
+    on_domain: bool = False
 
 
 # --- statements ------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from stanlib.registry import Function
 from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
 from . import gprob
+from .dependence import mentions
 
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None
@@ -71,6 +72,8 @@ def prior(s: gprob.Sample, value: gprob.Expr, d: gprob.Distribution, static: Sta
         NoPrior: where there is none.
     """
     record, d = _record(d), _unflattened(value, d)
+    if mentions((*d.arguments, *filter(None, (d.lower, d.upper))), {s.name}):
+        raise NoPrior(f"depends on {s.site} itself")
     if s.sized.items or scalar_of(s.sized.type) != REAL:
         raise NoPrior("is not that of a container of real numbers")
     _verify_shape(record, s, d)
@@ -150,7 +153,7 @@ def _support(record: Record, d: gprob.Distribution) -> tuple[Bound, Bound]:
 def _truncated(
     record: Record, d: gprob.Distribution, lower: gprob.Expr | None, upper: gprob.Expr | None, static: Static
 ) -> gprob.Distribution:
-    cut = replace(d, lower=lower, upper=upper)
+    cut = replace(d, lower=lower, upper=upper, on_domain=True)
     if lower is None or upper is None:
         bound = lower if upper is None else upper
         if _is_centre(record, d, bound):
@@ -164,8 +167,8 @@ def _truncated(
 
 
 def is_half(d: gprob.Distribution) -> bool:
-    """Whether a truncated law of the library is one half of a symmetric one, so that nothing need normalise it."""
-    return isinstance(d.lpdf, Function) and d.lcdf is None and d.lccdf is None
+    """Whether the domain leaves one half of a symmetric law, so that no function need normalise it."""
+    return d.on_domain and d.lcdf is None and d.lccdf is None
 
 
 def _is_centre(record: Record, d: gprob.Distribution, bound: Bound) -> bool:

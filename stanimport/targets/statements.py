@@ -182,7 +182,8 @@ class Statements:
             return made
         if is_half(d):
             return b.call("ppl.half", made, *self.truncation_bounds(d, b))
-        return b.call("ppl.truncate", made, self.log_normalizer(d, b), *self.truncation_bounds(d, b))
+        function = "ppl.restrict" if d.on_domain else "ppl.truncate"
+        return b.call(function, made, self.log_normalizer(d, b), *self.truncation_bounds(d, b))
 
     def truncation_bounds(self, d: gprob.Distribution, b: Builder) -> list[ast.expr]:
         lower = b.const(None) if d.lower is None else self.expr(d.lower)

@@ -28,7 +28,7 @@ from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
 from .laws import placed, take_up
 from .networks_numpyro import call_network  # noqa: F401
-from .numpyro_distributions import Improper, Truncated, make
+from .numpyro_distributions import Improper, Restricted, Truncated, make
 from .numpyro_priors import half, param, sample  # noqa: F401
 from .numpyro_supports import support_of
 from .sites_numpyro import latent, observed, weighted
@@ -181,6 +181,11 @@ def join(parts: Sequence[Any]) -> tuple[Any]:
     """The terms of all iterations of a loop as one vector, complete for all lanes around (lanes.laws.spread)."""
     flat = [jnp.ravel(jnp.asarray(plain(t))) for t in parts if t is not UNSET]
     return (jnp.concatenate(flat) if flat else jnp.zeros(0),)
+
+
+def restrict(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The law of a parameter on its domain, `log_normalizer` the log of the domain's probability."""
+    return Restricted(distribution, log_normalizer, lower, upper)
 
 
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:

@@ -160,6 +160,14 @@ class Truncated(NumPyroDistribution):  # type: ignore[misc]
         return truncated_quantile(xp, self.base.record, self.base.arguments, self.lower, self.upper, share)
 
 
+class Restricted(Truncated):
+    """A parameter's law on its domain: normalised, as a law is, though Stan leaves the domain's probability out."""
+
+    @property
+    def log_share(self) -> Any:
+        return self.log_normalizer
+
+
 class Improper(NumPyroDistribution):  # type: ignore[misc]
     """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it."""
 

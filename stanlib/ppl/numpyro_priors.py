@@ -1,13 +1,14 @@
 """Priors on NumPyro: parameters sampled from a law, in the shape and on the domain that Stan declares."""
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpyro
-from numpyro.distributions import Distribution, biject_to, constraints
+from numpyro.distributions import Distribution, ExpandedDistribution, biject_to, constraints
 
 from .numpyro_distributions import of_shape
 from .numpyro_supports import StanConstraint, support_of
@@ -102,6 +103,7 @@ class Half(Distribution):  # type: ignore[misc]
     """One half of a symmetric law, beyond its centre: twice the density there."""
 
     pytree_data_fields = ("base", "lower", "upper")
+    log_share = -math.log(2.0)
 
     def __init__(self, base: Any, lower: Any = None, upper: Any = None):
         self.base, self.lower, self.upper = base, lower, upper
@@ -120,6 +122,13 @@ class Half(Distribution):  # type: ignore[misc]
         if self.upper is None:
             return self.lower + jnp.abs(drawn - self.lower)
         return self.upper - jnp.abs(drawn - self.upper)
+
+
+def log_share(law: Any) -> Any:
+    """The log probability of a parameter's domain by which its law is divided, and Stan's density is not."""
+    while isinstance(law, (Constrained, ExpandedDistribution)):
+        law = law.base if isinstance(law, Constrained) else law.base_dist
+    return getattr(law, "log_share", 0.0)
 
 
 def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:

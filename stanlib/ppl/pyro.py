@@ -26,7 +26,7 @@ from ..rejection import pending
 from .laws import placed, take_up
 from .networks_pyro import call_network  # noqa: F401
 from .pyro_bounds import bound, recorded  # noqa: F401
-from .pyro_distributions import Improper, Truncated, make, tensors
+from .pyro_distributions import Improper, Restricted, Truncated, make, tensors
 from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
 from .sites_pyro import latent, observed, weighted
@@ -170,6 +170,11 @@ def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: A
     if isinstance(distribution, LaneLaw):
         return TruncatedLaneLaw(distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
+
+
+def restrict(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+    """The law of a parameter on its domain, `log_normalizer` the log of the domain's probability."""
+    return Restricted(distribution, log_normalizer, lower, upper)
 
 
 def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:

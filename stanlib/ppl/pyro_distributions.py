@@ -177,6 +177,14 @@ class Truncated(TorchDistribution):
             return torch.as_tensor(drawn)
 
 
+class Restricted(Truncated):
+    """A parameter's law on its domain: normalised, as a law is, though Stan leaves the domain's probability out."""
+
+    @property
+    def log_share(self) -> Any:
+        return self.log_normalizer
+
+
 class Improper(TorchDistribution):
     """The uniform law on a domain that may have no finite volume: density 1.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyro
 import torch
-from pyro.distributions import TorchDistribution
+from pyro.distributions import ExpandedDistribution, Independent, TorchDistribution
 from torch.distributions import biject_to, constraints
 
 from .pyro_bounds import recorded
@@ -102,6 +102,7 @@ class Half(TorchDistribution):
     """One half of a symmetric law, beyond its centre: twice the density there."""
 
     arg_constraints: dict[str, Any] = {}
+    log_share = -math.log(2.0)
 
     def __init__(self, base: Any, lower: Any = None, upper: Any = None):
         self.base, self.lower, self.upper = base, lower, upper
@@ -130,6 +131,19 @@ class Half(TorchDistribution):
         bound = self.lower if self.upper is None else self.upper
         distance = torch.abs(drawn - bound)
         return torch.as_tensor(bound + distance if self.upper is None else bound - distance)
+
+
+def log_share(law: Any) -> Any:
+    """The log probability of a parameter's domain by which its law is divided, and Stan's density is not.
+
+    It is that of all components of the parameter.
+    """
+    one = law
+    while isinstance(one, (Constrained, ExpandedDistribution, Independent)):
+        one = one.base if isinstance(one, Constrained) else one.base_dist
+    if not hasattr(one, "log_share"):
+        return 0.0
+    return torch.as_tensor(one.log_share).broadcast_to(law.shape()).sum()
 
 
 def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:
