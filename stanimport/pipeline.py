@@ -59,10 +59,11 @@ PASSES = (
     Pass("effects", effects.run, Phase.NORMAL, Phase.EXPLICIT),
     # all that adds to the target is a statement by now
     Pass("target_reads", target_reads.run, Phase.EXPLICIT, Phase.TRACKED),
-    # from here on it is known what depends on data alone; before loops are looked at, which may not be left from inside
+    # from here on it is known what depends on data alone; first: a loop in which no shape differs any more is traced
+    Pass("unfolding", unfolding.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
+    # before loops are looked at, which may not be left from inside
     Pass("control", control.run, Phase.TRACKED, Phase.STRUCTURED, over_bodies=True, traced=True),
-    # loops: more of them, then less in each, then each as a whole
-    Pass("unfolding", unfolding.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
+    # loops: less in each, then each as a whole
     Pass("branching", branching.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
     Pass("sinking", sinking.run, Phase.STRUCTURED, Phase.STRUCTURED, over_bodies=True, optional=True),
     Pass("lanes", lanes.run, Phase.STRUCTURED, Phase.LANES, over_bodies=True, optional=True),

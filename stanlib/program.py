@@ -90,7 +90,7 @@ class StanFunction:
         wanted = self.function.__code__.co_varnames[: self.function.__code__.co_kwonlyargcount]
         return {n: values[self.stan_names.get(n, n)] for n in wanted}
 
-    def _run(self, *args: Any, **named: Any) -> Any:
+    def _run(self, /, *args: Any, **named: Any) -> Any:
         """Call the generated function; every error says where in the Stan file it arose."""
         import numpy
 
@@ -124,7 +124,7 @@ class TransformedData(StanFunction):
         stanlib.errors.StanDataError: heads must have shape (3), not (2): declared as...
     """
 
-    def __call__(self, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         from .data import Reader, as_converted
 
         result: dict[str, Any] = self._run(Reader(self.program, inputs))
@@ -161,7 +161,7 @@ class Model(StanFunction):
         self.data = data
         self.totals: dict[str, int] = {}
 
-    def __call__(self, **inputs: Any) -> None:
+    def __call__(self, /, **inputs: Any) -> None:
         self.backend.enter(self.program)
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             given = self.data.prepare(rest)
@@ -211,7 +211,7 @@ class GeneratedQuantities(StanFunction):
         super().__init__(function, data.backend, data.program, stan_names)
         self.data = data
 
-    def __call__(self, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
         with networks.call_with(self.program, inputs) as inputs:
             given = self.data.prepare(inputs)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -67,7 +68,8 @@ def explain(posterior: Posterior, point: np.ndarray) -> tuple[str, int | None]:
 def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
     """The sites that add to the log density, in the order of the program."""
     key = np.zeros(2, np.uint32)
-    trace = handlers.trace(handlers.substitute(handlers.seed(model, key), data=dict(parameters))).get_trace(**inputs)
+    given = handlers.substitute(handlers.seed(partial(model, **inputs), key), data=dict(parameters))
+    trace = handlers.trace(given).get_trace()
     return {n: s for n, s in trace.items() if is_term(s)}
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -66,8 +67,9 @@ def _over_draws(fit: Fit, function: Callable[[Any, Any], dict[str, Any]], stream
     posterior = posterior_of(fit)
 
     def one(key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        model = handlers.substitute(handlers.seed(posterior.module.model, key), data=dict(parameters))
-        return function(key, handlers.trace(model).get_trace(**posterior.inputs))
+        model = partial(posterior.module.model, **posterior.inputs)
+        given = handlers.substitute(handlers.seed(model, key), data=dict(parameters))
+        return function(key, handlers.trace(given).get_trace())
 
     chains, count = fit.chains, fit.draws_per_chain
     draws = {n: fit.variables[n].reshape(-1, *fit.variables[n].shape[2:]) for n in posterior.names}
@@ -107,7 +109,7 @@ def prior(fit: Fit, chains: int = 1, draws: int = 500) -> dict[str, np.ndarray]:
         names = tuples.leaf_names(fit.program.parameters)
 
         def one(key: Any, _: Any) -> dict[str, Any]:
-            trace = handlers.trace(handlers.seed(module.model, key)).get_trace(**fit.data)
+            trace = handlers.trace(handlers.seed(partial(module.model, **fit.data), key)).get_trace()
             return {n: trace[n]["value"] for n in names} if _is_proper(trace) else {}
 
         run = Batched(one, np.zeros(()), chains * draws)

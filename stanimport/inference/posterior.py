@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
@@ -64,8 +64,10 @@ class Posterior:
 
     def _trace(self, place: Callable[[dict[str, Any]], Any]) -> dict[str, dict[str, Any]]:
         """The trace of the model, with values put in by site."""
-        model = handlers.substitute(handlers.seed(self.module.model, _NO_KEY), substitute_fn=place)
-        trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace(**self.inputs)
+        # The data are bound to the model: handlers have arguments with names of their own.
+        seeded = handlers.seed(partial(self.module.model, **self.inputs), _NO_KEY)
+        model = handlers.substitute(seeded, substitute_fn=place)
+        trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace()
         return trace
 
     # --- functions of a point, for JAX to transform --------------------------------------------------------------
@@ -119,7 +121,7 @@ class Posterior:
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}
         draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
-        made = handlers.seed(self.module.generated_quantities, key)(**self.inputs, **draw)
+        made = handlers.seed(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
         return tuples.unpack({k: v for k, v in made.items() if k in self.quantities})
 
     @property

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -86,7 +87,7 @@ class Density:
     def __call__(self, point: torch.Tensor) -> torch.Tensor:
         place = _Place(self.split(point))
         with controlled_derivatives(), poutine.block(), place:
-            trace = poutine.trace(self.module.model).get_trace(**self.inputs)
+            trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
             trace.compute_log_prob()
         terms = [s["log_prob_sum"] + log_share(s["fn"]) for s in trace.nodes.values() if s["type"] == "sample"]
         total = sum(terms, start=torch.zeros(())) + place.log_jacobian
@@ -94,7 +95,7 @@ class Density:
 
     def constrain(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
         with torch.no_grad(), poutine.block(), _Place(self.split(point)):
-            trace = poutine.trace(self.module.model).get_trace(**self.inputs)
+            trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
         return {n: trace.nodes[n]["value"] for n in self.shapes}
 
     def variables(self, points: torch.Tensor) -> dict[str, np.ndarray]:
@@ -228,7 +229,7 @@ def _automatic(
 def _guided(density: Density, guide: Any) -> dict[str, np.ndarray]:
     """All variables of one draw from an explicit guide."""
     with torch.no_grad():
-        trace = poutine.trace(guide).get_trace(**density.inputs)
+        trace = poutine.trace(partial(guide, **density.inputs)).get_trace()
     names = tuples.leaf_names(density.program.parameters)
     return density.everything({n: trace.nodes[n]["value"] for n in names})
 
@@ -239,11 +240,12 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     optimizer = pyro.optim.ExponentialLR({
         "optimizer": torch.optim.Adam, "optim_args": {"lr": settings["eta"]}, "gamma": 0.01 ** (1 / steps),
     })  # fmt: skip
-    svi = SVI(model, guide, optimizer, Trace_ELBO(num_particles=settings["grad_samples"]))
+    bound = Trace_ELBO(num_particles=settings["grad_samples"])
+    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
     losses = np.empty(steps)
     with Progress(steps, show) as progress:
         for i in range(steps):
-            losses[i] = svi.step(**inputs)
+            losses[i] = svi.step()
             optimizer.step()
             progress.advance(1, "optimizing the bound")
     return losses

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import jax
@@ -133,13 +134,14 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         keys = jax.random.split(key)
-        fixed = handlers.substitute(guide, data=params)
-        trace = handlers.trace(handlers.seed(fixed, keys[0])).get_trace(**inputs)
+        fixed = handlers.substitute(partial(guide, **inputs), data=params)
+        trace = handlers.trace(handlers.seed(fixed, keys[0])).get_trace()
         parameters = {n: trace[n]["value"] for n in names}
         if not wanted:
             return parameters
         draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
-        made = handlers.seed(handlers.substitute(module.generated_quantities, data=params), keys[1])(**inputs, **draw)
+        quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
+        made = handlers.seed(quantities_of, keys[1])()
         return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
 
     count = settings["draws"]
@@ -154,18 +156,19 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     """The guide's parameters and the losses of all steps."""
     steps = settings["iter"]
     optimizer = numpyro.optim.Adam(lambda i: settings["eta"] * 0.01 ** jnp.minimum(i / steps, 1.0))
-    svi = SVI(model, guide, optimizer, Trace_ELBO(num_particles=settings["grad_samples"]))
+    bound = Trace_ELBO(num_particles=settings["grad_samples"])
+    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
     key = random_keys(settings["seed"], 9, count=1)[0]
 
     def advance(state: Any, count: Any) -> tuple[Any, Any]:
         def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
-            state, loss = svi.update(carry[0], **inputs)
+            state, loss = svi.update(carry[0])
             return state, carry[1].at[i].set(loss)
 
         made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
         return made
 
-    state = _initialized(svi, key, inputs)
+    state = _initialized(svi, key)
     program = Program(advance, state, np.int64(1))
     losses = []
     with Progress(steps, show) as progress:
@@ -178,13 +181,13 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
         return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
 
 
-def _initialized(svi: SVI, key: np.ndarray, inputs: Mapping[str, Any]) -> Any:
+def _initialized(svi: SVI, key: np.ndarray) -> Any:
     """The state before the first step, by one compiled program where the model and the guide can be traced."""
     try:
-        return Program(lambda key: svi.init(key, **inputs), key)(key)
+        return Program(lambda key: svi.init(key), key)(key)
     except jax.errors.JAXTypeError:
         with TRACING, double_precision():
-            return svi.init(key, **inputs)
+            return svi.init(key)
 
 
 def _info(losses: np.ndarray, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,9 +48,8 @@ def at(x: Any, *indices: Any) -> Any:
         return operand(_at_masked(x, indices, frame), frame)
     x = operand(x, frame)
     x, singles = _plain_first(x, [_seen(i, frame) for i in indices], frame)
-    for position, i in enumerate(singles):
-        if type(i) is Lanes and i.rank:
-            return _multi(x, singles, position, frame)
+    if any(type(i) is Lanes and i.rank for i in singles):
+        return _multi(x, singles, frame)
     return _select(x, singles, frame)
 
 
@@ -137,15 +136,26 @@ def _keep(x: Any, index: Any, position: int) -> Any:
     return Lanes(indexing.at(x.data, *lanes, *whole, index), x.axes, x.mask)
 
 
-def _multi(x: Any, indices: list[Any], position: int, frame: Frame) -> Any:
-    """An integer array per lane among the indices: as one more axis, which is the value's own afterwards."""
-    index = indices[position]
-    axis = Axis(index.event[0], frame)
-    inner = Frame((*frame.axes, axis), frame.mask)
+def _multi(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+    """Integer arrays per lane among the indices: each as one more axis, which is the value's own afterwards."""
+    inner, single = frame, list[Any]()
+    places: list[tuple[Axis, int]] = []
+    for i in indices:
+        if type(i) is Lanes and i.rank:
+            i, inner = _as_axis(i, inner)
+            places.append((i.axes[-1], sum(s is None for s in single) + len(places)))
+        single.append(i)
     with entered(inner):
-        indices = [*indices[:position], Lanes(index.data, (*index.axes, axis)), *indices[position + 1 :]]
-        out = _select(x, indices, inner)
-    return _axis_as_event(out, axis, position - sum(i is not None for i in indices[:position]))
+        out: Any = _select(x, single, inner)
+    for axis, place in places:
+        out = _axis_as_event(out, axis, place)
+    return out
+
+
+def _as_axis(index: Lanes, frame: Frame) -> tuple[Lanes, Frame]:
+    """An integer array per lane as a number per lane of one more axis, and the frame with that axis."""
+    axis = Axis(index.event[0], frame)
+    return Lanes(index.data, (*index.axes, axis)), Frame((*frame.axes, axis), frame.mask)
 
 
 def _axis_as_event(value: Lanes, axis: Axis, place: int) -> Any:
@@ -392,23 +402,47 @@ class Target:
 
     def _by_scatter(self, x: Any) -> Any:
         """The container with the parts of all lanes written by index arrays."""
-        frame = self.frame
+        indices, frame, value = self._singles(x)
+        with entered(frame):
+            return self._scattered(x, indices, value)
+
+    def _scattered(self, x: Any, indices: Sequence[Any], given: Any) -> Any:
+        frame = current()
         own = [Lanes(np.arange(a.size), (a,)) for a in self.axes]
         singles = [operand(i, Frame(frame.axes)) for i in own]
-        for i, size in zip(self.indices, x.shape[len(self.axes) :]):
-            if isinstance(i, Span) or (i.rank if type(i) is Lanes else len(np.shape(i))):
-                raise StanIndexError("a range can't be assigned to at indices that differ between iterations")
+        for i, size in zip(indices, x.shape[len(self.axes) :]):
             array = check_range(i.data if type(i) is Lanes else np.asarray(i) if known(i) is not None else i, size)
             singles.append(i.like(array - 1) if type(i) is Lanes else array - 1)
         arrays, axes = align(singles, frame)
-        needed = {a for a in axes} | set(self._value_axes())
+        needed = {a for a in axes} | set(given.axes if type(given) is Lanes else ())
         axes = tuple(a for a in frame.axes if a in needed)
         shape = tuple(a.size for a in axes)
         arrays = [_shaped(i, axes, frame) for i in singles]
-        value = full(self.value, Frame(axes)) if type(self.value) is Lanes else self.value
+        value = full(given, Frame(axes)) if type(given) is Lanes else given
         xp = namespace((x, value, *arrays))
         value = xp.broadcast_to(xp.asarray(value), shape + tuple(x.shape[len(singles) :]))
         return self._set(xp, x, tuple(_broadcast(arrays, shape)), value)
+
+    def _singles(self, x: Any) -> tuple[list[Any], Frame, Any]:
+        """The indices with ranges and arrays as axes of their own, the frame with these, and the value over them."""
+        frame, singles, new = self.frame, [], []
+        for i, size in zip(self.indices, x.shape[len(self.axes) :]):
+            if isinstance(i, Span):
+                i = np.arange(size)[_plain_index(i, size)] + 1
+            if type(i) is not Lanes and len(np.shape(i)):
+                i = Lanes(i, ())
+            if type(i) is Lanes and i.rank:
+                i, frame = _as_axis(i, frame)
+                new.append(i.axes[-1])
+            singles.append(i)
+        if not new:
+            return singles, frame, self.value
+        value = self.value if type(self.value) is Lanes else Lanes(namespace((self.value,)).asarray(self.value), ())
+        sizes = tuple(a.size for a in new)
+        if value.event[: len(new)] != sizes:
+            given, wanted = (" x ".join(map(str, s)) for s in (value.event[: len(new)], sizes))
+            raise StanIndexError(f"a value of size {given} can't be assigned to a part of size {wanted}")
+        return singles, frame, Lanes(value.data, (*value.axes, *new), value.mask)
 
 
 def _shaped(index: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
