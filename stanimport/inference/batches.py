@@ -14,7 +14,8 @@ from .data import read_data
 from .fit import Fit
 from .nuts import Draws
 from .posterior import Posterior, transformed_data
-from .precision import Program, random_keys
+from .precision import random_keys
+from .programs import Program
 from .quantities import MEMORY
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",

@@ -15,7 +15,7 @@ from .data import read_file
 from .failures import InitialValueError, explain
 from .options import OptionError, suggestion
 from .posterior import Posterior
-from .precision import Program
+from .programs import Program
 
 ATTEMPTS = 100
 RADIUS = 2.0

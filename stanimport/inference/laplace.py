@@ -12,7 +12,7 @@ import scipy.linalg
 from . import initial, optimization, options
 from .fit import Fit
 from .posterior import Posterior
-from .precision import Program
+from .programs import Program
 from .quantities import DrawProcessor
 from .sampling import posterior_of
 

@@ -22,7 +22,8 @@ from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
 
 from .posterior import Posterior
-from .precision import Program, random_keys
+from .precision import random_keys
+from .programs import Program
 from .progress import Progress
 
 ROOM = 250  # iterations that one call of the compiled program makes at most

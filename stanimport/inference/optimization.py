@@ -13,7 +13,7 @@ import scipy.optimize
 from . import initial, options
 from .fit import Mode
 from .posterior import Posterior
-from .precision import Program
+from .programs import Program
 from .quantities import DrawProcessor
 from .sampling import posterior_of
 

@@ -13,7 +13,8 @@ from stanlib.errors import MissingLibraryError
 from .nuts import Draws, Settings, default_workers
 from .options import OptionError
 from .posterior import Posterior
-from .precision import Program, random_keys
+from .precision import random_keys
+from .programs import Program
 
 
 def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:

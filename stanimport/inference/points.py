@@ -15,7 +15,7 @@ import numpy as np
 
 from . import initial, options, tuples
 from .data import read_data
-from .precision import Program
+from .programs import Program
 from .sampling import posterior_of
 
 

@@ -21,7 +21,8 @@ from stanlib.ppl.numpyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import tuples
-from .precision import TRACING, Program, double_precision
+from .precision import TRACING, double_precision
+from .programs import Program
 
 _NO_KEY = np.zeros(2, np.uint32)
 

@@ -8,8 +8,10 @@ import jax
 import numpy as np
 
 from .posterior import Posterior
-from .precision import TRACING, Program, double_precision, random_keys
+from .precision import TRACING, double_precision, random_keys
+from .programs import Program
 
+TOGETHER = 512  # draws that one run of the compiled program computes at most
 MEMORY = 2**28  # bytes of results that one run of the compiled program makes at most
 
 
@@ -63,8 +65,10 @@ class Batched:
 
 
 def _batch_size(one: Mapping[str, Any], count: int) -> int:
+    """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
     size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
-    return max(1, min(count, MEMORY // max(size, 1)))
+    together = min(TOGETHER, 1 << max(count - 1, 0).bit_length())
+    return max(1, min(together, MEMORY // max(size, 1)))
 
 
 def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -12,7 +12,8 @@ from stanlib.errors import MissingLibraryError
 from . import initial, options
 from .fit import Fit
 from .posterior import Posterior
-from .precision import Program, random_keys
+from .precision import random_keys
+from .programs import Program
 from .quantities import DrawProcessor
 from .sampling import posterior_of
 

@@ -20,7 +20,8 @@ from .fit import Fit
 from .modules import module_of
 from .optimization import ConvergenceWarning
 from .posterior import Posterior, condition, transformed_data
-from .precision import TRACING, Program, double_precision, new_seed, random_keys
+from .precision import TRACING, double_precision, new_seed, random_keys
+from .programs import Program
 from .progress import Progress
 from .quantities import Batched, DrawProcessor
 

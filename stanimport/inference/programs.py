@@ -1,0 +1,165 @@
+"""Compiled programs: the compilation starts at once, in the background, and is made once in a process.
+
+What a function computes is traced every time, for that is where data and options enter. What is traced is compared to
+the letter with what was compiled before: so data that only enter arithmetic are arguments of the compiled program, and
+data that decide shapes, branches or indices make another one, as do integers, single numbers inside a loop, and large
+data sets. No list has to say which are which.
+"""
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend.core import Literal, Var
+
+from .precision import TRACING, double_precision
+
+ROOM = 64  # compiled programs that are kept: those used longest ago go
+LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
+# XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
+_QUICK = {"xla_cpu_use_fusion_emitters": False}
+_BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
+_compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
+
+
+class Program:
+    """A function compiled for arguments of given shapes.
+
+    Args:
+        function: of arrays, or trees of them.
+        examples: arguments, or their shapes.
+        device: where it runs; JAX's default device if None.
+
+    Attributes:
+        may_block: whether it waits for XLA's pool of threads inside a thread of that pool, as LAPACK's functions do on
+            batches of matrices: run at the same time, two such programs can wait for each other for ever.
+    """
+
+    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
+        self.device = device
+        with TRACING, double_precision(), jax.default_device(device):
+            traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
+            jaxpr, constants = _with_scalars(traced)
+            fixed, self._constants = _divided(constants, device)
+            self._tree = jax.tree.structure(shapes)
+            lowered = jax.jit(_evaluator(jaxpr, fixed)).lower(self._constants, jax.tree.leaves(examples))
+        # arguments that nothing uses don't stand in XLA's text
+        text = f"{lowered.in_avals}\n{lowered.as_text()}"
+        self.may_block = bool(_BATCHED_LAPACK.search(text))
+        self._compiled = _programs.get(lowered, text, device)
+
+    def __call__(self, *arguments: Any) -> Any:
+        compiled = self._compiled.result()
+        with double_precision():
+            return jax.tree.unflatten(self._tree, compiled(self._constants, jax.tree.leaves(arguments)))
+
+    @staticmethod
+    def shapes(function: Callable[..., Any], *examples: Any) -> Any:
+        """The shapes and types of a function's results, without computing them."""
+        with TRACING, double_precision():
+            return jax.eval_shape(function, *examples)
+
+
+def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
+    """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
+
+    Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay.
+    """
+    variables, constants = list(traced.jaxpr.constvars), list(traced.consts)
+
+    def lifted(atom: Any) -> Any:
+        if not isinstance(atom, Literal) or atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
+            return atom
+        variables.append(Var(atom.aval))
+        constants.append(np.asarray(atom.val, atom.aval.dtype))
+        return variables[-1]
+
+    equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in traced.jaxpr.eqns]
+    return traced.jaxpr.replace(constvars=variables, eqns=equations), constants
+
+
+def _is_plain(x: float) -> bool:
+    """Whether a number is one that code is full of."""
+    return not math.isfinite(x) or abs(x) <= 4 and (2 * x).is_integer()
+
+
+def _divided(constants: Sequence[Any], device: Any) -> tuple[dict[int, Any], list[Any]]:
+    """Constants that belong to the program, by position, and those that are its arguments.
+
+    Integers belong to it: XLA makes better code where it knows what is gathered and added up. So does all of a large
+    data set: the layout that XLA chooses for a matrix it knows makes products with it up to a third faster, which by
+    then is worth more than the compilation.
+    """
+    reals = [i for i, c in enumerate(constants) if c.dtype.kind in "fc"]
+    free = set(reals) if sum(constants[i].size for i in reals) <= LARGE else set()
+    fixed = {i: c for i, c in enumerate(constants) if i not in free}
+    return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
+
+
+def _evaluator(jaxpr: Any, fixed: Mapping[int, Any]) -> Callable[..., Any]:
+    """What was traced as a function of its constants but the fixed ones, and the leaves of its arguments."""
+
+    def program(constants: Any, leaves: Any) -> Any:
+        given = iter(constants)
+        every = [fixed[i] if i in fixed else next(given) for i in range(len(jaxpr.constvars))]
+        return jax.core.eval_jaxpr(jaxpr, every, *leaves)
+
+    return program
+
+
+@dataclass
+class _Compiled:
+    """The programs compiled in this process, by the text of what XLA is given."""
+
+    room: int
+    known: OrderedDict[bytes, Future[Any]] = field(default_factory=OrderedDict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def get(self, lowered: Any, text: str, device: Any) -> Future[Any]:
+        """The compiled program: one that is known, or one whose compilation starts now."""
+        if "callback" in text:  # it names a Python function by its address, which may be another one's later
+            return _compilers.submit(_compile, lowered, device)
+        key = hashlib.sha256(f"{device}\n{np.dtype(np.intp)}\n{text}".encode()).digest()
+        with self.lock:
+            if key not in self.known or self._failed(self.known[key]):
+                self.known[key] = _compilers.submit(_compile, lowered, device)
+            self.known.move_to_end(key)
+            while len(self.known) > self.room:
+                self.known.popitem(last=False)
+            return self.known[key]
+
+    @staticmethod
+    def _failed(compiled: Future[Any]) -> bool:
+        return compiled.cancelled() or compiled.done() and compiled.exception() is not None
+
+    def clear(self) -> None:
+        with self.lock:
+            self.known.clear()
+
+
+_programs = _Compiled(ROOM)
+
+
+def forget() -> None:
+    """Drop all compiled programs that are not in use."""
+    _programs.clear()
+
+
+def _compile(lowered: Any, device: Any) -> Any:
+    on_cpu = (device or jax.devices()[0]).platform == "cpu"
+    if on_cpu:
+        try:
+            return lowered.compile(compiler_options=_QUICK)
+        except jax.errors.JaxRuntimeError as e:
+            if "No such compile option" not in str(e):
+                raise
+    return lowered.compile()

@@ -1,0 +1,133 @@
+"""Compiled programs are shared by what differs in data that only enter arithmetic, and by nothing else."""
+import jax
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+from stanimport.inference import programs
+from stanimport.inference.programs import LARGE, Program
+
+REGRESSION = """
+data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }
+parameters { real a; real b; real<lower=0> sigma; }
+model {
+  a ~ normal(0, scale);
+  b ~ normal(0, scale);
+  sigma ~ exponential(1);
+  if (kind == 1) y ~ normal(a + b * x, sigma); else y ~ student_t(4, a + b * x, sigma);
+}
+generated quantities { real total = a + b; }
+"""
+
+
+@pytest.fixture
+def compilations(monkeypatch):
+    """The list of what is compiled while a test runs, from an empty store."""
+    made = []
+
+    def compile(lowered, device, original=programs._compile):
+        made.append(lowered)
+        return original(lowered, device)
+
+    monkeypatch.setattr(programs, "_compile", compile)
+    programs.forget()
+    return made
+
+
+def polynomial(coefficients, factor):
+    return Program(lambda x: factor * (coefficients * x**2).sum() + x[0], np.zeros(len(coefficients)))
+
+
+def value(coefficients, factor, x):
+    return float(factor * (coefficients * x**2).sum() + x[0])
+
+
+def test_other_numbers_find_the_program_compiled(compilations):
+    x = np.array([1.0, 2.0, 3.0])
+    for coefficients, factor in (([1.0, 5.0, -2.0], 2.75), ([0.5, 0.0, 7.0], 9.1), ([4.0, 4.0, 4.0], 1e-3)):
+        made = polynomial(np.array(coefficients), np.float64(factor))(x)
+        np.testing.assert_allclose(made, value(np.array(coefficients), factor, x), 1e-14)
+    assert len(compilations) == 1
+
+
+def test_integers_and_large_data_belong_to_the_program(compilations):
+    x = np.arange(6.0)
+    for at in ([0, 2, 2], [0, 2, 3]):
+        np.testing.assert_array_equal(Program(lambda x, at=np.array(at): x[at].sum(), x)(x), x[at].sum())
+    assert len(compilations) == 2
+    wide = np.ones(LARGE + 1)
+    for last in (1.0, 2.0):
+        wide = wide.copy()
+        wide[-1] = last
+        np.testing.assert_allclose(Program(lambda x, w=wide: (x[1] * w).sum(), x)(x), LARGE + last)
+    assert len(compilations) == 4
+
+
+def test_python_functions_are_never_shared(compilations):
+    def called(f):
+        return Program(lambda x: jax.pure_callback(f, jax.ShapeDtypeStruct((), np.float64), x), np.zeros(()))
+
+    assert [float(called(f)(2.0)) for f in (lambda x: x + 1, lambda x: x * 5)] == [3.0, 10.0]
+    assert len(compilations) == 2
+
+
+def test_the_store_is_bounded(compilations, monkeypatch):
+    monkeypatch.setattr(programs._programs, "room", 3)
+    for n in range(1, 7):
+        Program(lambda x: x.sum(), np.zeros(n))
+    assert len(programs._programs.known) == 3
+    assert float(Program(lambda x: x.sum(), np.zeros(6))(np.ones(6))) == 6.0
+    assert len(compilations) == 6
+
+
+def test_a_failed_compilation_is_tried_again(compilations, monkeypatch):
+    def fail(lowered, device):
+        raise RuntimeError("no memory")
+
+    working = programs._compile
+    monkeypatch.setattr(programs, "_compile", fail)
+    with pytest.raises(RuntimeError, match="no memory"):
+        Program(lambda x: x + 1.0, np.zeros(2))(np.zeros(2))
+    monkeypatch.setattr(programs, "_compile", working)
+    np.testing.assert_array_equal(Program(lambda x: x + 1.0, np.zeros(2))(np.zeros(2)), [1.0, 1.0])
+
+
+def data(seed, kind=1, size=12, scale=3.7):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=size)
+    return {"N": size, "x": x, "y": 1 + 2 * x + 0.3 * rng.normal(size=size), "scale": scale, "kind": kind}
+
+
+def draws(module, given, seed):
+    fit = stanimport.sample(module, given, seed=seed, chains=2, iter_warmup=150, iter_sampling=50)
+    return fit.draws()
+
+
+def test_a_second_fit_compiles_nothing_and_draws_the_same(compilations):
+    module = stanimport.loads(REGRESSION)
+    draws(module, data(1), 1)
+    first = len(compilations)
+    assert first > 0
+    again = draws(module, data(2), 7)
+    draws(module, data(1), 3)
+    assert len(compilations) == first
+    programs.forget()
+    np.testing.assert_array_equal(again, draws(module, data(2), 7))
+
+
+def test_data_that_decide_a_branch_or_a_size_compile_anew(compilations):
+    module = stanimport.loads(REGRESSION)
+    point = {"a": 0.4, "b": -0.3, "sigma": 1.5}
+    cases = [data(1), data(1, kind=2), data(1, size=13), data(1, kind=2, scale=8.25)]
+    found = [stanimport.inference.log_prob(module, given, params=point).lp for given in cases]
+    assert len(compilations) == 3 + 2  # densities, and for each size the map to the unconstrained scale
+    for given, lp in zip(cases, found):
+        np.testing.assert_allclose(lp, closed_form(given, **point), 1e-12)
+
+
+def closed_form(given, a, b, sigma):
+    law = stats.norm if given["kind"] == 1 else stats.t(4)
+    prior = stats.norm(0, given["scale"]).logpdf([a, b]).sum() - sigma
+    z = (given["y"] - a - b * given["x"]) / sigma
+    return prior + (law.logpdf(z) - np.log(sigma)).sum() + np.log(sigma)
