@@ -175,7 +175,8 @@ class Track:
         skip = 0 if self.settings.save_warmup else max(0, min(count, self.settings.iter_warmup - self.done))
         self.done += count
         if skip < count:
-            self.pieces.append({n: r[skip:] for n, r in piece.items()})
+            # copies: a view would keep the program's whole buffer, of which this may be a small part
+            self.pieces.append({n: r[skip:].copy() for n, r in piece.items()})
 
     def records(self) -> list[dict[str, np.ndarray]]:
         """Per chain, the transitions kept: thinned, the first axis counts them."""

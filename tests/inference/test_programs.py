@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference import programs
+from stanimport.inference import nuts, programs
 from stanimport.inference.programs import LARGE, Program
 
 REGRESSION = """
@@ -131,3 +131,12 @@ def closed_form(given, a, b, sigma):
     prior = stats.norm(0, given["scale"]).logpdf([a, b]).sum() - sigma
     z = (given["y"] - a - b * given["x"]) / sigma
     return prior + (law.logpdf(z) - np.log(sigma)).sum() + np.log(sigma)
+
+
+def test_kept_transitions_own_their_memory():
+    """A view of a few rows would keep the buffer of hundreds that the compiled program returned."""
+    track, buffer = nuts.Track(nuts.Settings(iter_warmup=2, iter_sampling=6), 1, 0), np.zeros((250, 1000))
+    track.add({"point": buffer[:4]}, 4)
+    track.add({"point": buffer[:4]}, 4)
+    assert [len(p["point"]) for p in track.pieces] == [2, 4]
+    assert not any(np.shares_memory(p["point"], buffer) for p in track.pieces)
