@@ -6,6 +6,7 @@ Types and Declarations"; CmdStan Guide, "JSON Format for CmdStan".
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from .program import Program, Variable
 
 _INTEGER_LIMIT = 2**31
+_DEEPEST = 32  # as many dimensions as NumPy's arrays have in all its versions
+_NO_NUMBERS = {bool, np.bool_, type(None), dict, set, frozenset, bytes, bytearray}  # of which NumPy makes some
+# Text that stands for numbers, as CmdStan reads it.
+TEXTS = {
+    "Inf": math.inf, "Infinity": math.inf, "-Inf": -math.inf, "-Infinity": -math.inf, "NaN": math.nan,
+}  # fmt: skip
 
 
 class Reader:
@@ -63,6 +70,9 @@ def _error(program: Program, v: Variable, problem: str) -> StanDataError:
 
 
 def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int, ...]) -> Any:
+    unfit = _unfit(given)
+    if unfit:
+        raise _error(program, v, unfit)
     if is_traced(given):
         return given
     value = _array(program, v, given)
@@ -80,24 +90,61 @@ def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int
 
 
 def _array(program: Program, v: Variable, given: Any) -> np.ndarray:
-    """Whatever was given as an array of numbers."""
+    """Whatever was given as an array of numbers, text among them that stands for numbers."""
     try:
         value = np.asarray(given)
+        if value.dtype.kind in "USO":  # as numbers were given, not as NumPy would write them among text
+            objects = np.asarray(given, object)
+            value = np.array([_number(x) for x in objects.ravel().tolist()]).reshape(objects.shape)
+        value = value.astype(float) if value.dtype.kind == "O" else value  # integers of more than 64 bits
+    except OverflowError:
+        raise _error(program, v, "holds a number that is too large") from None
+    except TypeError:
+        raise _error(program, v, f"must hold numbers, not {_sample(given)}") from None
     except ValueError:
         raise _error(program, v, "is ragged: its rows differ in length") from None
-    if value.dtype.kind in "US" or value.dtype.kind == "O":
-        try:  # JSON has no infinities and NaN: CmdStan writes them as strings
-            value = np.asarray(value, float)
-        except (TypeError, ValueError):
-            raise _error(program, v, f"must hold numbers, not {_sample(given)}") from None
-    if value.dtype.kind not in "biufc":
+    if value.dtype.kind == "b" and value.ndim and v.type.endswith("int"):  # an array of truth values, such as y > 0
+        return value.astype(np.int64)
+    if value.dtype.kind not in "iufc":
         raise _error(program, v, f"must hold numbers, not {value.dtype}")
     return value
 
 
+def _unfit(given: Any) -> str:
+    """Why what was given can't be numbers, where NumPy would make some of it; nothing if it can be."""
+    row = [given]
+    for _ in range(_DEEPEST):
+        types = set(map(type, row))
+        for wrong in _NO_NUMBERS & types:
+            return f"must hold numbers, not {'None' if wrong is type(None) else wrong.__name__}"
+        arrays = (x for x in row if isinstance(x, np.ma.MaskedArray)) if any(hasattr(t, "mask") for t in types) else ()
+        if any(np.ma.is_masked(x) for x in arrays):
+            return "has entries that are masked"
+        row = [x for inner in row if isinstance(inner, (list, tuple)) for x in inner] if types & {list, tuple} else []
+        if not row:
+            return ""
+    return f"is nested more than {_DEEPEST} deep"
+
+
+def _number(x: Any) -> int | float | complex:
+    """A number of an array that holds any objects. Raises TypeError."""
+    if isinstance(x, str) and x in TEXTS:
+        return TEXTS[x]
+    if isinstance(x, (int, float, complex, np.number)) and not isinstance(x, bool):
+        return x  # type: ignore[return-value]
+    if type(x) in _NO_NUMBERS or isinstance(x, str):
+        raise TypeError
+    return float(x)
+
+
 def _sample(given: Any) -> str:
-    flat = np.asarray(given, object).ravel()
-    return repr(next((x for x in flat if not isinstance(x, (int, float, complex))), given))
+    """The first that is no number."""
+    for x in np.asarray(given, object).ravel().tolist():
+        try:
+            _number(x)
+        except (TypeError, ValueError):
+            return repr(x)
+    return repr(given)
 
 
 def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
@@ -108,7 +155,7 @@ def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
             bad = value[~np.isfinite(value)]
             shown = bad.flat[0] if bad.size else value.flat[0]
             raise _error(program, v, f"must be of type int, not real: {shown}")
-    if value.dtype.kind not in "biu":
+    if value.dtype.kind not in "iu":
         raise _error(program, v, f"must be of type int, not {value.dtype}")
     if value.size and (value.max() >= _INTEGER_LIMIT or value.min() < -_INTEGER_LIMIT):
         raise _error(program, v, "holds an integer of more than 32 bits")
@@ -138,10 +185,18 @@ def _convert_tuple(program: Program, v: Variable, given: Any, shapes: Sequence[S
 def _columns(program: Program, v: Variable, given: Any, dims: int, count: int) -> list[Any]:
     """The items of a tuple, or for an array of tuples one nested list per item."""
     if dims:
+        if not isinstance(given, (list, tuple)):
+            raise _error(program, v, f"must be an array of tuples, not {type(given).__name__}")
         rows = [_columns(program, v, g, dims - 1, count) for g in given]
         return [[row[i] for row in rows] for i in range(count)]
     if isinstance(given, Mapping):  # CmdStan's JSON: {"1": ..., "2": ...}
-        given = [given.get(str(i + 1)) for i in range(len(given))]
+        by_number = {str(k): item for k, item in given.items()}
+        missing = [str(i) for i in range(1, count + 1) if str(i) not in by_number]
+        if missing or len(by_number) != count:
+            raise _error(program, v, f"must have the items 1 to {count}, not {', '.join(by_number) or 'none'}")
+        return [by_number[str(i + 1)] for i in range(count)]
+    if not isinstance(given, (list, tuple)):
+        raise _error(program, v, f"must be a tuple, not {type(given).__name__}")
     if len(given) != count:
         raise _error(program, v, f"must have {count} items, not {len(given)}")
     return list(given)
@@ -186,11 +241,16 @@ def as_converted(value: Any) -> Any:
     return np.complex128(value) if type(value) is complex else value
 
 
-def is_converted(value: Any) -> bool:
-    """Whether a value has the form that `transformed_data` returns: arrays, NumPy's reals, ints."""
-    if isinstance(value, tuple):
-        return all(map(is_converted, value))
-    return type(value) is int or isinstance(value, (np.ndarray, np.generic)) or hasattr(value, "dtype")
+def is_converted(v: Variable, value: Any) -> bool:
+    """Whether a value has the form that `transformed_data` returns: an array of the variable's type, or a number."""
+    if v.items and isinstance(value, tuple):
+        return len(value) == len(v.items) and all(map(is_converted, v.items, value))
+    kind = "i" if v.type.endswith("int") else "c" if "complex" in v.type else "f"
+    if type(value) is int:
+        return kind == "i"
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind == kind and not isinstance(value, np.ma.MaskedArray)
+    return hasattr(value, "dtype")
 
 
 def _shown(shape: Sequence[int]) -> str:

@@ -134,8 +134,9 @@ class TransformedData(StanFunction):
         """The data that a model takes, by Stan name: as given if they come from this function, else from raw data."""
         from . import data
 
-        names = self.program.names("data", "transformed_data")
-        if all(n in inputs and data.is_converted(inputs[n]) for n in names):
+        variables = (*self.program.data, *self.program.transformed_data)
+        names = [v.name for v in variables]
+        if all(v.name in inputs and data.is_converted(v, inputs[v.name]) for v in variables):
             return {n: inputs[n] for n in names}
         traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
         if traced:

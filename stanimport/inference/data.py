@@ -1,13 +1,22 @@
 """A program's data from wherever they are: dicts, JSON and R dump files, tables, xarray's data sets."""
 from __future__ import annotations
 
+import errno
 import json
+import math
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from stanlib.errors import StanDataError
+import numpy as np
+
+from stanlib.data import TEXTS
+from stanlib.errors import MissingLibraryError, StanDataError
+
+_NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
+_MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
 
 
 def read_data(data: Any) -> dict[str, Any]:
@@ -29,23 +38,33 @@ def read_data(data: Any) -> dict[str, Any]:
     if isinstance(data, (str, os.PathLike)):
         return read_file(Path(data))
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
-        return {str(k): _values(v) for k, v in data.items()}
+        return {str(k): _values(str(k), v) for k, v in data.items()}
     names = getattr(data, "data_vars", None)
     names = getattr(data, "columns", None) if names is None else names
     if names is None and hasattr(data, "_asdict"):
         return dict(data._asdict())
     if names is None:
         raise StanDataError(f"the data must be a dict, a path or an object with columns, not {type(data).__name__}")
-    return {str(n): _values(data[n]) for n in names}
+    return {str(n): _values(str(n), data[n]) for n in names}
 
 
-def _values(value: Any) -> Any:
+def _values(name: str, value: Any) -> Any:
     """The numbers of a column, an array of xarray, or a tensor; other values as they are."""
     if hasattr(value, "detach"):
         return value.detach().cpu().numpy()
+    if _has_missing(value):
+        raise StanDataError(f"{name} has missing entries", name)
     if hasattr(value, "to_numpy"):
         return value.to_numpy()
     return value
+
+
+def _has_missing(value: Any) -> bool:
+    """Whether a column lacks entries; what is not a number (NaN) in one of floating point numbers is there."""
+    if hasattr(value, "null_count"):  # polars
+        return bool(value.null_count())
+    missing = getattr(value, "isna", None)  # pandas
+    return missing is not None and not isinstance(value.dtype, np.dtype) and bool(np.any(missing()))
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -56,7 +75,9 @@ def read_file(path: Path) -> dict[str, Any]:
         if path.suffix.lower() in (".nc", ".netcdf"):
             return _read_netcdf(path)
         text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as e:
+    except (OSError, ValueError) as e:  # no text, or a path that can be none
+        if isinstance(e, StanDataError):
+            raise
         reason = e.strerror if isinstance(e, OSError) and e.strerror else e
         raise StanDataError(f"{path}: can't be read: {reason}") from None
     if path.suffix.lower() in (".r", ".rdump"):
@@ -67,41 +88,90 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def _parse_json(text: str, path: Path) -> dict[str, Any]:
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        """An object, in which no name may stand twice."""
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            names = [n for n, _ in pairs]
+            twice = next(n for n in names if names.count(n) > 1)
+            raise StanDataError(f"{path}: {twice} is there twice", twice)
+        return made
+
     try:
-        data = json.loads(text)
-    except ValueError as e:
-        raise StanDataError(f"{path}: no readable JSON: {e}") from None
+        # Infinities come from the names for them alone, so that a number beyond the range is none of them.
+        data = json.loads(text, object_pairs_hook=members, parse_constant=str, **_guards(text))
+    except StanDataError:
+        raise
+    except (ValueError, RecursionError) as e:
+        reason = "it is nested too deeply" if isinstance(e, RecursionError) else e
+        raise StanDataError(f"{path}: no readable JSON: {reason}") from None
     if not isinstance(data, dict):
         raise StanDataError(f"{path}: the data must be a JSON object, {{name: value, ...}}")
     return data
+
+
+def _guards(text: str) -> dict[str, Any]:
+    """Converters that refuse numbers beyond the range, for a text in which there may be some."""
+    def checked(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+        def number(literal: str) -> Any:
+            if math.isinf(float(literal)):
+                raise ValueError(f"the number {_short(literal)} is too large")
+            return convert(literal)
+
+        return number
+
+    return {"parse_float": checked(float), "parse_int": checked(int)} if _MAY_OVERFLOW.search(text) else {}
+
+
+def _short(text: str) -> str:
+    return text if len(text) < 20 else f"{text[:10]}... of {len(text)} characters"
 
 
 def _read_table(path: Path) -> dict[str, Any]:
     """The columns of a CSV file with a header, and N, the number of its rows, unless it is a column."""
     import csv
 
-    with path.open(newline="", encoding="utf-8-sig") as f:
-        rows = list(csv.reader(f))
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as f:
+            rows = list(csv.reader(f))
+    except csv.Error as e:
+        raise StanDataError(f"{path}: no readable table: {e}") from None
     if not rows or not rows[0] or any(len(r) != len(rows[0]) for r in rows[1:]):
         raise StanDataError(f"{path}: no readable table: its rows differ in length, or it has no header")
-    columns = {name.strip(): [_number(v, name, path) for v in column] for name, *column in zip(*rows)}
+    names = [name.strip() for name in rows[0]]
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise StanDataError(f"{path}: there are two columns {twice!r}", twice)
+    columns = {n: [_number(v, n, path) for v in column] for n, (_, *column) in zip(names, zip(*rows))}
     return {"N": len(rows) - 1} | columns
 
 
 def _number(text: str, name: str, path: Path) -> float | int:
-    for convert in (int, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    raise StanDataError(f"{path}: column {name} must hold numbers, not {text!r}", name)
+    text = text.strip()
+    if text in TEXTS:
+        return TEXTS[text]
+    if not _NUMBER.fullmatch(text):
+        raise StanDataError(f"{path}: column {name} must hold numbers, not {text!r}", name)
+    value = float(text)
+    if math.isinf(value):
+        raise StanDataError(f"{path}: column {name} has a number that is too large: {_short(text)}", name)
+    return int(text) if text.lstrip("+-").isdigit() else value
 
 
 def _read_netcdf(path: Path) -> dict[str, Any]:
-    import xarray
+    if not path.is_file():
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path))
+    try:
+        import xarray
 
-    with xarray.open_dataset(path) as dataset:
-        return read_data(dataset.load())
+        with xarray.open_dataset(path) as dataset:
+            return read_data(dataset.load())
+    except ImportError as e:
+        raise MissingLibraryError(f"NetCDF is read with xarray: pip install 'stanimport[inference]' ({e})") from None
+    except StanDataError:
+        raise
+    except Exception as e:  # the libraries that read it raise whatever they come upon in a damaged file
+        raise StanDataError(f"{path}: no readable NetCDF: {type(e).__name__}: {e}") from e
 
 
 def write_json(data: Mapping[str, Any], path: Path) -> None:
@@ -115,8 +185,6 @@ def write_json(data: Mapping[str, Any], path: Path) -> None:
 
 
 def _plain(value: Any) -> Any:
-    import numpy as np
-
     if isinstance(value, tuple):
         return {str(i + 1): _plain(v) for i, v in enumerate(value)}
     return np.asarray(value).tolist()

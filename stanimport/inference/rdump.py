@@ -1,9 +1,13 @@
 """The R dump format of Stan's data: `y <- c(1, 2, 3)`, `structure(c(...), .Dim = c(2, 3))`, `1:10`.
 
-Source: CmdStan Guide, "RDump format for CmdStan".
+Nothing takes memory before it is known that it is wanted: a line such as `x <- 1:1e12` is an error, and so is a shape
+that its values don't fill.
+
+Source: CmdStan Guide, "RDump format for CmdStan"; Stan's src/stan/io/dump.hpp.
 """
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,9 +16,11 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
+_LARGEST = 10_000_000  # numbers that ranges and `integer(n)`, which take no room in the file, may make of it
+_DEEPEST, _LIMIT = 32, 2**31
 _TOKEN = re.compile(r"""
     (?P<skip>[ \t\r\n;]+|\#[^\n]*)
-  | (?P<number>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|Inf(?:inity)?|NaN|NA))(?![\w.])
+  | (?P<number>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|Inf(?:inity)?|NaN))(?![\w.])
   | (?P<name>[A-Za-z.][\w.]*|"[^"\n]*"|'[^'\n]*'|`[^`\n]*`)
   | (?P<arrow><-)
   | (?P<mark>[(),:=])
@@ -34,7 +40,7 @@ class _Parser:
     def __init__(self, text: str, filename: str):
         self.filename, self.text = filename, text
         self.tokens = list(self._scan())
-        self.at = 0
+        self.at, self.depth, self.room = 0, 0, _LARGEST
 
     def _scan(self) -> Iterator[tuple[str, str, int]]:
         position = 0
@@ -62,66 +68,106 @@ class _Parser:
     def _peek(self) -> str:
         return self.tokens[self.at][1]
 
+    def _wrong(self, problem: str) -> StanDataError:
+        """The error at the token read last."""
+        return self._error(self.tokens[max(0, self.at - 1)][2], problem)
+
     def variables(self) -> dict[str, Any]:
-        out = {}
+        out: dict[str, Any] = {}
         while self.tokens[self.at][0] != "end":
             name = self._next("name").strip("\"'`")
+            if name in out:
+                raise self._wrong(f"{name} is assigned twice")
             self._next("arrow", "=")
-            value = self._value()
-            if np.asarray(value).dtype.kind != "U":  # names that R's users keep beside their data
-                out[name] = value
+            out[name] = self._value()
         return out
 
     def _value(self) -> Any:
+        """A number or an array; text, which R's users keep beside their data, stays text: no variable can be that."""
         if self._peek() == "structure":
             return self._structure()
         if self._peek() in ("c", "integer", "double", "numeric"):
-            return np.asarray(self._vector())
+            return self._vector()
         first = self._number()
         if self._peek() != ":":
             return first
         self.at += 1
-        return np.asarray(_range(first, self._number()))
+        return self._range(first, self._number())
 
     def _number(self) -> Any:
         if self._peek()[:1] in ("'", '"'):
             return self._next("name")[1:-1]
-        text = self._next("number").rstrip("L")
-        if re.fullmatch(r"[-+]?\d+", text):
-            return int(text)
-        return float("nan") if text == "NA" else float(text)
+        text = self._next("number")
+        value = float(text.rstrip("L"))
+        if math.isinf(value) and "Inf" not in text:
+            raise self._wrong("a number is too large")
+        return int(text.rstrip("L")) if re.fullmatch(r"[-+]?\d+L?", text) else value
 
-    def _vector(self) -> list[Any]:
+    def _range(self, first: Any, last: Any) -> np.ndarray:
+        if not (isinstance(first, int) and isinstance(last, int)):
+            raise self._wrong(f"{first}:{last} is no range of integers")
+        step = 1 if last >= first else -1
+        self._take(abs(last - first) + 1)
+        return np.arange(first, last + step, step)
+
+    def _take(self, count: Any) -> int:
+        """The number of entries that a range or zeros are to have."""
+        if not isinstance(count, int) or count < 0:
+            raise self._wrong(f"{count} is no size")
+        self.room -= count
+        if self.room < 0:
+            raise self._wrong(f"ranges and zeros of more than {_LARGEST} numbers")
+        return count
+
+    def _vector(self) -> np.ndarray:
         """`c(1, 2:4, c(5))`, or `integer(0)`."""
         name = self._next("name")
         self._next("(")
         if name != "c":
-            count = 0 if self._peek() == ")" else self._number()
+            count = 0 if self._peek() == ")" else self._take(self._number())
             self._next(")")
-            return [0 if name == "integer" else 0.0] * count
-        items: list[Any] = []
+            return np.zeros(count, int if name == "integer" else float)
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._wrong(f"c() is nested more than {_DEEPEST} deep")
+        parts: list[np.ndarray] = []
         while self._peek() != ")":
-            items.extend(np.ravel(self._value()).tolist())
+            parts.append(np.ravel(_array(self._value())))
             if self._peek() != ")":
                 self._next(",")
         self._next(")")
-        return items
+        self.depth -= 1
+        if len({part.dtype.kind == "U" for part in parts}) > 1:
+            raise self._wrong("numbers and text in one vector")
+        return np.concatenate(parts) if parts else np.zeros(0)
 
     def _structure(self) -> Any:
         self._next("name")
         self._next("(")
-        values = np.asarray(self._value())
+        if self._peek() == "structure":
+            raise self._wrong("a structure in a structure")
+        values = np.atleast_1d(self._value())
         self._next(",")
         if self._next("name").strip("\"'`") not in (".Dim", "dim"):
-            raise self._error(self.tokens[self.at - 1][2], "expected .Dim")
+            raise self._wrong("expected .Dim")
         self._next("=", "arrow")
-        shape = tuple(int(n) for n in np.atleast_1d(self._value()))
+        shape = self._shape()
         self._next(")")
-        if values.size != int(np.prod(shape)):
-            raise self._error(self.tokens[self.at - 1][2], f"{values.size} values do not fill {shape}")
+        if values.size != math.prod(shape):
+            raise self._wrong(f"{values.size} values do not fill {shape}")
         return values.reshape(shape, order="F")
 
+    def _shape(self) -> tuple[int, ...]:
+        shape = np.atleast_1d(self._value()).tolist()
+        wrong = [n for n in shape if not isinstance(n, int) or not 0 <= n < _LIMIT]
+        if wrong or len(shape) > _DEEPEST:
+            raise self._wrong(f"{wrong[0]} is no size" if wrong else f"{len(shape)} dimensions")
+        if 0 in shape and math.prod(n or 1 for n in shape) >= _LIMIT:
+            raise self._wrong(f"{tuple(shape)} is too large a shape")
+        return tuple(shape)
 
-def _range(first: int, last: int) -> list[int]:
-    step = 1 if last >= first else -1
-    return list(range(first, last + step, step))
+
+def _array(value: Any) -> np.ndarray:
+    """A part of a vector; an integer of more than 64 bits is real there."""
+    made = np.asarray(value)
+    return made.astype(float) if made.dtype.kind in "uO" else made

@@ -178,10 +178,24 @@ def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:
         if "inv_metric" not in metric:
             raise options.OptionError("a metric given as a dict must have the item inv_metric")
         metric = metric["inv_metric"]
-    array = np.asarray(metric, float)
+    try:
+        array = np.asarray(metric, float)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise options.OptionError(f"the metric must hold numbers: {e}") from None
     if array.shape not in ((size,), (size, size)):
         raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
+    if not _is_positive(array):
+        raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
     return array, array.ndim == 2, True
+
+
+def _is_positive(metric: np.ndarray) -> bool:
+    """Whether an inverse metric, its diagonal or the matrix, is that of a kinetic energy."""
+    if not np.all(np.isfinite(metric)):
+        return False
+    if metric.ndim == 1:
+        return bool(np.all(metric > 0))
+    return bool(np.allclose(metric, metric.T) and np.all(np.linalg.eigvalsh(metric) > 0))
 
 
 def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any]) -> Fit:

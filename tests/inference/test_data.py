@@ -97,5 +97,9 @@ def test_json_round_trip(tmp_path):
     assert json.loads((tmp_path / "d.json").read_text()) == {"a": [[1, 0], [0, 1]], "t": {"1": 1, "2": [0, 0]}}
 
 
-def test_text_beside_the_data_of_an_r_dump_is_left_out():
-    assert parse('N <- 2\nnames <- c("A", "B C")\ntitle <- \'x\'\ny <- c(1.5, 2)').keys() == {"N", "y"}
+def test_text_beside_the_data_of_an_r_dump_is_no_data():
+    found = parse('N <- 2\nnames <- c("A", "B C")\ntitle <- \'x\'\ny <- c(1.5, 2)')
+    equal({n: found[n] for n in ("N", "y")}, {"N": 2, "y": [1.5, 2.0]})
+    wanting = stanimport.loads("data { vector[2] names; }")
+    with pytest.raises(stanimport.StanDataError, match="names must hold numbers, not 'A'"):
+        wanting.transformed_data(**found)

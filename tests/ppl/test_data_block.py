@@ -49,7 +49,7 @@ def test_json_values_become_arrays(module):
         ("y", np.array([1, 2, 3], np.float32)),
         ("y", (1, 2, 3)),
         ("k", np.array([True, False])),
-        ("b", "inf"),
+        ("b", "Infinity"),
         ("t", {"1": 7, "2": [1, 2, 3]}),
         ("z", np.array([1j, 2])),
     ],
