@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stanimport.passes import PASSES, loops, predictors
+from stanimport.pipeline import OPTIONAL
 
 from .program import RandomProgram
 from .referee import ours
 from .referee.outcome import Outcome, differences
 from .referee.stan import Refused, Stan, Unsupported
 
-ALL = (*(name for name, _ in PASSES if name != "normalize"), *loops.PASSES, predictors.NAME)
 POINTS = 2
 
 
@@ -35,7 +34,6 @@ class Way:
         return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', not compiled'}"
 
 
-OPTIONAL = tuple(p for p in ALL if p not in ("effects", "target_reads"))  # the others are needed by what follows
 LEFT_OUT: tuple[tuple[str, ...], ...] = ((), OPTIONAL, *((p,) for p in OPTIONAL))
 WAYS = tuple(Way(b, s, w) for b in ("numpyro", "pyro") for s in ("mixed", "comprehensive") for w in LEFT_OUT)
 FIRST = (Way(), Way("pyro"))
