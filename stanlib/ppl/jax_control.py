@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import StanError
 from ..lanes import control as in_lanes
-from ..lanes.frames import Axis, Frame, current, entered
+from ..lanes.frames import OUTSIDE, Axis, Frame, current, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, full
@@ -127,7 +127,7 @@ def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
 
 
 def logical_and(left: Any, right: Callable[[], Any]) -> Any:
-    if type(left) is Lanes:
+    if _in_lanes(left):
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
         return right() if left else 0
@@ -135,11 +135,16 @@ def logical_and(left: Any, right: Callable[[], Any]) -> Any:
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
-    if type(left) is Lanes:
+    if _in_lanes(left):
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
         return 1 if left else right()
     return jnp.logical_or(left != 0, _truth_if(left == 0, right))
+
+
+def _in_lanes(left: Any) -> bool:
+    """Whether the right operand may differ between lanes: the left one does, or it is traced inside a loop."""
+    return type(left) is Lanes or is_traced(left) and current() is not OUTSIDE
 
 
 def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:

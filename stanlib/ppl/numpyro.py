@@ -91,7 +91,7 @@ def parameter(
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
-    if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support):
+    if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support) and 0 not in shape:
         uniform = dist.Uniform(arguments["lower"], arguments["upper"])
         return latent(name, uniform.expand(shape) if shape else uniform)
     return latent(name, Improper(support, shape))
@@ -142,7 +142,7 @@ def reject_draws(flag: Any) -> None:
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
-    joined = jnp.concatenate([jnp.ravel(jnp.asarray(plain(t))) for t in parts])
+    (joined,) = join(parts)
     observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
 
 

@@ -92,7 +92,7 @@ biject_to.register(StanConstraint, StanTransform)
 
 def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ...]) -> Any:
     """The support of a parameter: NumPyro's own for plain bounds, else one made of the record."""
-    if kind is None and not arguments:
+    if kind is None and (not arguments or 0 in shape):
         return constraints.real
     if kind is None:
         return _bounds(arguments)

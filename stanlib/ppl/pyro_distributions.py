@@ -161,9 +161,9 @@ class Truncated(TorchDistribution):
     def log_prob(self, value: Any) -> torch.Tensor:
         inside = torch.ones((), dtype=torch.bool)
         if self.lower is not None:
-            inside = inside & (value >= self.lower)
+            inside = inside & torch.as_tensor(value >= self.lower)
         if self.upper is not None:
-            inside = inside & (value <= self.upper)
+            inside = inside & torch.as_tensor(value <= self.upper)
         log_prob, log_normalizer = tensors([self.base.log_prob(value), self.log_normalizer])
         return torch.as_tensor(xp.where(inside, log_prob - log_normalizer, -xp.inf))
 

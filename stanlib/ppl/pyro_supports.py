@@ -78,7 +78,7 @@ for registry in (biject_to, transform_to):
 
 def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ...]) -> Any:
     """The support of a parameter."""
-    if kind is None and not arguments:
+    if kind is None and (not arguments or 0 in shape):
         return constraints.real
     if kind is None:
         names = [n for n in ("lower", "upper") if n in arguments]

@@ -54,9 +54,10 @@ def shrink(seed: int, number: int, kind: str, way: str, seconds: float) -> tuple
     from .choices import Choices, numbered
     from .program import RandomProgram, program
     from .shrinking import shrunk
-    from .trial import WAYS, trial
+    from .trial import WAYS, rotation, trial
 
-    chosen = [w for w in WAYS if str(w) == way]
+    ways = [*WAYS, *rotation(number)]
+    chosen = [next(w for w in ways if str(w) == way)]
 
     def wrong(p: RandomProgram) -> bool:
         found = trial(p, chosen, f"{seed}-{number}").found

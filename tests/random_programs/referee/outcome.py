@@ -15,13 +15,14 @@ LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not 
 class Outcome:
     """The log density up to a constant, its gradient, and the program's variables by Stan's names of their entries.
 
-    `rejected` says why there are none: Stan threw, or what was raised here.
+    `rejected` says why there are none: Stan threw, or what was raised here. `traced` if it was traced and not run.
     """
 
     log_density: float = math.nan
     gradient: np.ndarray = field(default_factory=lambda: np.zeros(0))
     values: dict[str, float] = field(default_factory=dict)
     rejected: str = ""
+    traced: bool = False
 
     @property
     def is_finite(self) -> bool:
@@ -36,7 +37,7 @@ def close(a: float, b: float, scale: float = 0.0) -> bool:
 def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
     """How outcomes at the same points differ; densities are compared between points, as Stan's lack constants."""
     out: list[str] = []
-    pairs = [(a, b) for a, b in zip(ours, stans) if b.is_finite]
+    pairs = [(a, b) for a, b in zip(ours, stans) if b.is_finite and not a.traced]
     for a, b in pairs:
         if a.rejected:
             return [f"raised: {a.rejected}"]
