@@ -15,10 +15,10 @@ import numpy as np
 
 from ..errors import StanError
 from ..lanes import control as in_lanes
-from ..lanes.frames import OUTSIDE, Axis, Frame, current, entered
+from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
-from ..lanes.values import Lanes, full
+from ..lanes.values import Lanes, combine, full
 from ..rejection import collected, poisoned, refuse, rejected, rejecting_draws
 from . import jax_while
 
@@ -127,24 +127,24 @@ def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
 
 
 def logical_and(left: Any, right: Callable[[], Any]) -> Any:
-    if _in_lanes(left):
+    if type(left) is Lanes:
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
         return right() if left else 0
-    return jnp.logical_and(left != 0, _truth_if(left != 0, right))
+    return _both(jnp.logical_and, left != 0, _truth_if(left != 0, right))
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
-    if _in_lanes(left):
+    if type(left) is Lanes:
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
         return 1 if left else right()
-    return jnp.logical_or(left != 0, _truth_if(left == 0, right))
+    return _both(jnp.logical_or, left != 0, _truth_if(left == 0, right))
 
 
-def _in_lanes(left: Any) -> bool:
-    """Whether the right operand may differ between lanes: the left one does, or it is traced inside a loop."""
-    return type(left) is Lanes or is_traced(left) and current() is not OUTSIDE
+def _both(f: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    """f of two truth values, of which the right one may differ between lanes."""
+    return combine(f, left, right) if type(right) is Lanes else f(left, right)
 
 
 def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
@@ -153,7 +153,8 @@ def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
         value, flag = _watched(operand)()
     except StanError:
         value, flag = 0, True
-    return _settled(jnp.asarray(value) != 0, None if flag is None else flag & needed)
+    truth = combine(lambda v: v != 0, value) if type(value) is Lanes else jnp.asarray(value) != 0
+    return _settled(truth, None if flag is None else flag & needed)
 
 
 def for_loop(

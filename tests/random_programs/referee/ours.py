@@ -110,7 +110,7 @@ def _pyro(module: types.ModuleType, data: dict[str, Any], jit: bool) -> Callable
         back = np.empty(len(order))
         back[order] = gradient.numpy()
         constrained = density.constrain(given.detach())
-        return Outcome(float(value), back, entries(module, density.everything(constrained)))
+        return Outcome(float(value.detach()), back, entries(module, density.everything(constrained)))
 
     return at
 
