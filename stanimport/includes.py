@@ -18,6 +18,7 @@ class Includes:
 
     def __init__(self, program: Source, paths: Sequence[Path] = ()):
         self.program = program
+        self.own = str(Path(program.name).resolve())
         self.paths = [Path(p) for p in paths] or [Path(program.name).parent]
         self.files: list[Path] = []
         self.seen: dict[Path, bytes] = {}
@@ -35,7 +36,7 @@ class Includes:
             folders = ", ".join(str(p) for p in self.paths)
             raise _error(f"there is no file {name!r} to include", span, f"looked in {folders}")
         path = place.resolve()
-        if str(path) in self._open_files(span):
+        if self._is_open(str(path), span):
             raise _error(f"{name!r} includes itself", span)
         try:
             content = files.read_bytes(path)
@@ -58,13 +59,14 @@ class Includes:
             self.seen[place] = files.state(place)
         return None
 
-    def _open_files(self, span: Span) -> set[str]:
-        """The files that are being read when an include is met: the one it stands in and those that include it."""
-        files, at = {str(Path(span.source.name).resolve())}, span.source.included_at
-        while at is not None:
-            files.add(str(Path(at.source.name).resolve()))
+    def _is_open(self, path: str, span: Span) -> bool:
+        """Whether a file is being read when an include is met: it stands in that file, or in one that includes it."""
+        at: Span | None = span
+        while at is not None and at.source.included_at is not None:
+            if at.source.name == path:
+                return True
             at = at.source.included_at
-        return files
+        return path == self.own
 
 
 def _error(message: str, span: Span, hint: str = "") -> StanSyntaxError:

@@ -6,13 +6,17 @@ out of the order of their dependencies are put in order. Source: section 4 of th
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..ir.fresh import Fresh, stem
 from . import comprehensive, gprob, traversal, typed
 from .dependence import arrange, dynamic_names, mentions
 from .priors import NoPrior, prior, subject
+
+Stmts = tuple[gprob.Stmt, ...]
+MOST_FAILURES = 100  # after which the laws that are left stay observations, which is always right
+Merge = tuple[int, gprob.Sample]  # the position of an observation, and what it becomes
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -28,28 +32,55 @@ def _reads_target(program: gprob.Program) -> bool:
     return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 
 
-def merge(model: tuple[gprob.Stmt, ...]) -> tuple[gprob.Stmt, ...]:
+def merge(model: Stmts) -> Stmts:
     """The statements of a model with samples and observations merged where they can be."""
     samples = {s.name: s for s in model if isinstance(s, gprob.Sample)}
     static = is_static(model)
-    for s in model:
-        if not isinstance(s, gprob.Observe):
-            continue
-        sample = samples.get(subject(s.value, s.distribution) or "")
-        if sample is None:
+    wanted: list[Merge] = []
+    for i, s in enumerate(model):
+        sample = samples.get(subject(s.value, s.distribution) or "") if isinstance(s, gprob.Observe) else None
+        if sample is None or not isinstance(s, gprob.Observe):
             continue
         try:
             law = prior(sample, s.value, s.distribution, static)
         except NoPrior:
             continue
-        rearranged = with_sample(model, s, replace(sample, span=s.span, distribution=law))
-        if rearranged is not None:
-            model = rearranged
-            del samples[sample.name]  # further laws of the parameter stay observations
-    return model
+        wanted.append((i, replace(sample, span=s.span, distribution=law)))
+    made = _Merging(model)
+    made.add(wanted)
+    return made.result
 
 
-def is_static(model: tuple[gprob.Stmt, ...]) -> Callable[[gprob.Expr], bool]:
+class _Merging:
+    """Merges one after the other, each unless the statements then have no order.
+
+    What can be merged together can be merged one by one, so that whole lists are tried at once.
+    """
+
+    def __init__(self, model: Stmts):
+        self.model = self.result = model
+        self.accepted: list[Merge] = []
+        self.failures = 0
+
+    def add(self, wanted: list[Merge]) -> None:
+        if self.failures > MOST_FAILURES:
+            return
+        taken = {sample.name for _, sample in self.accepted}
+        wanted = [m for m in wanted if m[1].name not in taken]  # further laws of a parameter stay observations
+        first = {sample.name: i for i, sample in reversed(wanted)}
+        at_once = [m for m in wanted if first[m[1].name] == m[0]]
+        made = with_samples(self.model, [*self.accepted, *at_once]) if wanted else None
+        if made is not None:
+            self.result, self.accepted = made, [*self.accepted, *at_once]
+        elif wanted:
+            self.failures += 1
+        if made is None and len(wanted) > 1:
+            half = len(wanted) // 2
+            self.add(wanted[:half])
+            self.add(wanted[half:])
+
+
+def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
     """A test of whether an expression depends on data alone."""
     dynamic = dynamic_names(model, [s.name for s in model if isinstance(s, gprob.Sample)])
 
@@ -65,22 +96,21 @@ def _is_impure(node: object) -> bool:
     return isinstance(node, gprob.CallUser) and stem(node.function).endswith(("_lp", "_rng", "_jacobian"))
 
 
-def with_sample(
-    model: tuple[gprob.Stmt, ...], observation: gprob.Stmt, sample: gprob.Sample
-) -> tuple[gprob.Stmt, ...] | None:
-    """The model with one observation as the sample of its parameter, in an order that allows it; else None."""
-    place = {id(s): float(i) for i, s in enumerate(model)}
+def with_samples(model: Stmts, merges: Sequence[Merge]) -> Stmts | None:
+    """The model with observations as the samples of their parameters, in an order that allows it; else None."""
+    samples = dict(merges)
+    names = {s.name for s in samples.values()}
+    place = {s.name: float(i) for i, s in enumerate(model) if isinstance(s, gprob.Sample)}
     merged: dict[int, frozenset[str]] = {}
     statements: list[gprob.Stmt] = []
     priority: list[float] = []
-    for s in model:
-        if isinstance(s, gprob.Sample) and s.name == sample.name:
-            declared = place[id(s)]
+    for i, s in enumerate(model):
+        if isinstance(s, gprob.Sample) and s.name in names:
             continue
-        if s is observation:
-            s = sample
+        made = samples.get(i)
+        priority.append(float(i) if made is None else place[made.name])
+        s = made or s
         if isinstance(s, gprob.Sample):
             merged[len(statements)] = frozenset((s.name,))
-        priority.append(declared if s is sample else place[id(s)])
         statements.append(s)
     return arrange(statements, merged, priority)

@@ -14,10 +14,36 @@ NODES = (
 )  # fmt: skip
 
 
-def children(node: Any) -> Iterator[Any]:
+def children(node: Any) -> list[Any]:
     """The nodes directly below one."""
+    out: list[Any] = []
     for name in _parts(node):
-        yield from _below(getattr(node, name))
+        value = getattr(node, name)
+        if type(value) is tuple:
+            _collect(value, out)
+        elif value is not None and _is_node(value.__class__):
+            out.append(value)
+    return out
+
+
+def _collect(values: tuple[Any, ...], out: list[Any]) -> None:
+    for v in values:
+        if type(v) is tuple:
+            _collect(v, out)
+        elif _is_node(v.__class__):
+            out.append(v)
+
+
+@cache
+def _is_node(kind: Any) -> bool:
+    return issubclass(kind, NODES)
+
+
+# The annotations of fields that hold no nodes: names, numbers, records of the library.
+_LEAVES = {
+    "Type", "Span", "str", "int", "bool", "str | None", "tuple[str, ...]", "Function", "Union[str, Function]",
+    "Union[Function, str]", "Union[Function, str, None]", "Union[int, float, complex, str]",
+}  # fmt: skip
 
 
 def _parts(node: Any) -> tuple[str, ...]:
@@ -28,24 +54,21 @@ def _parts(node: Any) -> tuple[str, ...]:
 
 @cache
 def _fields_of(kind: Any) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind) if f.name not in ("span", "type"))
-
-
-def _below(value: Any) -> Iterator[Any]:
-    if isinstance(value, NODES):
-        yield value
-    elif isinstance(value, tuple):
-        for v in value:
-            yield from _below(v)
+    return tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
 
 
 def walk(node: Any) -> Iterator[Any]:
     """A node (or tuple of nodes) and all below it."""
-    stack = list(_below(node) if isinstance(node, tuple) else (node,))
+    stack: list[Any] = []
+    if type(node) is tuple:
+        _collect(node, stack)
+    else:
+        stack.append(node)
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(children(top))
+        if _parts(top):
+            stack += children(top)
 
 
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:

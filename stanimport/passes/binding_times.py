@@ -329,11 +329,13 @@ class Nest:
 
 
 def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
-    """All statements of a body, nested ones included."""
-    for s in body:
+    """All statements of a body in the order of the text, nested ones included."""
+    stack = list(reversed(body))
+    while stack:
+        s = stack.pop()
         yield s
-        for inner in traversal.bodies(s):
-            yield from walk_statements(inner)
+        for inner in reversed(traversal.bodies(s)):
+            stack += reversed(inner)
 
 
 def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:

@@ -41,8 +41,14 @@ class _Walk:
         return traversal.with_bodies(s, inside.block)
 
     def expression(self, e: gprob.Expr) -> gprob.Expr:
-        made = self.predictor(e) if _is_sum(e) and e.type in (REAL, *_VECTORS) else None
-        return traversal.rewrite_parts(e, self.expression) if made is None else made
+        if not _is_sum(e) or e.type not in (REAL, *_VECTORS):
+            return traversal.rewrite_parts(e, self.expression)
+        made = self.predictor(e)
+        return self._in_summands(e) if made is None else made
+
+    def _in_summands(self, e: gprob.Expr) -> gprob.Expr:
+        """A sum that is no linear predictor: then no part of it is one."""
+        return traversal.rewrite_parts(e, lambda a: self._in_summands(a) if _is_sum(a) else self.expression(a))
 
     def predictor(self, e: gprob.Expr) -> gprob.Expr | None:
         """A sum as a linear predictor, None if it is none."""
@@ -80,8 +86,10 @@ def _is_sum(e: gprob.Expr) -> bool:
 
 
 def _summands(e: gprob.Expr) -> Iterator[gprob.Expr]:
-    if _is_sum(e) and isinstance(e, gprob.Apply):
-        for a in e.arguments:
-            yield from _summands(a)
-    else:
-        yield e
+    waiting = [e]
+    while waiting:
+        top = waiting.pop()
+        if _is_sum(top) and isinstance(top, gprob.Apply):
+            waiting += reversed(top.arguments)
+        else:
+            yield top

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import ast
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..passes.control import always_returns
 from . import lanes
 from .asty import Builder
@@ -14,16 +15,21 @@ from .traced import refuse_samples
 if TYPE_CHECKING:
     from .statements import Statements
 
+MOST_TERMS = 16  # of a branch on parameters that are sites of their own
+
 
 def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     if s.lanes:
         return lanes.if_(st, s, b)
     if not (st.expr.traces and st.times.is_dynamic(s.condition)):  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
-    refuse_samples(s)
+    if not st.effects.frames:  # else the statement around has been looked at
+        refuse_samples(s)
     if always_returns(s.then) and always_returns(s.otherwise):
         return _tail_if(st, s, b)
     state = [st.names[n] for n in st.state(s.then, s.otherwise)]
+    if _adds_often(s):
+        return _summing_if(st, s, state, b)
     frame = st.effects.open_lifted()
     bodies, functions, references = [], [], []
     for body in (s.then, s.otherwise):
@@ -34,7 +40,7 @@ def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     result = b.tuple_([b.name(n) for n in (*state, *terms.values())])
     for label, written in zip(("then", "otherwise"), bodies):
         start = [b.assign(n, b.dotted("ppl.UNSET")) for n in terms.values()]
-        name = st.names.new(label)
+        name = st.names.temporary(label)
         functions.append(b.function(name, state, [*start, *written, b.return_(result)]))
         references.append(b.name(name))
     condition = st.expr.condition(s.condition)
@@ -42,12 +48,35 @@ def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     return [*functions, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
 
 
+def _adds_often(s: gprob.If) -> bool:
+    """Whether so many statements add to the target that each side had better return their sum."""
+    kinds = (gprob.Observe, gprob.Factor, gprob.Bind, gprob.Message)
+    found = (n for n in traversal.walk(s) if isinstance(n, kinds))
+    return next(islice(found, MOST_TERMS, None), None) is not None
+
+
+def _summing_if(st: Statements, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
+    """A branch whose increments of the target are one term: their number does not multiply that of the branches."""
+    total = st.effects.open_sum(st, b)
+    state = [*state, total] if total else state
+    out: list[ast.stmt] = [b.assign(total, b.const(0.0))] if total else []
+    references = []
+    for label, body in (("then", s.then), ("otherwise", s.otherwise)):
+        split, made = st.with_random(body, b.const(0), partial(st.block, body), b)
+        references.append(st.names.temporary(label))
+        out += [*split, b.function(references[-1], state, [*made, b.return_(b.tuple_(list(map(b.name, state))))])]
+    after = st.effects.close_sum("target__branch", total, st, b)
+    condition, carried = st.expr.condition(s.condition), b.tuple_(list(map(b.name, state)))
+    call = b.call("ppl.cond", condition, *map(b.name, references), carried)
+    return [*out, *st.results(call, state, b), *after]
+
+
 def _tail_if(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     """Both sides return: so does the choice between them. What a side assigns is a parameter of its function."""
     functions, references = [], []
     given = [*(st.names[n] for n in st.state(s.then, s.otherwise)), *st.effects.running]
     for label, body in (("then", s.then), ("otherwise", s.otherwise)):
-        name = st.names.new(label)
+        name = st.names.temporary(label)
         split, made = st.with_random(body, b.const(0), partial(st.block, body), b)
         if not isinstance(made[-1], ast.Return):  # it rejects
             made.append(b.return_(st.effects.returned(b.call("fn.not_a_number"), b)))

@@ -50,7 +50,7 @@ class _Frame:
         for known, name in self.names.items():
             if known.key() == effect.key():
                 return name
-        self.names[replace(effect, term=None)] = name = statements.names.new("terms")
+        self.names[replace(effect, term=None)] = name = statements.names.temporary("terms")
         return name
 
 
@@ -134,13 +134,13 @@ class Effects(ABC):
 
     def open_sum(self, statements: Statements, b: Builder) -> str:
         """Enter a loop in which increments can only be added up; the name of the sum."""
-        total = statements.names.new("total")
+        total = statements.names.temporary("total")
         self.frames.append(_Frame("sum", {}, total))
         return total
 
-    def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def close_sum(self, site: str, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
         self.frames.pop()
-        effect = Effect(statements.fresh.site("target__loop"), False, None, b.name(total))
+        effect = Effect(statements.fresh.site(site), False, None, b.name(total))
         return self.add(effect, statements, b)
 
 
@@ -211,7 +211,7 @@ class NoEffects(Effects):
     def open_sum(self, statements: Statements, b: Builder) -> str:
         return ""
 
-    def close_sum(self, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def close_sum(self, site: str, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
         return []
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:

@@ -43,13 +43,13 @@ def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     merged = [st.names[n] for n in s.merged]
     if not s.otherwise and not merged:
         return [_once("ppl.when", condition, st.block(s.then), b)]
-    chosen = st.names.new("chosen")
-    saved = [st.names.new(f"{n}_before") for n in merged]
+    chosen = st.names.temporary("chosen")
+    saved = [st.names.temporary(f"{n}_before") for n in merged]
     out = [b.assign(chosen, condition), *(b.assign(o, b.name(n)) for o, n in zip(saved, merged))]
     out.append(_once("ppl.when", b.name(chosen), st.block(s.then), b))
     if not s.otherwise:
         return [*out, *(_merge(n, chosen, n, o, b) for n, o in zip(merged, saved))]
-    taken = [st.names.new(f"{n}_then") for n in merged]
+    taken = [st.names.temporary(f"{n}_then") for n in merged]
     out += [b.assign(t, b.name(n)) for t, n in zip(taken, merged)]
     out += [b.assign(n, b.name(o)) for n, o in zip(merged, saved)]
     out.append(_once("ppl.unless", b.name(chosen), st.block(s.otherwise), b))
@@ -85,7 +85,7 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     """A recurrence: a function from what is carried and the inputs of one iteration to both anew."""
     before = [st.names[n] for w in s.windows for n in w.before]
     state, inputs, outputs = ([st.names[n] for n in group] for group in (s.state, s.inputs, s.outputs))
-    index, step = st.names[s.name], st.names.new("step")
+    index, step = st.names[s.name], st.names.temporary("step")
     frame = st.effects.open_lifted()
     loop, varying = st.lanes.pop(), st.expr.varying
     st.expr.varying = varying - {loop} if st.lanes else frozenset()  # a step is of one iteration

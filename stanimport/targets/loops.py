@@ -42,7 +42,7 @@ def _traced_for(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
 
 def _lifted_for(st: Statements, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
     state = [st.names[n] for n in st.state(s.body)]
-    name, index = st.names.new("loop"), st.names[s.name]
+    name, index = st.names.temporary("loop"), st.names[s.name]
     frame = st.effects.open_lifted()
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
     terms = st.effects.close_lifted(frame)
@@ -71,7 +71,7 @@ def limit(st: Statements, s: gprob.For, b: Builder) -> list[ast.expr]:
         assert low is not None and high is not None
         values = b.call("range", known(low), _plus_one(known(high), b))
         clauses.append(ast.comprehension(b.target(st.names[loop.name]), values, [], 0))
-    most = st.names.new("most")
+    most = st.names.temporary("most")
     st.limits.append(b.assign(most, b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))))
     return [b.name(most)]
 
@@ -85,12 +85,12 @@ def while_(st: Statements, s: gprob.While, b: Builder) -> list[ast.stmt]:
     total = st.effects.open_sum(st, b)
     state += [total] if total else []
     start = [b.assign(total, b.const(0.0))] if total else []
-    count = st.names.new("count") if st.uses_random((s.condition, s.body)) else ""
+    count = st.names.temporary("count") if st.uses_random((s.condition, s.body)) else ""
     if count:
         state.append(count)
         start.append(b.assign(count, b.const(0)))
     made, body = _while_functions(st, s, state, count, b)
-    after = st.effects.close_sum(total, st, b)
+    after = st.effects.close_sum("target__loop", total, st, b)
     call = b.call("ppl.while_loop", *map(b.name, made), b.tuple_([b.name(n) for n in state]))
     return [*start, *body, *st.results(call, state, b), *after]
 
@@ -107,7 +107,7 @@ def _while_functions(
         ("body", s.body, lambda: [*st.block(s.body), *next_, b.return_(b.tuple_([b.name(n) for n in state]))]),
     ):
         split, body = st.with_random(nodes, index, make, b)
-        made.append(st.names.new(label))
+        made.append(st.names.temporary(label))
         out += [*split, b.function(made[-1], state, body)]
     return made, out
 

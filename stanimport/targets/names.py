@@ -30,6 +30,7 @@ class Names:
         self.kept: set[str] = set()  # of a module: what variables leave to its functions
         self.of: dict[str, str] = {}
         self.last: dict[str, int] = {}
+        self.passing: dict[str, str] = {}  # identifiers that one statement needs, and what they were made of
 
     def __getitem__(self, name: str) -> str:
         if name not in self.of:
@@ -38,7 +39,7 @@ class Names:
 
     def new(self, name: str) -> str:
         """An identifier that nothing else in the function has."""
-        base = re.sub(r"\W", "_", stem(name).lstrip("_")) or "unused"
+        base = _base(name)
         number, candidate = self.last.get(base, 0), ""
         while not candidate or not self._is_free(candidate):
             number += 1
@@ -48,6 +49,19 @@ class Names:
         if self.module is not None:
             self.module.inside.add(candidate)
         return candidate
+
+    def temporary(self, name: str) -> str:
+        """The same, for the code of one statement."""
+        made = self.new(name)
+        self.passing[made] = _base(name)
+        return made
+
+    def release(self) -> None:
+        """Forget the temporary ones: the next statement may use them anew."""
+        self.taken.difference_update(self.passing)
+        for base in self.passing.values():
+            self.last.pop(base, None)
+        self.passing.clear()
 
     def _is_free(self, identifier: str) -> bool:
         if identifier in RESERVED or identifier in self.taken or identifier in self.inside:
@@ -73,6 +87,10 @@ class Names:
                     self.of[name] = self.new(stan_name)
                     continue
                 self.of[name], end = identifier, lives[name][1]
+
+
+def _base(name: str) -> str:
+    return re.sub(r"\W", "_", stem(name).lstrip("_")) or "unused"
 
 
 def names_of_variables(program: gprob.Program) -> set[str]:

@@ -31,6 +31,8 @@ class Statements:
     def __init__(self, expressions: Expressions, effects: Effects, fresh: Fresh):
         self.expr, self.effects, self.fresh = expressions, effects, fresh
         self.names, self.times = expressions.names, expressions.times
+        self.depth = 0  # of the blocks around
+        self.draws = True  # whether anything in the outermost one takes random numbers
         self.nest: Nest | None = None  # the traced loops around the current statement
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
         self.lanes: list[str] = []  # the loops around whose iterations run as lanes
@@ -40,10 +42,16 @@ class Statements:
 
     def block(self, body: Stmts) -> list[ast.stmt]:
         out: list[ast.stmt] = []
+        if not self.depth:
+            self.draws = any(self.expr.draws(n) for n in traversal.walk(tuple(body)))
+        self.depth += 1
         for s in body:
             out += _METHODS[type(s)](self, s, Builder(s.span))
             if self.nest is not None and isinstance(s, gprob.Declare) and s.value is not None:
                 self.nest.define(s.name, s.value)
+            if self.depth == 1:
+                self.names.release()
+        self.depth -= 1
         return out
 
     # --- variables
@@ -235,8 +243,8 @@ class Statements:
 
     def bind(self, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
         """A call that returns a value and what it adds to the target."""
-        value = b.target(self.names[s.name]) if s.name is not None else b.target(self.names.new("_"))
-        term = self.names.new("term") if s.term is None else self.names[s.term]
+        value = b.target(self.names[s.name]) if s.name is not None else b.target(self.names.temporary("_"))
+        term = self.names.temporary("term") if s.term is None else self.names[s.term]
         pair = b.make(ast.Tuple, elts=[value, b.target(term)], ctx=ast.Store())
         call = b.assign(pair, self.expr(s.call))
         return [call, *self.effects.add(Effect(s.site, False, s, b.name(term)), self, b)]
@@ -274,14 +282,14 @@ class Statements:
         outer = self.expr.random
         if not self.uses_random(nodes):
             return [], make()
-        each, own = self.names.new("random"), self.names.new("random")
+        each, own = self.names.temporary("random"), self.names.temporary("random")
         self.expr.random = own
         made = [b.assign(own, b.call(f"{each}.at", index)), *make()]
         self.expr.random = outer
         return [b.assign(each, b.call(f"{outer}.split"))], made
 
     def uses_random(self, nodes: object) -> bool:
-        return any(self.expr.draws(node) for node in traversal.walk(nodes))
+        return self.draws and any(self.expr.draws(node) for node in traversal.walk(nodes))
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_complex, is_scalar
 
-from ...middle import gprob
+from ...middle import gprob, traversal
 from ...source import Span
 from .. import ast
 from . import explain
@@ -24,10 +24,18 @@ _SIZE_NAMES = {
 
 def declaration(c: Context, d: ast.Declaration, is_global: bool) -> list[gprob.Stmt]:
     """Check a declaration and enter its variables; what is wrong with one leaves the others known."""
-    return [_declarator(c, x, d.span, is_global) for x in d.declarators]
+    return [s for x in d.declarators for s in _set_after(_declarator(c, x, d.span, is_global))]
 
 
-def _declarator(c: Context, d: ast.Declarator, span: Span, is_global: bool) -> gprob.Stmt:
+def _set_after(s: gprob.Declare) -> list[gprob.Stmt]:
+    """A variable whose initial value reads it, unset as it is there, is set after it has been declared."""
+    if s.value is None or not any(isinstance(n, gprob.Var) and n.name == s.name for n in traversal.walk(s.value)):
+        return [s]
+    place = gprob.Place(s.name, s.sized.type, s.span)
+    return [replace(s, value=None), gprob.Assign(s.span, place, s.value)]
+
+
+def _declarator(c: Context, d: ast.Declarator, span: Span, is_global: bool) -> gprob.Declare:
     name = d.name.text
     try:
         sized = _sized(c.inside(replace(c.place, in_sizes=is_global)), d.type)

@@ -53,26 +53,38 @@ class Graph:
 
 
 def _components(graph: Graph) -> list[list[int]]:
-    reach = [_reachable(graph, i) for i in range(graph.count)]
+    """Tarjan's algorithm without recursion; each component in the order of its statements."""
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    path: list[int] = []
+    on_path: set[int] = set()
     out: list[list[int]] = []
-    seen: set[int] = set()
-    for i in range(graph.count):
-        if i not in seen:
-            group = [i] + [j for j in range(i + 1, graph.count) if j in reach[i] and i in reach[j]]
-            seen.update(group)
-            out.append(group)
-    return out
-
-
-def _reachable(graph: Graph, start: int) -> set[int]:
-    found: set[int] = set()
-    todo = [start]
-    while todo:
-        for j in graph.edges[todo.pop()]:
-            if j not in found:
-                found.add(j)
-                todo.append(j)
-    return found
+    for start in range(graph.count):
+        todo = [(start, iter(graph.edges[start]))] if start not in order else []
+        if todo:
+            order[start] = low[start] = len(order)
+            path.append(start)
+            on_path.add(start)
+        while todo:
+            i, following = todo[-1]
+            j = next(following, None)
+            if j is None:
+                todo.pop()
+                if todo:
+                    low[todo[-1][0]] = min(low[todo[-1][0]], low[i])
+                if low[i] == order[i]:
+                    cut = path.index(i)
+                    out.append(sorted(path[cut:]))
+                    on_path.difference_update(path[cut:])
+                    del path[cut:]
+            elif j not in order:
+                order[j] = low[j] = len(order)
+                path.append(j)
+                on_path.add(j)
+                todo.append((j, iter(graph.edges[j])))
+            elif j in on_path:
+                low[i] = min(low[i], order[j])
+    return sorted(out)
 
 
 def build(
@@ -84,12 +96,17 @@ def build(
     a `simple` statement all reads come before the one write.
     """
     graph = Graph(len(accesses))
-    for i, first in enumerate(accesses):
-        for j in range(i, len(accesses)):
-            for a in first:
-                for b in accesses[j]:
-                    if a.name == b.name and (a.writes or b.writes) and not (i == j and a is b and not a.writes):
-                        _connect(graph, i, j, a, b, index, inner, private, simple[i])
+    by_name: dict[str, list[tuple[int, Access]]] = {}
+    for i, group in enumerate(accesses):
+        for a in group:
+            by_name.setdefault(a.name, []).append((i, a))
+    for name, uses in by_name.items():
+        if not any(a.writes for _, a in uses):
+            continue
+        for at, (i, a) in enumerate(uses):
+            for j, b in uses if name not in private else uses[at:]:
+                if i <= j and (a.writes or b.writes) and not (i == j and a is b and not a.writes):
+                    _connect(graph, i, j, a, b, index, inner, private, simple[i])
     return graph
 
 

@@ -23,6 +23,7 @@ from .parts import as_ranges, count_of
 from .private import added, is_private, is_sum, substituted
 
 Stmts = tuple[gprob.Stmt, ...]
+MOST_STATEMENTS = 200  # in the body of a loop whose iterations run at once
 
 
 class Refused(Exception):
@@ -132,6 +133,8 @@ class Lanes:
         return replace(s, body=self.block(s.body, scope.repeating(s)))
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        if len(s.body) > MOST_STATEMENTS:
+            raise Refused("so many statements that looking at all pairs of them takes long")
         self._refuse_bounds((s.lower, s.upper), scope)
         body = substituted(s.body)
         varying = {s.name} | written(body) | loop_indices(body)
