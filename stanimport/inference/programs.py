@@ -1,4 +1,4 @@
-"""Compiled programs: the compilation starts at once, in the background, and is made once in a process.
+"""Compiled programs: the compilation starts at once, in the background, and is made once.
 
 What a function computes is traced every time, for that is where data and options enter. What is traced is compared to
 the letter with what was compiled before: so data that only enter arithmetic are arguments of the compiled program, and
@@ -21,6 +21,7 @@ import jax
 import numpy as np
 from jax.extend.core import Literal, Var
 
+from . import stored
 from .precision import TRACING, double_precision
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
@@ -128,10 +129,11 @@ class _Compiled:
         """The compiled program: one that is known, or one whose compilation starts now."""
         if "callback" in text:  # it names a Python function by its address, which may be another one's later
             return _compilers.submit(_compile, lowered, device)
-        key = hashlib.sha256(f"{device}\n{np.dtype(np.intp)}\n{text}".encode()).digest()
+        used = device or jax.devices()[0]
+        key = hashlib.sha256(f"{used} {used.device_kind} {_QUICK}\n{text}".encode()).digest()
         with self.lock:
             if key not in self.known or self._failed(self.known[key]):
-                self.known[key] = _compilers.submit(_compile, lowered, device)
+                self.known[key] = _compilers.submit(_stored_or_compiled, key, lowered, device)
             self.known.move_to_end(key)
             while len(self.known) > self.room:
                 self.known.popitem(last=False)
@@ -152,6 +154,15 @@ _programs = _Compiled(ROOM)
 def forget() -> None:
     """Drop all compiled programs that are not in use."""
     _programs.clear()
+
+
+def _stored_or_compiled(key: bytes, lowered: Any, device: Any) -> Any:
+    with double_precision():
+        found = stored.load(key)
+    if found is None:
+        found = _compile(lowered, device)
+        stored.store(key, found)
+    return found
 
 
 def _compile(lowered: Any, device: Any) -> Any:
