@@ -56,7 +56,10 @@ ALLOWED = {
         "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",
         "stanimport.source", "stanimport.cache", "stanimport.permissions",
     },
-    "stanimport.inference": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.settings"},
+    "stanimport.inference": {
+        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files", "stanimport.ownership",
+        "stanimport.settings",
+    },
     "stanimport.commands": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors",
         "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
