@@ -57,8 +57,8 @@ ALLOWED = {
         "stanimport.source", "stanimport.cache", "stanimport.permissions",
     },
     "stanimport.inference": {
-        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files", "stanimport.ownership",
-        "stanimport.settings",
+        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",
+        "stanimport.ownership", "stanimport.settings",
     },
     "stanimport.commands": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors",
