@@ -21,6 +21,7 @@ from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, spl
 from ..lanes.values import Lanes, combine, full
 from ..rejection import collected, poisoned, refuse, rejected, rejecting_draws
 from . import jax_while
+from .jax_tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None
@@ -86,20 +87,22 @@ class _Side:
     """A branch that is traced: the shapes and types of its results, None if it raises for what is known."""
 
     def __init__(self, body: Callable[..., State], state: State):
-        self.body, self.rejects = body, True
+        self.rejects = True
         self.shapes: Any = None
         self.error: StanError | None = None
         try:
-            self.shapes, flag = jax.eval_shape(lambda s: _watched(body)(*s), state)
-            self.rejects = flag is not None
+            self.traced = Traced(_watched(body), *state)
         except StanError as e:
             self.error = e
+            return
+        self.shapes, flag = self.traced.results
+        self.rejects = flag is not None
 
     def run(self, target: State, flagged: bool, state: State) -> tuple[State, Any]:
         """The results as `target` has them, and whether the draw is rejected if that is asked for."""
         if self.shapes is None:
             return _fit((UNSET,) * len(target), target), jnp.asarray(True)
-        out, flag = _watched(self.body)(*state)
+        out, flag = self.traced(*state)
         return _fit(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
 
 
@@ -223,10 +226,10 @@ def _stack(terms: list[Any]) -> Any:
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
     count, first = len(state), jnp.asarray(indices[0])
     state = _arrays(state)
-    target = _fixpoint(lambda *s: body(first, *s)[:count], state)
+    target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
 
     def step(carry: State, i: Any) -> tuple[State, tuple[State, Any]]:
-        result, flag = _watched(body)(i, *carry)
+        result, flag = traced(i, *carry)
         terms = tuple(jnp.zeros(()) if t is UNSET else plain(t) for t in result[count:])
         return _fit(result[:count], target), (terms, flag)
 
@@ -239,13 +242,13 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
     count, first = len(state), jnp.asarray(lower)
     state = _arrays(state)
     try:
-        target = _fixpoint(lambda *s: body(first, *s)[:count], state)
+        target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
     except StanError:
         return _settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
 
     def once(s: tuple[Any, State, State, Any]) -> tuple[Any, State, State, Any]:
         i, inside, totals, before = s
-        result, flag = _watched(body)(i, *inside)
+        result, flag = traced(i, *inside)
         added = tuple(t if x is UNSET else t + jnp.sum(plain(x)) for t, x in zip(totals, result[count:]))
         return i + 1, _fit(result[:count], target), added, before if flag is None else before | flag
 
@@ -263,21 +266,23 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
         return state
     state = _arrays(state)
     try:
-        target = _fixpoint(body, state)
+        target, traced = _fixpoint(_watched(body), (), state, lambda r: r[0])
     except StanError:  # known to be wrong in the first iteration, if there is one
         return _settled(state, jnp.asarray(condition(*state)) != 0)
 
+    test = Traced(_watched(condition), *target)
+
     def tested(inside: State, before: Any) -> tuple[State, Any]:
         """The state before a test, and whether that or anything before rejects the draw: then the loop ends."""
-        flag = _watched(condition)(*inside)[1]
+        flag = test(*inside)[1]
         return inside, before if flag is None else before | flag
 
     def once(s: tuple[State, Any]) -> tuple[State, Any]:
-        out, flag = _watched(body)(*s[0])
+        out, flag = traced(*s[0])
         return tested(_fit(out, target), s[1] if flag is None else s[1] | flag)
 
     def go_on(s: tuple[State, Any]) -> Any:
-        return (jnp.asarray(_watched(condition)(*s[0])[0]) != 0) & ~s[1]
+        return (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1]
 
     out, flag = jax_while.while_loop(go_on, once, tested(_fit(state, target), jnp.asarray(False)))
     return _settled(out, flag)
@@ -302,10 +307,11 @@ def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, i
         xs = (loop.data.reshape(-1), arrays)
         start = jnp.asarray(xs[0][0])
         first_ = {k: jnp.asarray(a[0]) for k, a in arrays.items()}
-        target = _fixpoint(lambda *s: one(start, s, first_)[0], carry)
+        watched = _watched(lambda i, now, *s: one(i, s, now))
+        target, traced = _fixpoint(watched, (start, first_), carry, lambda r: r[0][0])
 
         def body(carry: State, x: Any) -> tuple[State, Any]:
-            (after, outputs), flag = _watched(one)(x[0], carry, x[1])
+            (after, outputs), flag = traced(*x, *carry)
             return _fit(_unmasked(after), target), (_unmasked(_arrays(outputs)), flag)
 
         start_ = _fit(_unmasked(carry), target)
@@ -340,11 +346,6 @@ def _arrays(state: State) -> State:
     return jax.tree_util.tree_map(jnp.asarray, state)  # type: ignore[no-any-return]
 
 
-def _shapes(body: Callable[..., State], state: State) -> State:
-    """The shapes and types of the state after a body."""
-    return tuple(jax.eval_shape(lambda s: _watched(body)(*s)[0], state))
-
-
 def _merge(a: Any, b: Any) -> Any:
     """Shapes and types that hold both of two states."""
     if a is UNSET or b is UNSET:
@@ -373,13 +374,20 @@ def _fit_lanes(state: Any, target: Lanes) -> Lanes:
     return Lanes(jnp.broadcast_to(data, target.data.shape), target.axes)
 
 
-def _fixpoint(body: Callable[..., State], state: State) -> State:
-    """The shapes and types that a loop's state has from the first iteration on."""
+def _fixpoint(
+    body: Callable[..., Any], first: tuple[Any, ...], state: State, carried: Callable[[Any], State]
+) -> tuple[State, Traced]:
+    """The shapes and types that a loop's state has from the first iteration on, and the body traced for them.
+
+    The body takes what differs between iterations, as it is in the `first`, and the state; `carried` tells the state
+    afterwards from its results.
+    """
     target = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), _unmasked(state))
     while True:
-        after = _merge(target, _unmasked(_shapes(body, target)))
+        traced = Traced(body, *first, *target)
+        after = _merge(target, _unmasked(carried(traced.results)))
         if _same(after, target):
-            return target  # type: ignore[no-any-return]
+            return target, traced
         target = after
 
 

@@ -13,6 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from .jax_tracing import Traced
+
 Leaves = list[Any]
 
 
@@ -27,9 +29,8 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], stat
         return jax.tree_util.tree_leaves(body(jax.tree_util.tree_unflatten(tree, leaves)))
 
     # What the functions refer to becomes an argument, so that it has derivatives too.
-    decide, decide_given = jax.closure_convert(flat_condition, leaves)
-    step, step_given = jax.closure_convert(flat_body, leaves)
-    out = _run(decide, step, leaves, decide_given, step_given)
+    decide, step = Traced(flat_condition, leaves), Traced(flat_body, leaves)
+    out = _run(decide.on, step.on, leaves, decide.given, step.given)
     return jax.tree_util.tree_unflatten(tree, out)
 
 
@@ -42,10 +43,10 @@ def _forward(decide: Any, step: Any, leaves: Leaves, decide_given: Leaves, step_
     """The last state, and what the derivative needs: the first one and the number of iterations."""
 
     def go_on(s: tuple[Any, Leaves]) -> Any:
-        return decide(s[1], *decide_given)
+        return decide(decide_given, s[1])
 
     def once(s: tuple[Any, Leaves]) -> tuple[Any, Leaves]:
-        return s[0] + 1, step(s[1], *step_given)
+        return s[0] + 1, step(step_given, s[1])
 
     count, out = jax.lax.while_loop(go_on, once, (jnp.asarray(0), leaves))
     return out, (leaves, decide_given, step_given, count)
@@ -57,10 +58,10 @@ def _backward(decide: Any, step: Any, kept: Any, cotangents: Leaves) -> tuple[Le
     real_given = [_is_real(x) for x in step_given]
 
     def pull(i: Any, carry: tuple[Leaves, Leaves]) -> tuple[Leaves, Leaves]:
-        before = jax.lax.fori_loop(0, count - 1 - i, lambda _, s: step(s, *step_given), leaves)
+        before = jax.lax.fori_loop(0, count - 1 - i, lambda _, s: step(step_given, s), leaves)
 
         def reals(inside: Leaves, given: Leaves) -> Leaves:
-            out = step(_merged(inside, before, real), *_merged(given, step_given, real_given))
+            out = step(_merged(given, step_given, real_given), _merged(inside, before, real))
             return _chosen(out, real)
 
         _, pull_back = jax.vjp(reals, _chosen(before, real), _chosen(step_given, real_given))

@@ -71,7 +71,9 @@ def draw(value: Any) -> Any:
 
 def tensor(value: Any) -> Any:
     """A value of data for a variable that will depend on parameters: PyTorch's operators don't take NumPy's arrays."""
-    return tuple(map(tensor, value)) if isinstance(value, tuple) else draw(value)
+    if isinstance(value, tuple):
+        return tuple(map(tensor, value))
+    return value.like(draw(value.data)) if differs_between_lanes((value,)) else draw(value)
 
 
 # --- sites -----------------------------------------------------------------------------------------------------------

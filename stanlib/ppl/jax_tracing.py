@@ -1,0 +1,32 @@
+"""Functions that JAX traces once and runs many times."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+
+class Traced:
+    """A function that is traced now, for arguments of these shapes and types, and never again.
+
+    Loops and branches look at their bodies before they run them. Were these traced anew each time, that would double
+    with every loop and branch around them.
+
+    Attributes:
+        results: the shapes and types of what it returns.
+        given: the values that it refers to, traced ones among them.
+    """
+
+    def __init__(self, function: Callable[..., Any], *arguments: Any):
+        closed, self.results = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        self._jaxpr, self.given = closed.jaxpr, list(closed.consts)
+        self._tree = jax.tree_util.tree_structure(self.results)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.on(self.given, *arguments)
+
+    def on(self, given: Sequence[Any], *arguments: Any) -> Any:
+        """The results where it refers to other values of the same shapes and types."""
+        leaves = jax.tree_util.tree_leaves(arguments)
+        return jax.tree_util.tree_unflatten(self._tree, jax.core.eval_jaxpr(self._jaxpr, given, *leaves))
