@@ -11,7 +11,7 @@ from ..middle import gprob, traversal
 # What generated code refers to by itself.
 RESERVED = frozenset(
     {"ppl", "dist", "fn", "stan", "data", "random", "transformed_data", "model", "generated_quantities", "guide",
-     "backend", "lp", "dict", "float", "int", "len", "range", *keyword.kwlist}
+     "backend", "lp", "bool", "int", "range", *keyword.kwlist}
 )  # fmt: skip
 
 
