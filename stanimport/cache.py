@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+import os
 import sys
 import warnings
 from dataclasses import dataclass
@@ -52,16 +53,21 @@ def key(text: str, settings: Settings) -> bytes:
 
 @lru_cache(maxsize=1)
 def _translator() -> str:
-    """A fingerprint of the translator: the sizes and times of its files, so that a changed one is noticed."""
+    """A fingerprint of the translator: the sizes and times of its files, so that a changed one is noticed.
+
+    Where they are no files, it is that of the archive they lie in, or of the frozen application.
+    """
     root = Path(__file__).parent
+    found = sorted(p for folder in (root, root.parent / "stanlib") for p in folder.rglob("*.py"))
+    if not found:
+        found = [next((p for p in root.parents if p.is_file()), Path(sys.executable))]
     states = []
-    for folder in (root, root.parent / "stanlib"):
-        for path in sorted(folder.rglob("*.py")):
-            try:
-                status = path.stat()
-            except OSError:
-                continue
-            states.append(f"{path.relative_to(root.parent)}:{status.st_size}:{status.st_mtime_ns}")
+    for path in found:
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        states.append(f"{os.path.relpath(path, root)}:{status.st_size}:{status.st_mtime_ns}")
     return ";".join(states)
 
 

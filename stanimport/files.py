@@ -4,7 +4,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
-import threading
 import zipimport
 from pathlib import Path
 
@@ -63,7 +62,7 @@ def write(path: Path, content: bytes, mode: int = 0o666) -> None:
         OSError: naming the file, if it can't be written, for want of space too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = f"{path}.{os.getpid()}-{threading.get_ident()}"
+    temporary = f"{path}.{os.urandom(8).hex()}"  # the number of a process may be that of one that was killed
     try:
         _create(temporary, content, mode)
         os.replace(temporary, path)

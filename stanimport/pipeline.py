@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast as python_ast
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -200,15 +201,27 @@ def translate(
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
 
 
+class _Room:
+    """The limit of recursion, one for all threads, as it was before, and how many translations want it higher."""
+
+    lock, users, limit = threading.Lock(), 0, 0
+
+
 @contextmanager
 def _deep() -> Iterator[None]:
     """Room on Python's stack for recursion over deep programs."""
-    limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(limit, _RECURSION_LIMIT))
+    with _Room.lock:
+        if not _Room.users:
+            _Room.limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_Room.limit, _RECURSION_LIMIT))
+        _Room.users += 1
     try:
         yield
     finally:
-        sys.setrecursionlimit(limit)
+        with _Room.lock:
+            _Room.users -= 1
+            if not _Room.users:
+                sys.setrecursionlimit(_Room.limit)
 
 
 STAGES = ("ast", "typed", "scheme", *(p.name for p in PASSES), "python")

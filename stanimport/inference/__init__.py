@@ -4,6 +4,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .interrupts import collected
+
 if TYPE_CHECKING:
     from .data import read_data as read_data
     from .failures import InitialValueError as InitialValueError
@@ -35,6 +37,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    with collected():  # many of them are extension modules
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
     globals()[name] = value
     return value

@@ -21,6 +21,7 @@ import numpy as np
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
 
+from . import interrupts
 from .posterior import Posterior
 from .precision import random_keys
 from .programs import Program
@@ -221,7 +222,8 @@ def _wait(jobs: Sequence[Future[Track]], stop: threading.Event) -> bool:
     interrupted = False
     while True:
         try:
-            done, pending = wait(jobs, timeout=0.1)
+            interrupts.check()
+            done, pending = wait(jobs, timeout=interrupts.INTERVAL)
             if any(j.exception() for j in done if not j.cancelled()):
                 stop.set()
             if not pending:

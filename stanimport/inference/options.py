@@ -6,7 +6,8 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
-from ..errors import nearest
+from ..errors import StanError, nearest
+from .interrupts import collected
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -25,7 +26,10 @@ class OptionError(ValueError):
 
 
 def suggesting(function: F) -> F:
-    """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion."""
+    """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
+
+    Interrupts are collected while the function runs.
+    """
     known = [p.name for p in inspect.signature(function).parameters.values()]
 
     @functools.wraps(function)
@@ -33,7 +37,8 @@ def suggesting(function: F) -> F:
         for name in options:
             if name not in known:
                 raise TypeError(f"{function.__name__}() has no option {name!r}{suggestion(name, known)}")
-        return function(*args, **options)
+        with collected():
+            return function(*args, **options)
 
     return checked  # type: ignore[return-value]
 
@@ -43,6 +48,12 @@ def suggestion(name: str, known: Collection[str]) -> str:
     meant = SYNONYMS.get(name)
     similar = meant if meant in known else nearest(name, known, 0.6)
     return f"; did you mean {similar!r}?" if similar else ""
+
+
+def require_parameters(program: str, size: int) -> None:
+    """Raise StanError for a program whose posterior can't be approximated, for it has none."""
+    if not size:
+        raise StanError(f"{program} has no parameters to approximate: sample() runs its generated quantities")
 
 
 def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:

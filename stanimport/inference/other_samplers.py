@@ -10,6 +10,7 @@ import numpy as np
 
 from stanlib.errors import MissingLibraryError
 
+from . import interrupts
 from .nuts import Draws, Settings, default_workers
 from .options import OptionError
 from .posterior import Posterior
@@ -50,7 +51,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
     keys = random_keys(seed, 10, count=len(points))
     program = Program(chain, keys[0], points[0])
     workers = 1 if program.may_block else default_workers(len(points))
-    with ThreadPoolExecutor(workers) as pool:
+    with interrupts.immediate(), ThreadPoolExecutor(workers) as pool:
         made = list(pool.map(lambda k, p: jax.tree.map(np.asarray, program(k, p)), keys, points))
     records = {n: np.stack([m[0][n] for m in made])[:, :: settings.thin] for n in made[0][0]}
     step_size, inverse = (np.stack([m[1][i] for m in made]) for i in range(2))
@@ -92,11 +93,12 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
         posterior.size, density, lambda *_: lambda point: {"point": np.asarray(point)}, [np.dtype("float64")],
         [(posterior.size,)], ["point"], make_initial_point_fn=lambda _: next(remaining, points[0]),
     )  # fmt: skip
-    trace = nutpie.sample(
-        model, draws=settings.iter_sampling, tune=settings.iter_warmup, chains=len(points), seed=seed,
-        cores=1, target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth,
-        progress_bar=False,
-    )  # fmt: skip
+    with interrupts.immediate():
+        trace = nutpie.sample(
+            model, draws=settings.iter_sampling, tune=settings.iter_warmup, chains=len(points), seed=seed,
+            cores=1, target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth,
+            progress_bar=False,
+        )  # fmt: skip
     stats = trace.sample_stats
     names = {"lp__": "logp", "accept_stat__": "mean_tree_accept", "stepsize__": "step_size", "treedepth__": "depth",
              "n_leapfrog__": "n_steps", "divergent__": "diverging", "energy__": "energy"}  # fmt: skip

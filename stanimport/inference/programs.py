@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import re
 import threading
 from collections import OrderedDict
@@ -21,7 +22,9 @@ import jax
 import numpy as np
 from jax.extend.core import Literal, Var
 
-from . import stored
+from stanlib.errors import StanError
+
+from . import interrupts, stored
 from .precision import TRACING, double_precision
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
@@ -47,6 +50,8 @@ class Program:
 
     def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
         self.device = device
+        _verify_process()
+        interrupts.check()
         with TRACING, double_precision(), jax.default_device(device):
             traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
             jaxpr, constants = _with_scalars(traced)
@@ -59,7 +64,8 @@ class Program:
         self._compiled = _programs.get(lowered, text, device)
 
     def __call__(self, *arguments: Any) -> Any:
-        compiled = self._compiled.result()
+        _verify_process()
+        compiled = interrupts.result_of(self._compiled)
         with double_precision():
             return jax.tree.unflatten(self._tree, compiled(self._constants, jax.tree.leaves(arguments)))
 
@@ -149,6 +155,30 @@ class _Compiled:
 
 
 _programs = _Compiled(ROOM)
+
+
+class _Forked:
+    """Whether this process was forked off one that had compiled: XLA's threads stayed behind, and it waits for them."""
+
+    stranded = False
+
+
+def _begin_anew() -> None:
+    """In a forked process: the threads that compile stayed behind too."""
+    global _compilers, _programs
+    _Forked.stranded = _Forked.stranded or bool(_programs.known)
+    _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
+    _programs = _Compiled(ROOM)
+
+
+def _verify_process() -> None:
+    if _Forked.stranded:
+        raise StanError("this process was forked off one in which JAX had run, and would wait for its threads "
+                        "for ever: start worker processes by 'spawn' or 'forkserver'")  # fmt: skip
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def forget() -> None:

@@ -143,6 +143,8 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
     """
     if settings["method"] != "numpyro" or settings["metric"] not in ("diag_e", "dense_e", "unit_e"):
         raise options.OptionError("modules of the Pyro backend are sampled by Pyro's NUTS, with a metric it adapts")
+    if settings["fixed_param"] or not module.stan.parameters:
+        return _fixed(module, data, settings)
     chains = []
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
@@ -155,6 +157,20 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
                {"step_size": np.asarray(sizes)}, module)  # fmt: skip
+
+
+def _fixed(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
+    """Generated quantities at fixed parameters, all draws independent."""
+    count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
+    for i in range(settings["chains"]):
+        with double_precision(settings["seed"] * 1009 + i):
+            density = Density(module, read_data(data))
+            point = density.start(settings["inits"]) if density.size else torch.zeros(0)
+            chains.append(density.variables(point.expand(count, -1)))
+    zeros = np.zeros((settings["chains"], count))
+    kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
+    info = {"step_size": np.full(settings["chains"], np.nan)}
+    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info, module)
 
 
 def _chain(density: Density, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
@@ -211,6 +227,7 @@ def _automatic(
     density: Density, settings: Mapping[str, Any], show: bool
 ) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
     """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
+    options.require_parameters(density.program.name, density.size)
     start = density.start(None)
 
     def model() -> None:

@@ -73,6 +73,7 @@ def pathfinder(
                   max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
     options.at_least(1, **counts)
     posterior, chosen = posterior_of(module, data, seed)
+    options.require_parameters(posterior.program.name, posterior.size)
     processor = DrawProcessor(posterior, draws)
     starts = initial.starting_points(posterior, inits, num_paths, chosen)
     found = run(posterior, starts, chosen, num_single_draws, num_elbo_draws, max_lbfgs_iters, history_size,

@@ -14,7 +14,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from . import initial, nuts, options
+from . import initial, interrupts, nuts, options
 from .data import read_data
 from .fit import Fit
 from .modules import module_of
@@ -92,7 +92,8 @@ def sample(
     if translated.stan.backend == "pyro":
         from .pyro_methods import sample as sample_by_pyro
 
-        return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
+        with interrupts.immediate():
+            return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
     posterior = condition(translated, given, chosen["seed"])
     if fixed_param or posterior.size == 0:
         return _fixed(posterior, chosen)

@@ -1,6 +1,7 @@
 """Fits on disk: NetCDF with ArviZ's groups, and beside them what a fit knows beyond those."""
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, fields
@@ -33,15 +34,18 @@ def save(fit: Fit, path: Path) -> Path:
     groups["stanimport_data"] = dataset(_flat(fit.data), sampled=False)
     groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
     groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit))}
-    atomically(path, lambda place: _write(groups, place))
+    content = _encoded(groups)
+    atomically(path, lambda place: place.write_bytes(content))
     return path
 
 
-def _write(groups: Mapping[str, Any], place: Path) -> None:
-    place.unlink()  # an empty file is no HDF5
-    for name, group in groups.items():
+def _encoded(groups: Mapping[str, Any]) -> memoryview:
+    """The content of the file. It is made in memory, for on a full disk HDF5 takes the process down, and the draws."""
+    made = io.BytesIO()
+    for i, (name, group) in enumerate(groups.items()):
         real = {n: _real(v) for n, v in group.data_vars.items()}
-        group.assign(real).to_netcdf(place, mode="a" if place.exists() else "w", group=name, engine=_ENGINE)
+        group.assign(real).to_netcdf(made, mode="a" if i else "w", group=name, engine=_ENGINE)
+    return made.getbuffer()
 
 
 def _real(value: Any) -> Any:

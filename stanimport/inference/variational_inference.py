@@ -14,7 +14,7 @@ from numpyro import distributions as dist
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 
-from . import initial, options, tuples
+from . import initial, interrupts, options, tuples
 from .data import read_data
 from .fit import Fit
 from .modules import module_of
@@ -85,7 +85,8 @@ def variational(
     if translated.stan.backend == "pyro":
         from .pyro_methods import variational as variational_by_pyro
 
-        fit = variational_by_pyro(translated, given, guide or own, settings, show_progress)
+        with interrupts.immediate():
+            fit = variational_by_pyro(translated, given, guide or own, settings, show_progress)
     elif algorithm == "guide":
         fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
     else:
@@ -96,6 +97,7 @@ def variational(
 
 def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
     """A normal law of the point on the unconstrained scale."""
+    options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
 
     def model() -> None:

@@ -3,8 +3,11 @@ from __future__ import annotations
 
 import errno
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -190,3 +193,46 @@ def test_text_that_is_not_utf8(program):
 def test_a_byte_order_mark_is_no_part_of_the_text(program):
     program.write_bytes(b"\xef\xbb\xbf" + PROGRAM.encode())
     assert load(program).text
+
+
+def test_a_translator_in_an_archive_is_noticed_too(program, monkeypatch, tmp_path):
+    """It has no files of its own whose times tell."""
+    root, archive = pathlib.Path(cache.__file__).parents[1], tmp_path / "packages.zip"
+    with zipfile.ZipFile(archive, "w") as z:
+        for path in (p for package in ("stanimport", "stanlib") for p in (root / package).rglob("*.py")):
+            z.write(path, path.relative_to(root))
+    code = (
+        f"import sys; sys.path.insert(0, {str(archive)!r})\n"
+        "import stanimport; from stanimport import cache\n"
+        f"assert cache.__file__.startswith({str(archive)!r}), cache.__file__\n"
+        f"print(cache._translator()); stanimport.load({str(program)!r}).model"
+    )
+
+    def state() -> str:
+        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    first = state()
+    assert first.strip() and state() == first
+    os.utime(archive, (1, 1))
+    assert state() != first
+
+
+def test_a_cache_folder_that_is_removed_comes_back(program):
+    load(program)
+    shutil.rmtree(program.parent / "cache")
+    load(program)
+    assert len(cached_files(program)) == 1
+
+
+def test_damage_anywhere_is_found(program, monkeypatch):
+    """By the digest: a byte that was changed, in the head or in what follows it."""
+    load(program)
+    (file,) = cached_files(program)
+    whole = file.read_bytes()
+    for at in (*range(0, 90, 7), *range(100, len(whole), len(whole) // 20), len(whole) - 1):
+        file.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert cache.load(program, current(), cache.key(PROGRAM, current())) is None, at
+    file.write_bytes(whole)
+    assert cache.load(program, current(), cache.key(PROGRAM, current())) is not None

@@ -1,0 +1,81 @@
+"""Interrupts (Ctrl-C) at safe places alone.
+
+Python raises KeyboardInterrupt wherever the main thread happens to be. In the initialization of an extension module it
+becomes an ImportError; in a callback of the garbage collector, of which JAX has one, it is printed and forgotten, and
+sampling goes on. So while the functions of this package run, an interrupt is noted, and raised where it can do no harm:
+between runs of compiled programs, and while the main thread waits for them. Who interrupts twice is not kept waiting.
+"""
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as NotYet
+from contextlib import contextmanager
+from typing import Any
+
+INTERVAL = 0.1  # seconds after which a wait looks for an interrupt
+
+
+class _Noted:
+    """Whether there was an interrupt, and what handles it."""
+
+    pending = False
+    handler: Any = None
+
+
+def _note(number: int, frame: Any) -> None:
+    if _Noted.pending:
+        _Noted.pending = False
+        _Noted.handler(number, frame)
+    _Noted.pending = True
+
+
+@contextmanager
+def collected() -> Iterator[None]:
+    """Inside, an interrupt waits for the next `check`, or for the end."""
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler) or handler is _note:
+        yield
+        return
+    _Noted.handler, _Noted.pending = handler, False
+    signal.signal(signal.SIGINT, _note)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        check()
+
+
+@contextmanager
+def immediate() -> Iterator[None]:
+    """Inside, an interrupt is handled at once: for loops of other packages, which know nothing of `check`."""
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not _note:
+        yield
+        return
+    check()
+    signal.signal(signal.SIGINT, _Noted.handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, _note)
+
+
+def check() -> None:
+    """Handle an interrupt that was noted. Raises KeyboardInterrupt, unless the caller has another handler for it."""
+    if _Noted.pending and threading.current_thread() is threading.main_thread():
+        _Noted.pending = False
+        _Noted.handler(signal.SIGINT, sys._getframe())
+
+
+def result_of(future: Future[Any]) -> Any:
+    """The result of a future; waiting for it can be interrupted."""
+    while True:
+        check()
+        try:
+            return future.result(INTERVAL)
+        except NotYet:
+            if future.done():  # then it is the future's own
+                return future.result()
