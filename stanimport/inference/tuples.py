@@ -17,10 +17,11 @@ def leaves(variable: Variable, name: str = "") -> Iterator[str]:
 
 
 def pack(variable: Variable, arrays: Mapping[str, Any], name: str = "") -> Any:
-    """A variable's value, from the arrays of its leaves."""
+    """A variable's value, from the arrays of its leaves; a complex one may be given by the sites of its parts."""
     name = name or variable.name
     if not variable.items:
-        return arrays[name]
+        parts = f"{name}.real", f"{name}.imag"
+        return arrays[name] if name in arrays or parts[0] not in arrays else arrays[parts[0]] + 1j * arrays[parts[1]]
     return tuple(pack(item, arrays, f"{name}.{i}") for i, item in enumerate(variable.items, 1))
 
 

@@ -60,7 +60,10 @@ class Statements:
         name = self.names[s.name]
         if s.value is not None:
             return [b.assign(name, self._owned(s.value, self._fitted(s, b), s.name))]
-        return [b.assign(name, self._unset(s.sized, b))]
+        made = self._unset(s.sized, b)
+        if s.sized.shape and not s.sized.items and self._begins_as_data(s.name, s.sized.type):
+            made = b.call("ppl.tensor", made)
+        return [b.assign(name, made)]
 
     def _fitted(self, s: gprob.Declare, b: Builder) -> ast.expr:
         """The initial value, checked against the declared sizes unless they are the value's own."""
@@ -92,10 +95,13 @@ class Statements:
         """
         if (self.lanes or not is_scalar(value.type)) and self.ownership.needs_copy(name, value):
             return Builder(value.span).call("ppl.copy", made)
-        late = name in self.times.dynamic and not self.times.is_dynamic(value) and scalar_of(value.type) != INT
-        if late and not self.expr.traces and _is_container(value.type):
+        if self._begins_as_data(name, value.type) and not self.times.is_dynamic(value):
             return Builder(value.span).call("ppl.tensor", made)
         return made
+
+    def _begins_as_data(self, name: str, t: Type) -> bool:
+        """Whether a value of data must be a tensor, as PyTorch's operators take those alone: what changes it may."""
+        return name in self.times.dynamic and not self.expr.traces and scalar_of(t) != INT and _is_container(t)
 
     def assign(self, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
         name, value = self.names[s.place.name], self._owned(s.value, self.expr(s.value), s.place.name)

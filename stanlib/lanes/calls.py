@@ -161,8 +161,8 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
     with outside():
-        if not axes:
-            return function(*values)
+        if not axes:  # there are values of lanes that no loop around has any more
+            return function(*(v.data if type(v) is Lanes else v for v in values))
         out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
     for bad, error in found:
         left = refuse_in_lanes(bad, error, axes, 0, frame)

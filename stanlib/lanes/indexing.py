@@ -337,6 +337,9 @@ class Target:
         data = self._by_slices(x) if self._is_plain() else None
         if data is None:
             data = self._by_scatter(x)
+        xp = namespace((x.data if type(x) is Lanes else x,))
+        if xp.LIBRARY == "torch" and isinstance(data, np.ndarray):  # all of it was replaced by data
+            data = xp.convert((data, x.data if type(x) is Lanes else x))[0]
         return Lanes(data, self.axes, self.around.mask) if self.axes else data
 
     def _is_plain(self) -> bool:

@@ -66,6 +66,8 @@ def enter(program: Program) -> None:
 
 def draw(value: Any) -> Any:
     """A parameter's value as generated quantities compute with it: in NumPy unless it is traced."""
+    if isinstance(value, tuple):
+        return tuple(map(draw, value))
     if is_traced(value):
         return value
     value = np.asarray(value)

@@ -65,7 +65,9 @@ def enter(program: Program) -> None:
 
 
 def draw(value: Any) -> Any:
-    """A parameter's value as generated quantities compute with it."""
+    """A parameter's value as generated quantities compute with it; a tuple's items each by itself."""
+    if isinstance(value, tuple):
+        return tuple(map(draw, value))
     return value if isinstance(value, torch.Tensor) else as_tensor(np.asarray(value))
 
 

@@ -269,7 +269,7 @@ def counted_while(place: Place) -> Lines:
     escapes = place.escapes or c.chance(20)
     test = f"{name} < {n}"
     if stops:
-        test += f" && {condition(place, 1)}"
+        test += f" && ({condition(place, 1)})"
     static = place.static and not stops and not escapes
     inner = place.inner(
         loops=place.loops + 1,
