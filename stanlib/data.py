@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,15 @@ TEXTS = {
 }  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Item:
+    """An item of a tuple that is none itself: its sizes, constraint and bounds."""
+
+    shape: tuple[int, ...]
+    constraint: str | None
+    bounds: dict[str, Any]
+
+
 class Reader:
     """The data of one call, read variable by variable in the order of their declarations."""
 
@@ -48,12 +58,20 @@ class Reader:
         check(self.program, v, value, constraint, **bounds)
         return value
 
-    def tuple(self, name: str, *shapes: Sequence[int]) -> Any:
-        """The value of a tuple (or array of tuples, its own sizes first in each shape): a tuple of arrays."""
+    def tuple(self, name: str, *items: Any) -> Any:
+        """The value of a tuple: a tuple of arrays, and of such tuples. Each item is what `item` or `items` returned."""
         v = self.variables[name]
         if name not in self.given:
             raise missing(self.program, v, self.given)
-        return _convert_tuple(self.program, v, self.given[name], shapes)
+        return _convert_tuple(self.program, v, self.given[name], items, 0)
+
+    def item(self, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Item:
+        """How an item of a tuple is declared; the sizes of arrays of tuples come first in its shape."""
+        return Item(tuple(int(n) for n in shape), constraint, bounds)
+
+    def items(self, *items: Any) -> Any:
+        """How an item that is a tuple is declared."""
+        return items
 
 
 def missing(program: Program, v: Variable, given: Mapping[str, Any]) -> StanDataError:
@@ -172,13 +190,19 @@ def _complex(program: Program, v: Variable, value: np.ndarray) -> Any:
     return np.complex128(value) if value.ndim == 0 else np.array(value, np.complex128)
 
 
-def _convert_tuple(program: Program, v: Variable, given: Any, shapes: Sequence[Sequence[int]]) -> Any:
-    dims = v.type.count(",", 0, v.type.find("]")) + 1 if v.type.startswith("array[") else 0
+def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[Any], outer: int) -> Any:
+    """The items of a tuple that lies in `outer` dimensions of arrays of tuples, beside its own."""
+    dims = outer + (v.type.count(",", 0, v.type.find("]")) + 1 if v.type.startswith("array[") else 0)
     columns = _columns(program, v, given, dims, len(v.items))
     out = []
-    for i, (item, column, shape) in enumerate(zip(v.items, columns, shapes)):
-        named = type(v)(f"{v.name}.{i + 1}", item.type, (), "", v.declaration, v.line, item.items)
-        out.append(_convert(program, named, item.type, column, tuple(int(n) for n in shape)))
+    for i, (part, column, item) in enumerate(zip(v.items, columns, items)):
+        named = replace(v, name=f"{v.name}.{i + 1}", type=part.type, items=part.items)
+        if not isinstance(item, Item):
+            out.append(_convert_tuple(program, named, column, item, dims))
+            continue
+        value = _convert(program, named, part.type, column, item.shape)
+        check(program, named, value, item.constraint, **item.bounds)
+        out.append(value)
     return tuple(out)
 
 

@@ -113,7 +113,10 @@ def _checked(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, np.nd
             if name.partition(".")[0] in known or name.endswith("__"):
                 continue
             raise StanDataError(f"there is no parameter {name!r}{suggestion(name, posterior.names)}", name)
-        array, shape = np.asarray(value, float), posterior.constrained_shapes[name]
+        try:
+            array, shape = np.asarray(value, float), posterior.constrained_shapes[name]
+        except (TypeError, ValueError, OverflowError) as e:
+            raise StanDataError(f"the value of {name} must hold numbers: {e}", name) from None
         if array.shape != shape:
             raise StanDataError(f"the value of {name} must have shape {shape}, not {array.shape}", name)
         out[name] = array

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stanlib.backend import ABI_VERSION
-from stanlib.types import Tuple, dimensions, unwind
+from stanlib.types import dimensions
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
@@ -164,19 +164,38 @@ class _Module:
     def _read(self, v: gprob.Variable, statements: Statements) -> ast.stmt:
         b = Builder(v.span)
         name = statements.names[v.symbol]
-        element, dims = unwind(v.sized.type)
-        if isinstance(element, Tuple):
-            shapes = [statements.shape(gprob.Sized(i.type, (*v.sized.shape, *i.shape)), b) for i in v.sized.items]
-            return b.assign(name, b.call("data.tuple", b.const(v.name), *shapes))
-        arguments = [b.const(v.name)]
-        if v.sized.shape:
-            arguments.append(statements.shape(v.sized, b))
-        kind, named = statements.constraint(v.constraint, b)
-        if v.constraint is not None and v.constraint.kind == "offset_multiplier":
+        if v.sized.items:
+            items = self._read_items(v.sized, v.constraint, (), statements, b)
+            return b.assign(name, b.call("data.tuple", b.const(v.name), *items))
+        arguments, named = self._read_as(v.sized, v.constraint, statements, b)
+        return b.assign(name, b.call("data", b.const(v.name), *arguments, **named))
+
+    def _read_items(
+        self, sized: gprob.Sized, constraint: gprob.Constraint | None, outer: tuple[gprob.Expr, ...],
+        statements: Statements, b: Builder,
+    ) -> list[ast.expr]:  # fmt: skip
+        """How each item of a tuple is read; the sizes of arrays of tuples, the outer and its own, come first in all."""
+        made, outer = [], (*outer, *sized.shape)
+        kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
+        for item, kind in zip(sized.items, kinds):
+            if item.items:
+                made.append(b.call("data.items", *self._read_items(item, kind, outer, statements, b)))
+                continue
+            whole = gprob.Sized(item.type, (*outer, *item.shape))
+            arguments, named = self._read_as(whole, kind, statements, b)
+            made.append(b.call("data.item", *arguments, **named))
+        return made
+
+    def _read_as(
+        self, sized: gprob.Sized, constraint: gprob.Constraint | None, statements: Statements, b: Builder
+    ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
+        """The arguments that tell shape and constraint of a value."""
+        kind, named = statements.constraint(constraint, b)
+        if constraint is not None and constraint.kind == "offset_multiplier":
             kind, named = None, {}
         if kind is not None:
             named["constraint"] = b.const(kind)
-        return b.assign(name, b.call("data", *arguments, **named))
+        return [statements.shape(sized, b)] if sized.shape else [], named
 
     def _random(self, statements: Statements, body: Sequence[gprob.Stmt]) -> list[ast.stmt]:
         return [self.b.assign("random", self.b.call("ppl.random"))] if statements.uses_random(body) else []

@@ -95,6 +95,50 @@ def test_values_that_are_refused_by_name(module, case):
     assert caught.value.filename == module.stan.filename
 
 
+NESTED = """data {
+  int N;
+  tuple(int<lower=0>, tuple(real, vector<upper=9>[N])) t;
+  array[2] tuple(real, tuple(int, array[N] int)) a;
+  tuple(array[2] tuple(int, real), simplex[2]) b;
+}
+transformed data { real z = t.2.1 + t.2.2[2] + a[1].2.1 + a[2].2.2[1] + b.1[2].2; }
+"""
+INNER = {
+    "N": 2, "t": [1, {"1": 2.0, "2": [3.0, 4.0]}], "a": [[1.0, [10, [20, 30]]], {"1": 2.0, "2": [40, [50, 60]]}],
+    "b": [[[1, 100.0], [2, 200.0]], [0.5, 0.5]],
+}  # fmt: skip
+WRONG_ITEMS = {
+    "a bound": ({"t": [-1, [2.0, [3.0, 4.0]]]}, r"t\.1 is -1, but must be"),
+    "no tuple": ({"t": [1, 2.0]}, r"t\.2 must be a tuple"),
+    "a bound inside": ({"t": [1, [2.0, [3.0, 10.0]]]}, r"t\.2\.2\[2\] is 10"),
+    "a size inside": ({"t": [1, [2.0, [3.0]]]}, r"t\.2\.2 must have shape \(2\), not \(1\)"),
+    "text inside": ({"t": [1, ["x", [3.0, 4.0]]]}, r"t\.2\.1 must hold numbers"),
+    "no simplex": ({"b": [INNER["b"][0], [0.5, 0.6]]}, r"b\.2"),
+    "too few": ({"b": [[[1, 2.0]], [0.5, 0.5]]}, r"b\.1\.1 must have shape"),
+    "a real": ({"b": [[[1, 2.0], [1.5, 2.0]], [0.5, 0.5]]}, r"b\.1\.1"),
+    "an item short": ({"a": [[1.0, [1, [2, 3]]], [2.0, [3]]]}, r"a\.2 must have 2 items"),
+}  # fmt: skip
+
+
+def test_tuples_in_tuples_and_in_arrays():
+    inner = stanimport.loads(NESTED)
+    found = inner.transformed_data(**INNER)
+    assert found["z"] == 2 + 4 + 10 + 50 + 200
+    assert found["a"][1][1].tolist() == [[20, 30], [50, 60]]
+    for change, told in WRONG_ITEMS.values():
+        with pytest.raises(stanimport.StanDataError, match=told):
+            inner.transformed_data(**INNER | change)
+
+
+@pytest.mark.parametrize(
+    "value", [[1, [2]], "a", [1.0, object()], 10**400], ids=["ragged", "text", "an object", "too large"]
+)
+def test_initial_values_that_are_no_numbers(value):
+    vectors = stanimport.loads("parameters { vector[2] x; } model { x ~ normal(0, 1); }")
+    with pytest.raises(stanimport.StanDataError, match="the value of x must"):
+        stanimport.sample(vectors, inits={"x": value}, chains=1, seed=1)
+
+
 def test_what_they_differ_from_is_accepted(module):
     forms = {
         "y": np.ma.array([1.0, 2.5]), "k": np.array([True, False]), "t": (1, [1, 2]), "a": ((1, 1), (2, 2)),
