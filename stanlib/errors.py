@@ -70,5 +70,9 @@ class StanUnsupportedError(StanRuntimeError, NotImplementedError):
     """The backend, or a library under it, can't do what a program asks for."""
 
 
+class StanTracingError(StanRuntimeError):
+    """A size or a choice of Python's depends on a value that JAX traces: the program runs, but can't be compiled."""
+
+
 class MissingLibraryError(StanError, ImportError):
     """A function needs a library that is not installed; the message says what to install."""

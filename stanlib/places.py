@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .errors import Place, StanDataError, StanError, StanRuntimeError, StanUnsupportedError
+from .errors import Place, StanDataError, StanError, StanRuntimeError, StanTracingError, StanUnsupportedError
 
 if TYPE_CHECKING:
     from .program import Program
@@ -83,6 +83,9 @@ def _is_passed_on(error: Exception) -> bool:
 
 def _translated(error: Exception) -> StanError:
     """The error of this package for one of Python or an array library."""
+    if any(c.__name__ == "JAXTypeError" for c in type(error).__mro__):
+        message = "a value that is known only at run time decides a size or a choice here: this can't be compiled"
+        return StanTracingError(message)
     kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
     message = str(error).strip().partition("\n")[0]
     return kind(f"{type(error).__name__}: {message}" if message else type(error).__name__)

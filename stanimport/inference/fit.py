@@ -145,7 +145,7 @@ class Fit:
         return {n: v.T for n, v in self.stats.items()}
 
     def _joined(self, value: np.ndarray) -> np.ndarray:
-        return value.reshape(-1, *value.shape[2:])
+        return value.reshape(value.shape[0] * value.shape[1], *value.shape[2:])
 
     # --- as tables -------------------------------------------------------------------------------------------------
 

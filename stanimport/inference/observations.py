@@ -72,7 +72,7 @@ def _over_draws(fit: Fit, function: Callable[[Any, Any], dict[str, Any]], stream
         return function(key, handlers.trace(given).get_trace())
 
     chains, count = fit.chains, fit.draws_per_chain
-    draws = {n: fit.variables[n].reshape(-1, *fit.variables[n].shape[2:]) for n in posterior.names}
+    draws = {n: fit.stan_variable(n) for n in posterior.names}
     run = Batched(one, {n: v[0] for n, v in draws.items()}, chains * count)
     made = run(random_keys(fit.seed, stream, count=chains * count), draws)
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}

@@ -107,7 +107,7 @@ class Posterior:
 
     def constrain(self, point: Any) -> dict[str, Any]:
         """The parameters in their domains, by name."""
-        if not self.size:
+        if not self.names:
             return {}
         trace, _ = self.trace(point)
         return {n: trace[n]["value"] for n in self.names}

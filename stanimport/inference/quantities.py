@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from stanlib.errors import StanTracingError
+
 from .posterior import Posterior
 from .precision import TRACING, double_precision, random_keys
 from .programs import Program
@@ -34,7 +36,7 @@ class Batched:
             self.batch = _batch_size(one, count)
             stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             self.program = Program(jax.vmap(function), *stacked) if one else None
-        except jax.errors.JAXTypeError:  # a size depends on a random number: such a program can't be compiled
+        except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
             self.shapes = {}
 
     def __call__(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:

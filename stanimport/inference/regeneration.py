@@ -57,7 +57,7 @@ def generate_quantities(
     raw = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
     posterior = condition(translated, raw if data is None else inputs, chosen)
     parameters = _parameters(draws, posterior.names, posterior.constrained_shapes)
-    flat = {n: v.reshape(-1, *v.shape[2:]) for n, v in parameters.items()}
+    flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
     made = generated(posterior, flat, chosen)
     chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
     variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}

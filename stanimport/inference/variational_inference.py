@@ -14,6 +14,8 @@ from numpyro import distributions as dist
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 
+from stanlib.errors import StanTracingError
+
 from . import initial, interrupts, options, tuples
 from .data import read_data
 from .fit import Fit
@@ -188,7 +190,7 @@ def _initialized(svi: SVI, key: np.ndarray) -> Any:
     """The state before the first step, by one compiled program where the model and the guide can be traced."""
     try:
         return Program(lambda key: svi.init(key), key)(key)
-    except jax.errors.JAXTypeError:
+    except (jax.errors.JAXTypeError, StanTracingError):
         with TRACING, double_precision():
             return svi.init(key)
 

@@ -161,7 +161,8 @@ def known(x: Any) -> Any:
 def segment_sum(x: Any, i: Any, n: int) -> Any:
     if not uses_jax((x, i)):
         return _np.segment_sum(x, i, n)
-    return jax.ops.segment_sum(jnp.asarray(x), jnp.asarray(i), n, indices_are_sorted=True)
+    ordered = isinstance(i, np.ndarray) and bool((np.diff(i) >= 0).all())
+    return jax.ops.segment_sum(jnp.asarray(x), jnp.asarray(i), n, indices_are_sorted=ordered)
 
 
 def convert(args: Sequence[Any]) -> Sequence[Any]:

@@ -146,7 +146,8 @@ def complex(a: Any, b: Any) -> Any:
 
 
 def segment_sum(x: Any, i: Any, n: int) -> Any:
-    out = np.zeros(n, np.asarray(x).dtype)
+    x = np.asarray(x)
+    out = np.zeros((n, *x.shape[1:]), x.dtype)
     np.add.at(out, i, x)
     return out
 

@@ -271,7 +271,7 @@ def segment_sum(x: Any, i: Any, n: int) -> Any:
     like = _reference((x,))
     if like is None:
         return _np.segment_sum(x, i, n)
-    return x.new_zeros(n).index_add(0, as_tensor(i, device=x.device), x)
+    return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
 
 
 def real(x: Any) -> Any:

@@ -492,16 +492,22 @@ def add_at(x: Any, value: Any, *indices: Any, loop: Lanes, over: Lanes | None = 
     return _scattered(x, value, seen, frame, home)
 
 
+def _raveled(arrays: Sequence[Any], sizes: Sequence[int]) -> Any:
+    """The 0-based indices of several dimensions, one after the other, as those of a single one."""
+    flat: Any = 0
+    for i, size in zip(arrays, sizes):
+        flat = flat * size + i.reshape(-1)
+    return flat
+
+
 def _scattered(x: Any, value: Any, indices: Sequence[Any], frame: Frame, home: Frame) -> Any:
     """x after additions at any indices: sums by segments."""
     data, old = masked(full(value, frame), frame), full(x, Frame(home.axes))
     own = [Lanes(np.arange(1, a.size + 1), (a,)) for a in home.axes]
     arrays = [full(operand(i, Frame(frame.axes)), frame) for i in (*own, *indices)]
     sizes = tuple(old.shape[: len(arrays)])
-    for i, size in zip(arrays, sizes):
-        check_range(np.asarray(i), size)
-    flat = np.ravel_multi_index(tuple((np.asarray(i) - 1).ravel() for i in arrays), sizes)
-    xp, rest = namespace((old, data)), tuple(old.shape[len(arrays) :])
+    flat = _raveled([check_range(i, size) - 1 for i, size in zip(arrays, sizes)], sizes)
+    xp, rest = namespace((old, data, flat)), tuple(old.shape[len(arrays) :])
     sums = xp.segment_sum(xp.reshape(data, (-1, *rest)), flat, int(np.prod(sizes)))
     old, sums = xp.convert((old, sums))
     out = old + xp.reshape(sums, tuple(old.shape))

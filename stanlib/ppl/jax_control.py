@@ -19,6 +19,7 @@ from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, combine, full
+from ..random.jax import JaxRandom
 from ..rejection import collected, poisoned, refuse, rejected, rejecting_draws
 from . import jax_while
 from .jax_tracing import Traced
@@ -35,7 +36,12 @@ jax.tree_util.register_pytree_node(
 
 
 def is_traced(x: Any) -> bool:
-    return isinstance(x.data if type(x) is Lanes else x, jax.core.Tracer)
+    """Whether JAX traces a value; of a source of random numbers, its key: what it draws is traced then."""
+    if type(x) is Lanes:
+        x = x.data
+    elif isinstance(x, JaxRandom):
+        x = x.key
+    return isinstance(x, jax.core.Tracer)
 
 
 def _any_traced(values: Any) -> bool:
