@@ -54,7 +54,7 @@ class _Lifting:
         self.arguments, self.function = arguments, function
         self.taken = {n.id for n in ast.walk(function) if isinstance(n, ast.Name)} | arguments
         self.taken |= {n.name for n in ast.walk(function) if isinstance(n, ast.FunctionDef)}
-        self.mentions = _counts(function)
+        self.mentions, self.stores = _counts(function), _stores(function)
 
     def block(self, body: list[ast.stmt]) -> tuple[list[ast.stmt], int]:
         """The statements, and how many loops stand inside of one another in them now."""
@@ -89,7 +89,12 @@ class _Lifting:
             body=[*body, loop], decorator_list=[], returns=None, **place,
         )  # fmt: skip
         call = ast.Call(func=ast.Name(id=name, ctx=ast.Load(), **place), args=[], keywords=[], **place)
-        bound = [_assign(n, ast.Constant(value=None, **place)) for n in shared if self._is_new(n, loop)]
+        own = _stores(loop)
+        unset = [n for n in shared if n not in self.arguments and own.get(n) == self.stores.get(n)]
+        bound = [_assign(n, ast.Constant(value=None, **place)) for n in unset]  # else nobody else sets them
+        for n in unset:
+            self.mentions[n] += 1
+            self.stores[n] += 1
         if not returns:
             return [*bound, made, ast.Expr(value=call, **place)]
         result = self._new("returned")
@@ -103,10 +108,6 @@ class _Lifting:
         )  # fmt: skip
         leave = ast.If(test=left, body=[ast.Return(value=item, **place)], orelse=[], **place)
         return [*bound, made, _assign(result, call), leave]
-
-    def _is_new(self, name: str, loop: ast.stmt) -> bool:
-        """Whether the loop alone sets a name that is read elsewhere: the function around must have it too."""
-        return name not in self.arguments and _count_stored(self.function, name) == _count_stored(loop, name)
 
     def _new(self, base: str) -> str:
         name, number = base, 1
@@ -149,8 +150,13 @@ def _stored(node: ast.AST) -> set[str]:
     return out
 
 
-def _count_stored(node: ast.AST, name: str) -> int:
-    return sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Store) for n in ast.walk(node))
+def _stores(node: ast.AST) -> dict[str, int]:
+    """How often names are set, in functions inside too."""
+    out: dict[str, int] = {}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            out[n.id] = out.get(n.id, 0) + 1
+    return out
 
 
 def _mark_returns(loop: ast.stmt) -> bool:

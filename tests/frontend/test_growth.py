@@ -1,6 +1,7 @@
 """Long and deep programs: a module in time that grows with the text, whatever they are made of."""
 from __future__ import annotations
 
+import gc
 import pathlib
 import sys
 from collections.abc import Callable
@@ -107,6 +108,16 @@ def test_loops_may_be_nested_deeper_than_in_python(depth, block):
     assert module(text).transformed_data()["found"] == 107
 
 
+def test_a_long_chain_of_else_if_in_a_loop():
+    """As lanes it is one loop inside of another for each of them; what it sets is read behind it."""
+    chain = " else ".join(f"if (c[n] == {i}) {{ s = s + x * {i}; z[n] = {i} * x; }}" for i in range(50))
+    text = f"""data {{ int N; array[N] int c; }} parameters {{ real x; }}
+    model {{ real s = 0; vector[N] z; for (n in 1:N) {{ {chain} else z[n] = 0; }} target += s + sum(z); }}"""
+    for c in ([0, 7, 49, 99, 20], [3, 3, 3]):
+        found = log_density(module(text).model, (), {"N": len(c), "c": c}, {"x": 1.5})[0]
+        assert float(found) == pytest.approx(3.0 * sum(i for i in c if i < 50))
+
+
 @pytest.mark.parametrize("of", ["c", "x"])
 def test_long_chains_of_else_if_choose_one(of):
     text = f"""data {{ int c; real y; }} parameters {{ real x; }} model {{
@@ -132,3 +143,13 @@ def test_a_variable_that_reads_itself_is_unset_there():
     text = "generated quantities { real x = x; array[2] int n = n; }"
     made = module(text).generated_quantities()
     assert np.isnan(made["x"]) and set(made["n"]) == {-(2**31)}
+
+
+@pytest.mark.parametrize("text", ["parameters { real x; } model { x ~ normal(0, 1); }", "model { wrong }"])
+def test_what_is_pythons_is_as_before(text):
+    before = sys.getrecursionlimit()
+    try:
+        stanimport.translate("m.stan", source=text)
+    except stanimport.StanError:
+        pass
+    assert gc.isenabled() and sys.getrecursionlimit() == before

@@ -16,6 +16,7 @@ from stanimport.frontend import ast as stan
 from stanimport.frontend.parser import parse
 from stanimport.includes import Includes
 from stanimport.source import Source
+from stanlib import registry
 
 # Words of Python, names that generated code has, names of helpers, and names that differ from others by an ending.
 STEMS = (
@@ -62,18 +63,32 @@ def renaming(program: stan.Program, seed: int) -> dict[str, str]:
             variables[node.variable.text] = None
         elif isinstance(node, stan.FunctionDefinition):
             functions[split(node.name.text)[0]] = None
+    for stem in [s for s in functions if any(registry.is_known(f"{s}{e}") for e in ("", *(f"_{x}" for x in SUFFIXES)))]:
+        del functions[stem]  # an overload of the library's
     rng, wanted = random.Random(seed), list(dict.fromkeys([*variables, *functions]))
-    pool = [s for s in STEMS if s not in ("data_",)]
+    pool = list(STEMS)
     rng.shuffle(pool)
-    endings = ("", "_", "_3", "_now", "__2", "_before", "_old", "_then")
-    more = (f"{s}{e}" for e in endings[1:] for s in STEMS)
-    new = list(dict.fromkeys([*pool, *more]))
-    return dict(zip(wanted, new, strict=False))
+    endings = ("_", "_3", "_now", "__2", "_before", "_old", "_then")
+    out: dict[str, str] = {}
+    for new in (*pool, *(f"{s}{e}" for e in endings for s in STEMS)):
+        if len(out) == len(wanted):
+            break
+        if not _is_taken(new, set(out.values())):
+            out[wanted[len(out)]] = new
+    return out
+
+
+def _is_taken(name: str, others: set[str]) -> bool:
+    """Whether a name can't be one, or is what a second site of another variable is called."""
+    if name in others or name.endswith("__"):
+        return True
+    base = re.sub(r"__(\d+|prior)$", "", name)
+    return base != name and base in others or any(re.sub(r"__(\d+|prior)$", "", o) == name for o in others)
 
 
 def renamed(text: str, program: stan.Program, names: dict[str, str]) -> str:
     """The text with those names in place of its own."""
-    functions = {split(n.name.text)[0] for n in walk(program) if isinstance(n, stan.FunctionDefinition)}
+    functions = {split(n.name.text)[0] for n in walk(program) if isinstance(n, stan.FunctionDefinition)} & names.keys()
     changes: dict[int, tuple[int, str]] = {}
 
     def put(name: stan.Name, stem: str, rest: str = "") -> None:

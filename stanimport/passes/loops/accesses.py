@@ -128,4 +128,14 @@ def written(body: Sequence[gprob.Stmt]) -> set[str]:
 
 def writes(body: Sequence[gprob.Stmt]) -> list[str]:
     """The same in the order of the text, which does not depend on what the variables are called."""
-    return list(dict.fromkeys(a.name for s in body for a in of_statement(s) if a.writes))
+    return list(dict.fromkeys(name for s in walk_statements(body) for name in _own_writes(s)))
+
+
+def _own_writes(s: gprob.Stmt) -> Iterator[str]:
+    """Of the statement itself, without those inside of it."""
+    if isinstance(s, gprob.Declare):
+        yield s.name
+    elif isinstance(s, gprob.Assign):
+        yield s.place.name
+    elif isinstance(s, gprob.Bind):
+        yield from filter(None, (s.name, s.term))
