@@ -39,7 +39,7 @@ def log_likelihood(fit: Fit) -> dict[str, np.ndarray]:
     def densities(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 
-    return _merged(_over_draws(fit, densities, 3))
+    return _merged(_over_draws(fit, densities, 3), fit.program)
 
 
 def posterior_predictive(fit: Fit) -> dict[str, np.ndarray]:
@@ -78,13 +78,18 @@ def _over_draws(fit: Fit, function: Callable[[Any, Any], dict[str, Any]], stream
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
 
 
-def _merged(sites: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def _merged(sites: Mapping[str, np.ndarray], program: Any) -> dict[str, np.ndarray]:
     """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free."""
     out: dict[str, np.ndarray] = {}
     for name, value in sites.items():
-        plain = re.sub(r"__\d+$", "", name)
+        plain = _variable(name, program)
         out[name if plain in out else plain] = value
     return out
+
+
+def _variable(site: str, program: Any) -> str:
+    """What a site is called after: a variable of the program may itself be called `y__2`."""
+    return site if site in program.names("data") else re.sub(r"__\d+$", "", site)
 
 
 def observed_names(fit: Fit) -> tuple[str, ...]:
@@ -94,7 +99,7 @@ def observed_names(fit: Fit) -> tuple[str, ...]:
         with TRACING, double_precision():
             names: list[str] = []
             jax.eval_shape(lambda p: names.extend(
-                re.sub(r"__\d+$", "", n) for n, s in posterior.trace(p)[0].items() if is_observation(s)
+                _variable(n, fit.program) for n, s in posterior.trace(p)[0].items() if is_observation(s)
             ), posterior.blank)  # fmt: skip
     except StanError:
         return ()

@@ -37,6 +37,10 @@ class Fresh:
         """No site gets one of these names."""
         self._sites.taken.update(sites)
 
+    def keep(self, sites: Iterable[str]) -> None:
+        """These names are for who asks for them as they are: no number behind another name makes one of them."""
+        self._sites.kept.update(sites)
+
 
 def stem(name: str) -> str:
     """What a name was made of: the Stan name of a variable or function, that of a helper without its number."""
@@ -54,11 +58,12 @@ class _Pool:
     def __init__(self, mark: str) -> None:
         self.mark = mark
         self.taken: set[str] = set()
+        self.kept: set[str] = set()
         self.last: dict[str, int] = {}
 
     def new(self, name: str) -> str:
         made, number = name, self.last.get(name, 1)
-        while made in self.taken:
+        while made in self.taken or made != name and made in self.kept:
             number += 1
             made = f"{name}{self.mark}{number}"
         self.taken.add(made)

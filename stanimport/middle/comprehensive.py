@@ -22,6 +22,7 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     parameters = tuple(variables(program.block("parameters")))
     derived = program.block("transformed parameters")
     names.occupy(v.name for v in (*parameters, *variables(derived)))
+    names.keep(v.name for v in (*data, *variables(program.block("transformed data"))))
     data_symbols = {v.symbol: v.name for v in (*data, *variables(program.block("transformed data")))}
     effects = _Effects(names, data_symbols, {v.symbol: v.name for v in parameters})
     quantities = program.block("generated quantities")

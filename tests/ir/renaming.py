@@ -69,12 +69,13 @@ def renaming(program: stan.Program, seed: int) -> dict[str, str]:
     pool = list(STEMS)
     rng.shuffle(pool)
     endings = ("_", "_3", "_now", "__2", "_before", "_old", "_then")
+    waiting = [*pool, *(f"{s}{e}" for e in endings for s in STEMS)]
     out: dict[str, str] = {}
-    for new in (*pool, *(f"{s}{e}" for e in endings for s in STEMS)):
-        if len(out) == len(wanted):
-            break
-        if not _is_taken(new, set(out.values())):
-            out[wanted[len(out)]] = new
+    for old in wanted:
+        free = (n for n in waiting if not _is_taken(n, set(out.values())))
+        made = next(n for n in free if old not in functions or not registry.is_known(n))  # else it is an overload
+        out[old] = made
+        waiting.remove(made)
     return out
 
 

@@ -9,6 +9,7 @@ from numpyro import handlers
 from numpyro.infer.util import log_density
 
 import stanimport
+from stanimport.inference.observations import _merged
 from stanimport.ir.fresh import Fresh, is_helper, stem
 
 STAN_IDENTIFIER = re.compile(r"[a-zA-Z](\w*[a-zA-Z0-9]|_(?!_))*_?")
@@ -120,3 +121,12 @@ def test_the_second_of_two_overloads_is_told_by_its_suffix(x64):
 
     expected = -3 + stats.truncnorm(-2, np.inf, 2, 1).logpdf(1.5) - np.log(6) - np.log(1 - 1 / 6)
     assert density(program, {"k": 4}, {"s": 1.5}) == pytest.approx(expected)
+
+
+def test_observations_are_told_by_the_variables_that_they_are_of(x64):
+    """`y__2` is the second observation of y, unless the program has such a variable."""
+    program = "data { real y; real y__2; } parameters { real x; } model { y ~ normal(x, 1); y ~ normal(x, 2); "
+    given, at = {"y": 1.0, "y__2": 3.0}, {"x": 0.5}
+    assert sites(program + "y__2 ~ normal(x, 3); }", given, at) == ["x", "y", "y__3", "y__2"]
+    of_sites, stan = {"y": 1, "y__3": 2, "y__2": 3}, stanimport.loads(program + "}").stan
+    assert _merged(of_sites, stan) == of_sites and _merged({"z__2": 1}, stan) == {"z": 1}
