@@ -171,8 +171,8 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _is_count(value: Any) -> bool:
-    """Whether a value is a known integer, which may decide a shape."""
-    if type(value) is not Lanes or value.rank:
+    """Whether a value is known and made of integers, which may decide a shape."""
+    if type(value) is not Lanes:
         return False
     return isinstance(value.data, np.ndarray) and value.data.dtype.kind in "iu"
 

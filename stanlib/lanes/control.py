@@ -1,6 +1,7 @@
 """Loops, conditions and what leaves them: reductions, last values, merged branches."""
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from ..arrays import namespace
 from .frames import Axis, Frame, current, entered, inside
-from .values import Lanes, align, combine, known, operand, refined, same_rank
+from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
 WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
 
@@ -74,16 +75,17 @@ def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> Iterator[Lanes
 
 
 def alike(*numbers: Any) -> Iterator[None]:
-    """The lanes in groups in which some numbers are the same: the body runs once for each group."""
+    """The lanes in groups in which some numbers, or arrays of numbers, are the same: the body runs once for each."""
     frame = current()
-    arrays, axes = align([operand(n, Frame(frame.axes)) for n in numbers], frame)
+    given = [operand(n, Frame(frame.axes)) for n in numbers]
+    axes = tuple(a for a in frame.axes if any(type(v) is Lanes and a in v.axes for v in given))
     if not axes:
         yield from inside(frame, None)
         return
-    shape = tuple(a.size for a in axes)
-    keys = np.stack([np.broadcast_to(a, shape).ravel() for a in arrays], axis=1)
-    _, group = np.unique(keys, axis=0, return_inverse=True)
-    for g in range(int(group.max()) + 1):
+    shape, count = tuple(a.size for a in axes), math.prod(a.size for a in axes)
+    keys = [np.reshape(full(v, Frame(axes)), (count, -1)) for v in given if type(v) is Lanes]
+    _, group = np.unique(np.concatenate(keys, axis=1), axis=0, return_inverse=True)
+    for g in range(int(group.max(initial=-1)) + 1):
         chosen = np.nonzero(group.reshape(shape) == g)
         if chosen[0].size == group.size:
             yield from inside(frame, None)

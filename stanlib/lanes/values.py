@@ -195,12 +195,14 @@ def same_rank(condition: Any, *values: Any) -> list[Any]:
 
 
 def agreed(value: Any) -> Any:
-    """A number that is the same in all lanes, as a plain one."""
+    """A number, or an array of integers, that is the same in all lanes, as a plain one."""
     if type(value) is not Lanes or not isinstance(value.data, np.ndarray) or not value.data.size:
         return value
     value = refined(value, Frame(current().axes))
-    flat = value.data.reshape(-1)
-    return flat[0].item() if value.rank == 0 and (flat == flat[0]).all() else value
+    rows = value.data.reshape(-1, *value.event)
+    if not (rows == rows[0]).all() or value.rank and rows.dtype.kind not in "iu":
+        return value
+    return rows[0] if value.rank else rows[0].item()
 
 
 def full(value: Any, frame: Frame) -> Any:

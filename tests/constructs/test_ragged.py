@@ -92,3 +92,41 @@ def test_variables_of_any_name(backend):
     module = stanimport.loads(NAMED)
     found = stanimport.log_prob(module, data, params=dict(fn=0.2, name=0.4)).lp
     assert found == pytest.approx(expected)
+
+
+COUNTS = """functions {
+  real pair_lpmf(array[] int n, real a, real p) {
+    array[min(n) + 1] real s;
+    for (u in 0:min(n)) s[u + 1] = poisson_lpmf(n[1] - u | a) + poisson_lpmf(n[2] - u | a) + poisson_lpmf(u | p);
+    return log_sum_exp(s);
+  }
+}
+data { int R; int K; array[R, 2, K] int y; array[R] int last; }
+parameters { vector<lower=0>[K] a; real<lower=0> p; }
+model {
+  for (i in 1:R) for (k in 1:last[i]) y[i, 1:2, k] ~ pair(a[k], p);
+  for (i in 1:R) {
+    real lp = 0;
+    for (k in 1:last[i]) lp += pair_lpmf(y[i, , k] | a[k], p);
+    target += square(lp);
+  }
+}"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_shapes_that_differ_between_iterations_of_two_loops(backend):
+    """A function's array has the size of the smaller count: it is called once for each pair of counts."""
+    rng = np.random.default_rng(3)
+    y, last = rng.poisson(1.5, (4, 2, 3)), [3, 0, 2, 3]
+    a, p = np.array([0.8, 1.5, 2.2]), 0.7
+
+    def pair(n, rate):
+        u = np.arange(min(n) + 1)
+        terms = stats.poisson.logpmf(n[0] - u, rate) + stats.poisson.logpmf(n[1] - u, rate)
+        return np.logaddexp.reduce(terms + stats.poisson.logpmf(u, p))
+
+    rows = [sum(pair(y[i, :, k], a[k]) for k in range(last[i])) for i in range(4)]
+    expected = sum(rows) + sum(r * r for r in rows)
+    found = log_density(COUNTS, dict(R=4, K=3, y=y, last=last), {"a": a, "p": p}, backend)
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert stanimport.translate("p.stan", source=COUNTS, backend=backend).count("ppl.alike") >= 2

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
 
-from stanlib.types import INT, Tuple, unwind
+from stanlib.types import INT, Tuple, scalar_of, unwind
 
 from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
@@ -130,6 +130,8 @@ class Lanes:
             pass
         if scope.loops and self._differs((s.lower, s.upper), scope.varying()):
             raise Refused("the bounds of a loop inside differ between iterations")
+        if scope.loops and self._has_shapes_of_its_own(s):
+            raise Refused("a shape differs within an iteration")
         return replace(s, body=self.block(s.body, scope.repeating(s)))
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
@@ -139,7 +141,7 @@ class Lanes:
         body = substituted(s.body)
         varying = {s.name} | written(body) | loop_indices(body)
         body = as_ranges(body, varying)
-        alike = self._refuse_unfit(s, body, varying)
+        alike, left = self._refuse_unfit(s, body, varying)
         accesses = [of_statement(t) for t in body]
         sums, private, carried = self._classify(s, body, accesses)
         body = tuple(_summed(t, sums, s.name, scope) for t in body)
@@ -151,7 +153,7 @@ class Lanes:
         for group in graph.groups():
             statements = [body[i] for i in group]
             if graph.is_recurrence(group):
-                if alike:
+                if alike or left:
                     raise Refused("a recurrence over values of different shapes")
                 others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
                 parts = self._recurrence(s, statements, inside, private, carried, sums, others)
@@ -245,8 +247,10 @@ class Lanes:
         if mentions(bounds, scope.sequential) and mentions(bounds, scope.varying()):
             raise Refused("the bounds depend on two kinds of loops")
 
-    def _refuse_unfit(self, s: gprob.For, body: Stmts, varying: set[str]) -> tuple[gprob.Expr, ...]:
-        """The numbers that decide shapes and differ between iterations."""
+    def _refuse_unfit(
+        self, s: gprob.For, body: Stmts, varying: set[str]
+    ) -> tuple[tuple[gprob.Expr, ...], list[gprob.Expr]]:
+        """What decides shapes and differs between iterations, and what is left to the loops inside."""
         for t in walk_statements(body):
             if not isinstance(t, _FIT) and not (isinstance(t, gprob.Message) and t.kind == "reject"):
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
@@ -257,10 +261,17 @@ class Lanes:
                     raise Refused("a shape is random")
                 if mentions_values(e, varying):
                     deciding[key(e)] = e
+        inner = loop_indices(body)
         for e in deciding.values():
-            if self.times.is_dynamic(e) or mentions(e, varying - {s.name}):
+            if self.times.is_dynamic(e) or mentions(e, varying - {s.name} - inner):
                 raise Refused("a shape differs within an iteration")
-        return tuple(deciding.values())
+        left = [e for e in deciding.values() if mentions(e, inner)]
+        return tuple(e for e in deciding.values() if not mentions(e, inner)), left
+
+    def _has_shapes_of_its_own(self, s: gprob.For) -> bool:
+        """Whether a shape inside of a loop depends on its index."""
+        nodes = traversal.walk(s.body)
+        return any(mentions(e, {s.name}) for n in nodes for e in _deciding(n, {s.name}, self.shaped_by))
 
 
 _FIT = (
@@ -287,8 +298,8 @@ def _deciding(
         wanted = [node.arguments[i] for i in node.function.shape_arguments]
     elif isinstance(node, gprob.CallUser) or _observes_own_law(node):
         wanted = deciding_arguments(node, shaped_by)
-        if any(e.type != INT and mentions_values(e, varying) for e in wanted):
-            raise Refused("a shape inside a function depends on more than a number")
+        if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in wanted):
+            raise Refused("a shape inside a function depends on more than integers")
     yield from wanted
 
 
