@@ -36,7 +36,15 @@ def solve_spd(a: Any, b: Any) -> Any:
 def quadratic_spd(a: Any, b: Any) -> tuple[Any, Any]:
     """log det a, and b_j' a^-1 b_j for every column of b, for a positive definite a."""
     factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
-    return _log_det(factor), _squares(jax.scipy.linalg.solve_triangular(factor, b, lower=True))
+    return _beside(b, _log_det(factor)), _squares(jax.scipy.linalg.solve_triangular(factor, b, lower=True))
+
+
+def _beside(b: Any, log_det: Any) -> Any:
+    """log_det, mapped over where b is: its derivative is, and JAX's rules of derivatives want the value to be as well.
+
+    XLA takes the choice between equals away.
+    """
+    return jnp.where(jnp.sum(b[:1, :1]) == 0, log_det, log_det)
 
 
 @quadratic_spd.defjvp

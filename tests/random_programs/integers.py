@@ -11,6 +11,8 @@ LITERALS = ("0.137", "-0.431", "0.713", "1.019", "-1.273")
 def integer(place: Place, low: int, high: int, depth: int = 2, static: bool = False) -> str:
     """An int within [low, high]; `static` if it must depend on data alone."""
     with place.choices.span():
+        if "wild" in place.features and place.choices.chance(8):
+            low, high = low - 1, high + 2
         makers = [(3, _literal), (8, _variable)]
         if depth > 0:
             makers += [(3, _shifted), (1, _mirrored), (2, _element), (1, _clamped), (1, _modulo)]

@@ -39,9 +39,11 @@ class RandomProgram:
     features: frozenset[str] = frozenset()
 
 
-def program(c: Choices) -> RandomProgram:
-    """A program by its choices."""
+def program(c: Choices, wild: bool = False) -> RandomProgram:
+    """A program by its choices; one that is wild has indices, counts and bounds that may be out of range."""
     features = frozenset(name for name, percent in FEATURES.items() if c.chance(percent))
+    if wild:
+        features |= {"wild"}
     names = Names(c, "adversarial" in features)
     place = Place(c, names, features)
     data: dict[str, Any] = {}

@@ -11,10 +11,10 @@ from .program import RandomProgram, program
 Test = Callable[[RandomProgram], bool]
 
 
-def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0) -> Choices:
+def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0, wild: bool = False) -> Choices:
     """The choices of the smallest program found that still goes wrong."""
     end = time.monotonic() + seconds
-    best = _made(taken)
+    best = _made(taken, wild)
     assert best is not None
     improved = True
     while improved and time.monotonic() < end:
@@ -22,33 +22,26 @@ def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0) -> Cho
         for candidate in _smaller(best):
             if time.monotonic() > end:
                 break
-            made = _made(candidate)
-            if made is not None and _simpler(made, best) and goes_wrong(program(Choices(given=made.taken))):
+            made = _made(candidate, wild)
+            if made is not None and _simpler(made, best, wild) and goes_wrong(program(Choices(given=made.taken), wild)):
                 best, improved = made, True
                 break
     return best
 
 
-def _made(given: Sequence[int]) -> Choices | None:
+def _made(given: Sequence[int], wild: bool) -> Choices | None:
     """The choices that a program takes from these; None if none is made of them."""
     choices = Choices(given=given)
     try:
-        program(choices)
+        program(choices, wild)
     except Exception:
         return None
     return choices
 
 
-def _simpler(a: Choices, b: Choices) -> bool:
-    return (_weight(a.taken), a.taken) < (_weight(b.taken), b.taken)
-
-
-def _weight(taken: Sequence[int]) -> int:
-    return len(_text(taken))
-
-
-def _text(taken: Sequence[int]) -> str:
-    return program(Choices(given=taken)).text
+def _simpler(a: Choices, b: Choices, wild: bool) -> bool:
+    length = lambda c: len(program(Choices(given=c.taken), wild).text)
+    return (length(a), a.taken) < (length(b), b.taken)
 
 
 def _smaller(c: Choices) -> Iterator[list[int]]:

@@ -12,7 +12,9 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
-SECONDS = 120.0
+SECONDS = 300.0
+# some of our translations by turns, all of them, or programs whose indices may be out of range
+MODES = ("quick", "thorough", "rejections")
 
 
 @dataclass
@@ -34,14 +36,14 @@ def kind_of(way: str, wrong: Sequence[str]) -> str:
     return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
 
 
-def tried(seed: int, number: int, thorough: bool) -> Found:
-    """One program on trial, by number."""
+def tried(seed: int, number: int, mode: str) -> Found:
+    """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
     from .trial import WAYS, rotation, trial
 
-    made = program(numbered(seed, number))
-    verdict = trial(made, WAYS if thorough else list(rotation(number)), f"{seed}-{number}")
+    made = program(numbered(seed, number), wild=mode == "rejections")
+    verdict = trial(made, WAYS if mode == "thorough" else list(rotation(number)), f"{seed}-{number}")
     if verdict.what != "differs":
         return Found(number, verdict.what, report=verdict.reason[:300])
     way, wrong = next(iter(verdict.found.items()))
@@ -49,7 +51,7 @@ def tried(seed: int, number: int, thorough: bool) -> Found:
     return Found(number, "differs", kind_of(way, wrong), way, f"// by {verdict.referee}\n{report}")
 
 
-def shrink(seed: int, number: int, kind: str, way: str, seconds: float) -> tuple[str, dict[str, Any]]:
+def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: float) -> tuple[str, dict[str, Any]]:
     """The text and data of the smallest program found that goes wrong alike in one translation."""
     from .choices import Choices, numbered
     from .program import RandomProgram, program
@@ -63,9 +65,10 @@ def shrink(seed: int, number: int, kind: str, way: str, seconds: float) -> tuple
         found = trial(p, chosen, f"{seed}-{number}").found
         return any(kind_of(w, d) == kind for w, d in found.items())
 
+    wild = mode == "rejections"
     choices = numbered(seed, number)
-    program(choices)
-    small = program(Choices(given=shrunk(choices.taken, wrong, seconds).taken))
+    program(choices, wild)
+    small = program(Choices(given=shrunk(choices.taken, wrong, seconds, wild).taken), wild)
     return small.text, small.data
 
 
@@ -113,12 +116,12 @@ class Worker:
         self.connection.close()
 
 
-def run(seed: int, numbers: Sequence[int], jobs: int, thorough: bool) -> Iterator[Found]:
+def run(seed: int, numbers: Sequence[int], jobs: int, mode: str) -> Iterator[Found]:
     """The fates of programs, as they come."""
     left = iter(numbers)
     busy: dict[Worker, int] = {}
     for worker in [Worker() for _ in range(jobs)]:
-        _next(worker, left, busy, seed, thorough)
+        _next(worker, left, busy, seed, mode)
     try:
         while busy:
             ready = wait([w.connection for w in busy], timeout=SECONDS)
@@ -130,19 +133,19 @@ def run(seed: int, numbers: Sequence[int], jobs: int, thorough: bool) -> Iterato
                 if not alive:
                     worker.end()
                     worker = Worker()
-                _next(worker, left, busy, seed, thorough)
+                _next(worker, left, busy, seed, mode)
     finally:
         for worker in busy:
             worker.end()
 
 
-def _next(worker: Worker, left: Iterator[int], busy: dict[Worker, int], seed: int, thorough: bool) -> None:
+def _next(worker: Worker, left: Iterator[int], busy: dict[Worker, int], seed: int, mode: str) -> None:
     number = next(left, None)
     if number is None:
         worker.end()
         return
     busy[worker] = number
-    worker.ask("try", seed, number, thorough)
+    worker.ask("try", seed, number, mode)
 
 
 def _answer(worker: Worker, number: int) -> Found:

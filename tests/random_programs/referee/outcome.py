@@ -51,6 +51,15 @@ def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
     return out
 
 
+def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
+    """Where Stan throws and a number comes out: it must be minus infinity, or an error that names a line."""
+    return [
+        f"accepted: {a.log_density!r} or {a.rejected!r} where Stan throws"
+        for a, b in zip(ours, stans)
+        if b.rejected and not a.traced and not (", line " in a.rejected or a.log_density == -math.inf)
+    ]
+
+
 def _gradients(a: Outcome, b: Outcome) -> list[str]:
     if len(a.gradient) != len(b.gradient):
         return [f"gradient: of {len(a.gradient)} parameters for {len(b.gradient)}"]

@@ -1,0 +1,21 @@
+"""Random programs against Stan, the same ones every time: `python -m tests.random_programs` runs others."""
+from __future__ import annotations
+
+import pytest
+
+from .choices import numbered
+from .program import program
+from .trial import rotation, trial
+
+SEED, FIRST, COUNT, EACH = 1, 1100, 72, 18
+
+
+@pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, EACH))
+def test_random_programs_are_stans(start):
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    wrong = {}
+    for number in range(start, start + EACH):
+        verdict = trial(program(numbered(SEED, number)), list(rotation(number)), f"{SEED}-{number}")
+        if verdict.what not in ("same", "rejected", "unrefereed"):
+            wrong[number] = (verdict.what, verdict.found, verdict.reason)
+    assert wrong == {}
