@@ -63,7 +63,7 @@ class _Module:
         quantities = self._generated_quantities()
         networks, definitions = self._networks(), self.functions.definitions()
         body = [*self._header(), self._metadata(), *networks, *definitions, data, model, *guide, quantities]
-        return ast.fix_missing_locations(limited(ast.Module(body=body, type_ignores=[])))
+        return limited(ast.Module(body=body, type_ignores=[]))
 
     def _header(self) -> list[ast.stmt]:
         b, options = self.b, self.options
