@@ -54,6 +54,10 @@ class StanIndexError(StanError, IndexError):
     """An index outside the container, or containers whose sizes do not go together."""
 
 
+class StanUnknownError(StanIndexError):
+    """A size or a count that must be known when a program is compiled, but depends on what is known when it runs."""
+
+
 class StanReject(StanError, RuntimeError):
     """The program called `reject(...)`, or a declared constraint does not hold, outside the sampler."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .arrays import differs_between_lanes, is_of_data, namespace
-from .errors import StanIndexError
+from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
 from .rejection import any_of, poisoned, refuse
 
@@ -162,7 +162,7 @@ def _slice(xp: ModuleType, span: Span, n: int) -> slice:
 
 def _bound(xp: ModuleType, value: Any) -> int:
     if not xp.is_concrete(value):
-        raise StanIndexError("the bounds of an index range must not depend on parameters: shapes would")
+        raise StanUnknownError("the bounds of an index range must not depend on parameters: shapes would")
     return int(value)
 
 

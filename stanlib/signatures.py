@@ -15,6 +15,7 @@ from typing import Union
 
 from . import families
 from .types import (
+    COMPLEX,
     PRIMITIVES,
     REAL,
     VECTOR,
@@ -104,17 +105,24 @@ class Signature:
 
     @property
     def is_scalar(self) -> bool:
-        """Whether the text is of scalars alone."""
-        return all(is_scalar(t) for o in self.overloads for t in (*o.types, o.result))
+        """Whether the text is of numbers alone, complex ones too."""
+        return all(is_scalar(t) or t == COMPLEX for o in self.overloads for t in (*o.types, o.result))
 
     @property
     def is_componentwise(self) -> bool:
         """Whether the text says that containers are taken component by component, as `R exp(T x)` does."""
-        words = [getattr(a.term, "text", "") for a in self.arguments]
         result = getattr(self.result, "text", "")
-        if result == "real_or_vector":
-            return all(w in families.SETS for w in words)
+        if result == "real_or_vector" or result in families.RNG_RESULTS:
+            return bool(self.arguments) and all(_is_plural(a.term) for a in self.arguments)
+        words = [getattr(a.term, "text", "") for a in self.arguments]
         return bool(words) and families.COMPONENTWISE >= {*words} and result in {"R", "Z", "RealOfC", *words}
+
+
+def _is_plural(term: Term) -> bool:
+    """Whether a term stands for a number and for containers of numbers."""
+    if isinstance(term, Choice):
+        return Name("real") in term.options
+    return isinstance(term, Name) and term.text in families.SETS
 
 
 _TOKEN = re.compile(r"\s*(=>|[A-Za-z_]\w*|[\[\]\(\),|])")

@@ -152,10 +152,8 @@ def is_concrete(x: Any) -> bool:
 
 
 def known(x: Any) -> Any:
-    try:
-        return _np.asarray(stop_gradient(x))
-    except jax.errors.TracerArrayConversionError:
-        return None
+    x = stop_gradient(x)
+    return _np.asarray(x) if is_concrete(x) else None
 
 
 def segment_sum(x: Any, i: Any, n: int) -> Any:

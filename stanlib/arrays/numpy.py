@@ -140,6 +140,7 @@ def known(x: Any) -> Any:
 
 
 def complex(a: Any, b: Any) -> Any:
+    a, b = np.asarray(a), np.asarray(b)  # numbers of Python are of double precision
     out = np.empty(broadcast_shape(a, b), np.result_type(a, b, np.complex64))
     out.real, out.imag = a, b
     return out[()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 
 from ..domains import between
-from ..errors import StanError, StanIndexError
+from ..errors import StanIndexError, StanUnknownError
 
 LOG_2 = math.log(2)
 LOG_PI = math.log(math.pi)
@@ -179,10 +179,10 @@ def known_maximum(xp, name, n):
     """The greatest of the counts that a sum runs over; it sets the length of an array.
 
     Raises:
-        StanError: if a compiled program only learns it when it runs.
+        StanUnknownError: if a compiled program only learns it when it runs.
     """
     if xp.LIBRARY == "jax" and not xp.is_concrete(n):
-        raise StanError(f"{name}: the distribution functions need counts that are known when the program is compiled")
+        raise StanUnknownError(f"{name}: distribution functions need counts that are known when a program is compiled")
     known = xp.known(n)
     return max(0, int(known.max()) if known.size else 0)
 

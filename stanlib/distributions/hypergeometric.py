@@ -1,6 +1,7 @@
 """The hypergeometric distribution. Source: Stan Functions Reference, "Hypergeometric distribution"."""
 from __future__ import annotations
 
+from ..arrays import namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, between
 from ._rising import lchoose
@@ -25,4 +26,5 @@ class hypergeometric:
 
 
 def _range(N, a, b):
-    return max(0, N - b), min(a, N)
+    xp = namespace((N, a, b))
+    return xp.maximum(0, N - b), xp.minimum(a, N)

@@ -54,7 +54,7 @@ def _check(xp, name, m, n, w, v, u):
     count = xp.shape(w)[0]
     same_size(name, "size of w", count, "size of v", xp.shape(v)[0])
     same_size(name, "size of u", xp.shape(u)[0], "rows + 1", size(name, "m", m) + 1)
-    columns, starts = xp.known(v), xp.known(u)
+    n, columns, starts = size(name, "n", n), xp.known(v), xp.known(u)
     if columns is not None and not ((columns >= 1) & (columns <= n)).all():
         raise StanIndexError(f"{name}: a column in v is out of range; expecting it to be between 1 and {n}")
     if starts is not None and (starts[0] != 1 or starts[-1] != count + 1 or (starts[1:] < starts[:-1]).any()):

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import is_of_data, namespace
 from ..domains import guard
+from ..errors import StanUnknownError
 from ..rejection import Error, any_of, collected, poisoned, refuse, rejected
 from .frames import Axis, Frame, current, entered, outside
 from .values import Lanes, agreed, align, combine, full, operand
@@ -217,7 +218,13 @@ def _vmap(
     for axis in reversed(axes):
         of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
     # NumPy's arrays are no constants that JAX's functions with derivatives of their own take inside of a vmap
-    out, flag = of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
+    try:
+        out, flag = of_lanes(*(jax.numpy.asarray(values[i].data) for i in varying))
+    except (
+        jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError,
+        jax.errors.TracerIntegerConversionError, jax.errors.NonConcreteBooleanIndexError, StanUnknownError,
+    ):  # fmt: skip
+        return _loop(function, values, axes, masked)  # what comes from data is known again
     return out, [] if flag is None else [(flag, rejected)]
 
 
@@ -327,8 +334,7 @@ def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
     """Random numbers that are drawn anew for every lane of the frame."""
     random, *rest = arguments
     values = [operand(a, Frame(frame.axes)) for a in rest]
-    law = function.distribution
-    if law is not None and is_elementwise(law) and values and all(rank_of(v) == 0 for v in values):
+    if function.is_componentwise and all(rank_of(v) == 0 for v in values):
         arrays = [full(v, frame) for v in values]
         with outside():
             return Lanes(function(random, *arrays), frame.axes, frame.mask)
