@@ -1,0 +1,194 @@
+"""Programs from the wild: `python -m tests.wild FOLDER [--stanc PATH ...]` tries every Stan program below a folder.
+
+What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. Where stanli can
+run it, on the data beside it or else on mock data that stanc makes, log density and gradient must be Stan's at two
+points. Programs stand alone: one process for each, of limited time. What falls short is printed, then the counts.
+"""
+from __future__ import annotations
+
+import argparse
+import collections
+import hashlib
+import importlib.util
+import json
+import multiprocessing
+import re
+import subprocess
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import stanimport
+from stanimport.inference import read_data, tuples
+
+POINTS, RELATIVE = 2, 1e-5  # of ill-conditioned covariances and solvers, too
+SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
+INCLUDED = re.compile(r'^\s*#include\s+[<"]?([^\s>"]+)', re.MULTILINE)
+
+
+def include_paths(program: Path, root: Path) -> list[Path]:
+    """The program's folder and those above it in which one of its includes lies."""
+    names = INCLUDED.findall(program.read_text(errors="replace"))
+    above = [p for p in program.parents if p.is_relative_to(root)]
+    folders = [f for p in above for f in (p, p / "include", p / "chunks", p / "functions") if f.is_dir()]
+    found = [f for f in folders if any((f / n.lstrip("/")).is_file() for n in names)]
+    return found or [program.parent]
+
+
+def canonical(program: Path, paths: list[Path], stancs: list[str]) -> str | None:
+    """The program in today's Stan, without includes, as the first stanc that accepts it prints it."""
+    for stanc in stancs:
+        command = [stanc, "--print-canonical", f"--include-paths={','.join(map(str, paths))}", str(program)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        if run.returncode == 0:
+            return run.stdout
+    return None
+
+
+def data_for(program: Path, text: str, stanc: str) -> dict | None:
+    """The data beside a program, else mock data."""
+    for path in (program.with_suffix(s) for s in SUFFIXES):
+        if path.is_file():
+            return read_data(path)
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "program.stan")
+        copy.write_text(text)
+        run = subprocess.run([stanc, "--debug-generate-data", str(copy)], capture_output=True, text=True, check=False)
+    return json.loads(run.stdout or "{}") if run.returncode == 0 else None
+
+
+def leaf_types(variables, prefix: str = ""):
+    """The names and types of variables, of tuples those of their items."""
+    for i, v in enumerate(variables, 1):
+        name = f"{prefix}.{i}" if prefix else v.name
+        yield from leaf_types(v.items, name) if v.items else [(name, v.type)]
+
+
+def stan_order(variables, shapes: dict[str, tuple[int, ...]]) -> np.ndarray:
+    """Of each entry of our points, where it stands in Stan's, which has matrices by columns."""
+    kinds = dict(leaf_types(variables))
+    out, start = [], 0
+    for name, shape in shapes.items():
+        at = np.arange(start, start + int(np.prod(shape)))
+        if kinds.get(name, "").endswith("matrix") and len(shape) >= 2:
+            at = at.reshape(*shape[:-2], shape[-1], shape[-2]).swapaxes(-1, -2).ravel()
+        out.append(at)
+        start += at.size
+    return np.concatenate(out) if out else np.zeros(0, int)
+
+
+def densities(module, backend: str, data: dict, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
+    """Log density and gradient at Stan's unconstrained points."""
+    if backend == "numpyro":
+        from stanimport.inference import LogProb
+
+        density = LogProb(module, data)
+        order = stan_order(module.stan.parameters, density._posterior.shapes)
+        found = [density.at(p[order]) for p in points]
+    else:
+        found, order = _on_torch(module, data, points)
+    return [(float(f[0]), _back(np.asarray(f[1]), order)) for f in found]
+
+
+def _back(gradient: np.ndarray, order: np.ndarray) -> np.ndarray:
+    out = np.empty(len(order))
+    out[order] = gradient
+    return out
+
+
+def _on_torch(module, data: dict, points: list[np.ndarray]):
+    import torch
+
+    from stanimport.inference.pyro_methods import Density
+
+    torch.set_default_dtype(torch.float64)
+    density, found = Density(module, data), []
+    names = [n for n in tuples.leaf_names(module.stan.parameters) if n in density.shapes]
+    density.shapes = {n: density.shapes[n] for n in names}
+    order = stan_order(module.stan.parameters, density.shapes)
+    for p in points:
+        at = torch.tensor(p[order], requires_grad=True)
+        value = density(at)
+        found.append((value.item(), torch.autograd.grad(value, at)[0].numpy() if len(p) else np.zeros(0)))
+    return found, order
+
+
+def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
+    """How a program fares, and why."""
+    import stanli
+
+    paths = include_paths(program, root)
+    text = canonical(program, paths, stancs)
+    if text is None:
+        return "refused by stanc", ""
+    schemes = [(b, s) for b in ("numpyro", "pyro") for s in ("comprehensive", "mixed")]
+    modules = {(b, s): stanimport.load(program, backend=b, scheme=s, include_paths=paths) for b, s in schemes}
+    data = data_for(program, text, stancs[0])
+    if data is None:
+        return "translated, no data", ""
+    try:
+        model = stanli.Model(stan_code=text, data=data)
+        points = list(np.random.default_rng(1).uniform(-0.7, 0.7, (POINTS, model.n_unconstrained)))
+        stans = [model.log_prob_grad(p) for p in points]
+    except RuntimeError as e:
+        return "translated, Stan gives no density", str(e)
+    for backend in ("numpyro", "pyro"):
+        ours = densities(modules[backend, "mixed"], backend, data, points)
+        rises = [np.subtract(x[1][0], x[0][0]) for x in (ours, stans)]  # Stan's value lacks constants
+        pairs = [(rises[0], rises[1], abs(stans[0][0])), *((a[1], b[1], 0.0) for a, b in zip(ours, stans))]
+        for a, b, scale in pairs:
+            most = max(scale, np.abs(b).max(initial=1e-3))
+            if not (np.abs(np.subtract(a, b)) <= RELATIVE * most).all():
+                return "differs", f"{backend}: {np.ravel(a)[:3]} for {np.ravel(b)[:3]}"
+    return "equal", ""
+
+
+def _alone(send, program: Path, root: Path, stancs: list[str]) -> None:
+    warnings.simplefilter("ignore")
+    try:
+        send.send(compared(program, root, stancs))
+    except Exception as e:
+        send.send(("fails", f"{type(e).__name__}: {e}".partition("\n")[0]))
+
+
+def outcome(program: Path, root: Path, stancs: list[str], limit: float) -> tuple[str, str]:
+    receive, send = multiprocessing.Pipe(False)
+    process = multiprocessing.get_context("fork").Process(target=_alone, args=(send, program, root, stancs))
+    process.start()
+    send.close()
+    try:
+        return receive.recv() if receive.poll(limit) else ("no answer in time", "")
+    except EOFError:
+        return "crashes", ""
+    finally:
+        process.kill()
+        process.join()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--stanc", action="append", default=[], help="a stanc, the newest first")
+    parser.add_argument("--limit", type=float, default=90, help="seconds for one program")
+    options = parser.parse_args()
+    programs = sorted(options.folder.rglob("*.stan"))
+    if not programs or importlib.util.find_spec("stanli") is None:
+        raise SystemExit(f"skipped: no programs in {options.folder}, or no stanli")
+    stancs = options.stanc or [str(Path(importlib.util.find_spec("httpstan").origin).with_name("stanc"))]
+    counts, seen = collections.Counter(), set()
+    for program in programs:
+        digest = hashlib.sha256(program.read_bytes()).digest()
+        if digest in seen:
+            continue
+        seen.add(digest)
+        status, why = outcome(program, options.folder, stancs, options.limit)
+        counts[status] += 1
+        if status in ("differs", "fails", "crashes", "no answer in time"):
+            print(f"{program.relative_to(options.folder)}: {status}: {why}", flush=True)
+    print(f"{len(seen)} programs: " + ", ".join(f"{n} {s}" for s, n in counts.most_common()))
+
+
+if __name__ == "__main__":
+    main()
