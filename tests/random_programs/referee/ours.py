@@ -49,7 +49,8 @@ def outcomes(
             evaluate = (_numpyro if backend == "numpyro" else _pyro)(module, data, jit)
             return [evaluate(p) for p in points]
     except Exception as e:
-        return [Outcome(rejected=f"{type(e).__name__}: {e}")] * len(points)
+        said = "; ".join([f"{type(e).__name__}: {e}", *getattr(e, "__notes__", ())])
+        return [Outcome(rejected=said)] * len(points)
 
 
 @contextlib.contextmanager
