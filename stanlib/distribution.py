@@ -178,6 +178,10 @@ class Distribution:
             if is_of_data((arguments[i],)):
                 domain.check(namespace(()), f"{self.name}_{self.density}", name, arguments[i])
 
+    def guard_parameters(self, arguments: Sequence[Any]) -> None:
+        """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
+        guard(namespace(arguments), f"{self.name}_{self.density}", arguments, self._density_checks)
+
     def check_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
         domain = self.variate.get(method)

@@ -13,7 +13,15 @@ from contextvars import ContextVar
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from .errors import Place, StanDataError, StanError, StanRuntimeError, StanTracingError, StanUnsupportedError
+from .errors import (
+    Place,
+    StanDataError,
+    StanError,
+    StanIndexError,
+    StanRuntimeError,
+    StanTracingError,
+    StanUnsupportedError,
+)
 
 if TYPE_CHECKING:
     from .program import Program
@@ -21,6 +29,11 @@ if TYPE_CHECKING:
 Handle = tuple["Program", CodeType, int]  # a program, and an instruction of its code
 
 _running: ContextVar[tuple[Program, str] | None] = ContextVar("running", default=None)
+_MISFITS = (  # what the array libraries say of operands whose sizes differ
+    "dot_general requires contracting", "ncompatible shapes for broadcasting", "could not be broadcast together",
+    "size mismatch", "shapes cannot be multiplied", "mismatch in its core dimension", "must match the size of tensor",
+    "inconsistent tensor size",
+)  # fmt: skip
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
 
 
@@ -86,8 +99,10 @@ def _translated(error: Exception) -> StanError:
     if any(c.__name__ == "JAXTypeError" for c in type(error).__mro__):
         message = "a value that is known only at run time decides a size or a choice here: this can't be compiled"
         return StanTracingError(message)
-    kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
     message = str(error).strip().partition("\n")[0]
+    if any(words in message for words in _MISFITS):
+        return StanIndexError(f"the sizes of the operands don't go together: {message}")
+    kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
     return kind(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 

@@ -12,7 +12,7 @@ from stanlib.types import VOID, Type
 
 from ..ir.fresh import Fresh, stem
 from ..middle import gprob
-from ..passes import ownership
+from ..passes import binding_times, ownership
 from ..passes.callees import Functions
 from ..passes.effects import rejects
 from ..passes.surroundings import Prepare, Surroundings, sizes_of
@@ -110,4 +110,5 @@ class UserFunctions:
         times = around.times(body)
         statements = Statements(Expressions(names, times, self, self.traces), effects, self.fresh)
         statements.ownership = ownership.analyse(body, times)
+        statements.assigned = binding_times.assigned_names(body)
         return statements, body

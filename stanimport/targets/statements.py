@@ -37,6 +37,8 @@ class Statements:
         self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
         self.lanes: list[str] = []  # the loops around whose iterations run as lanes
         self.ownership = Ownership()
+        self.assigned: frozenset[str] | set[str] = frozenset()  # what the body assigns to after its declaration
+        self.sizes: dict[str, gprob.Sized] = {}  # of the variables that it declares
         self.sites: dict[str, str] = {}  # the parameters that the body samples
         self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
 
@@ -58,6 +60,7 @@ class Statements:
 
     def declare(self, s: gprob.Declare, b: Builder) -> list[ast.stmt]:
         name = self.names[s.name]
+        self.sizes[s.name] = s.sized
         if s.value is not None:
             return [b.assign(name, self._owned(s.value, self._fitted(s, b), s.name))]
         made = self._unset(s.sized, b)
@@ -106,7 +109,7 @@ class Statements:
     def assign(self, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
         name, value = self.names[s.place.name], self._owned(s.value, self.expr(s.value), s.place.name)
         if not s.place.steps:
-            return [b.assign(name, value)]
+            return [b.assign(name, self._of_size(s.place.name, value, b))]
         shared = {} if s.over is None else {"over": b.name(self.names[s.over])}
         # what every lane has for itself gets an axis for them when assigned to: only what all share stays in place
         shared_by_all = not self.lanes or s.over == self.lanes[0]
@@ -114,6 +117,14 @@ class Statements:
             indices = [self.expr.one_index(i, b) for p in s.place.steps for i in p.indices]
             return [b.run(b.call("ppl.assign_in_place", b.name(name), value, *indices, **shared))]
         return [b.assign(name, self._updated(b.name(name), s.place.steps, value, b, shared))]
+
+    def _of_size(self, name: str, value: ast.expr, b: Builder) -> ast.expr:
+        """A value for a whole variable, checked against its declared sizes as far as these can't have changed."""
+        sized = self.sizes.get(name)
+        if sized is None or not sized.shape or sized.items:
+            return value
+        read = {n.name for n in traversal.walk(sized.shape) if isinstance(n, gprob.Var)}
+        return value if read & self.assigned else b.call("ppl.fit", value, self.shape(sized, b))
 
     def _updated(
         self, base: ast.expr, steps: Sequence[gprob.Step], value: ast.expr, b: Builder,

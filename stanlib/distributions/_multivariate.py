@@ -5,7 +5,8 @@ matrix that is data is inverted once, while the program is traced, and costs one
 """
 from __future__ import annotations
 
-from ..checks import SYMMETRY_TOLERANCE, same_size
+from ..arrays import is_of_data
+from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
 from ..errors import StanIndexError
 from ._terms import LOG_2_PI
@@ -14,40 +15,41 @@ UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation 
 
 
 def _is_symmetric(xp, m):
-    return bool(xp.all(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE))
+    return ~xp.any(asymmetric(xp, m))
 
 
 def _is_covariance(xp, m):
-    return _is_symmetric(xp, m) and not xp.any(xp.isnan(xp.cholesky(m)))
+    """Of a matrix that depends on parameters its symmetry alone: where it is not definite, the density is NaN."""
+    symmetric = _is_symmetric(xp, m)
+    return symmetric & ~xp.any(xp.isnan(xp.cholesky(m))) if is_of_data((m,)) else symmetric
 
 
 def _is_semidefinite(xp, m):
-    return _is_symmetric(xp, m) and bool(xp.all(xp.eigh(m)[0] >= -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))))
+    symmetric = _is_symmetric(xp, m)
+    least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))
+    return symmetric & xp.all(xp.eigh(m)[0] >= least) if is_of_data((m,)) else symmetric
 
 
 def _is_correlation(xp, m):
-    return _is_covariance(xp, m) and bool(xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE))
+    return _is_covariance(xp, m) & xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE)
 
 
 def _is_lower(xp, m):
-    return bool(xp.all(xp.triu(m, 1) == 0))
+    return xp.all(xp.triu(m, 1) == 0)
 
 
 def _is_factor(xp, m):
-    return _is_lower(xp, m) and bool(xp.all(xp.diagonal(m) > 0))
+    return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
 def _matrices(description, test):
-    """A domain of square matrices; sizes are checked apart.
-
-    Of traced matrices nothing is asked: where they are not positive definite, the density is NaN by itself.
-    """
+    """A domain of square matrices; sizes are checked apart."""
 
     def inside(xp, m):
         rows, columns = xp.shape(m)
-        return rows == 0 or rows != columns or test(xp, m)
+        return xp.asarray(rows == 0 or rows != columns or test(xp, m))
 
-    return Domain(description, inside, traced=False)
+    return Domain(description, inside)
 
 
 COVARIANCE = _matrices("symmetric and positive definite", _is_covariance)

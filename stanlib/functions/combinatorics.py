@@ -4,10 +4,13 @@ Source: Stan Functions Reference, "Combinatorial functions".
 """
 from __future__ import annotations
 
-from ..checks import elementwise, known, of_reals
+from functools import partial
+
+from ..checks import elementwise, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, guard, or_nan
 from ..errors import StanDomainError
 from ..registry import stan_function
+from ..rejection import refuse
 
 AT_LEAST_MINUS_1 = or_nan("greater than or equal to -1", lambda xp, x: x >= -1)
 LARGEST_INT = 2147483647
@@ -21,9 +24,13 @@ def choose(xp, n, k):
     inside = k <= n
     k = xp.where(inside, k, 0)
     count = xp.where(inside, xp.exp(_lchoose(xp, n, k)) + 0.5, 0.0)
-    if xp.is_concrete(count) and not (known(xp, count) < LARGEST_INT + 1.0).all():
-        raise StanDomainError(f"choose: n choose k is {count.max():g}, but must be less than or equal to {LARGEST_INT}")
+    refuse((count < LARGEST_INT + 1.0) == 0, partial(_too_many, xp, count))
     return xp.integer(xp.floor(count))
+
+
+def _too_many(xp, count):
+    shown = "" if xp.known(count) is None else f" is {xp.known(count).max():g}, but"
+    return StanDomainError(f"choose: n choose k{shown} must be less than or equal to {LARGEST_INT}")
 
 
 @stan_function("R lchoose(T1 n, T2 k)", examples=[(10, 3), (1e8, 2.5)])

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import sys
 
+from ..arrays import is_of_data
 from ..registry import stan_function
 
 
@@ -57,7 +58,7 @@ def machine_precision(xp):
 
 def as_int(xp, truth):
     """0 or 1: a Python int where the value is known."""
-    return int(truth) if xp.is_concrete(truth) and xp.ndim(truth) == 0 else xp.integer(truth)
+    return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
 @stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])

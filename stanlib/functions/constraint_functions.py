@@ -5,12 +5,14 @@ Every constraint of stanlib.constraints has three: `_constrain` maps unconstrain
 """
 from __future__ import annotations
 
+from functools import partial
+
 from .. import constraints, signatures
-from ..arrays import named
-from ..checks import known, nonempty, same_shape, same_size, size
+from ..checks import nonempty, same_shape, same_size, size
 from ..domains import FINITE, POSITIVE_FINITE
 from ..errors import StanDomainError
 from ..registry import Function, add
+from ..rejection import refuse
 
 
 def _transforms(to, back, record, examples, symbol="", domains=None):
@@ -77,11 +79,9 @@ def _checked_value(xp, name, record, y, given):
         same_size(name, "the rows of the matrix", *xp.shape(y)[-2:-1], "its columns", xp.shape(y)[-1])
     y = xp.real(y)
     given = xp.shape(y)[-2:] if record.name == "cholesky_factor_cov" else given
-    if all(map(xp.is_concrete, (y, *given))):
-        numpy = named("numpy")
-        if not numpy.all(record.check(numpy, *map(numpy.asarray, (y, *given)))):
-            wanted = record.description.format(**dict(zip(record.arguments, given)))
-            raise StanDomainError(f"{name}: the argument is {y}, but must be {wanted}!")
+    wanted = record.description.format(**dict(zip(record.arguments, given)))
+    error = partial(StanDomainError, f"{name}: the argument is {y}, but must be {wanted}!")
+    refuse(xp.asarray(record.check(xp, y, *given)) == 0, error)
     return y, given
 
 
@@ -90,10 +90,10 @@ def _check_bounds(xp, name, record, x, given):
     for bound in given:
         if xp.ndim(bound):
             same_shape(xp, name, x, bound)
-    if record.name == "lower_upper" and all(map(xp.is_concrete, given)):
-        lower, upper = (known(xp, b) for b in given)
-        if not (lower < upper).all():
-            raise StanDomainError(f"{name}: the lower bound {lower} must be less than the upper bound {upper}!")
+    if record.name == "lower_upper":
+        lower, upper = given
+        message = f"{name}: the lower bound {lower} must be less than the upper bound {upper}!"
+        refuse(xp.asarray(lower < upper) == 0, partial(StanDomainError, message))
 
 
 def _bounded(name, record, bounds, example, **options):

@@ -4,10 +4,13 @@ Source: Stan Functions Reference, "Array Operations", "Broadcast functions" and 
 """
 from __future__ import annotations
 
+from functools import partial
+
 from ..checks import index, size
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
 from ..registry import stan_function
+from ..rejection import refuse
 
 POSITIVE_SIZE = Domain("positive", lambda xp, x: x > 0, traced=False)
 
@@ -82,8 +85,8 @@ def _linspaced(xp, name, n, lower, upper):
 
 
 def _check_bounds(xp, name, lower, upper):
-    if xp.is_concrete(lower) and xp.is_concrete(upper) and not float(lower) <= float(upper):
-        raise StanDomainError(f"{name}: high is {upper}, but must be greater than or equal to {lower}")
+    message = f"{name}: high is {upper}, but must be greater than or equal to {lower}"
+    refuse((lower <= upper) == 0, partial(StanDomainError, message))
 
 
 _BOUNDS = {"lower": FINITE, "upper": FINITE}

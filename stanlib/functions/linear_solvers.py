@@ -1,10 +1,13 @@
 """Division by matrices and inverses. Source: Stan Functions Reference, "Linear algebra functions and solvers"."""
 from __future__ import annotations
 
-from ..arrays import named
-from ..checks import known, positive_definite, same_size, square, symmetric
+from functools import partial
+
+from ..arrays import is_of_data
+from ..checks import positive_definite, same_size, square, symmetric
 from ..errors import StanDomainError
 from ..registry import stan_function
+from ..rejection import refuse
 
 _SPD, _L, _B = [[2.0, 0.5], [0.5, 1.0]], [[2.0, 0.0], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
 
@@ -24,7 +27,7 @@ def _check(xp, name, a, rows):
 
 def _check_spd(xp, name, a):
     symmetric(xp, name, a)
-    if xp.is_concrete(a):
+    if is_of_data((a,)):
         positive_definite(xp, name, xp.cholesky(a))
 
 
@@ -88,8 +91,7 @@ def inverse_spd(xp, a):
 def chol2inv(xp, lower):
     """The inverse of L * L'."""
     n = square(xp, "chol2inv", lower)
-    if xp.is_concrete(lower) and named("numpy").triu(known(xp, lower), 1).any():
-        raise StanDomainError("chol2inv: the matrix is not lower triangular")
+    refuse(xp.triu(lower, 1) != 0, partial(StanDomainError, "chol2inv: the matrix is not lower triangular"))
     root = xp.solve_triangular(lower, xp.eye(n), lower=True)
     return xp.matmul(xp.transpose(root), root)
 

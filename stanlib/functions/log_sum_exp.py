@@ -4,6 +4,8 @@ Source: Stan Functions Reference, "Composed functions" and "Reductions".
 """
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..checks import of_reals, same_size
 from ..domains import FINITE, NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -41,7 +43,7 @@ def log_mix(xp, theta, lambda1, lambda2):
 @stan_function(
     *each("real log_mix({t} theta, (vector|row_vector|array[] real) lambda)", _VECTORS),
     *each("real log_mix({t} theta, (array[] vector|array[] row_vector) lambda)", _VECTORS),
-    domains={"theta": PROBABILITY, "lambda": FINITE},
+    domains={"theta": PROBABILITY, "lambda": replace(FINITE, traced=True)},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )
 def log_mix_of_vectors(xp, theta, lambda_):

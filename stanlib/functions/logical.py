@@ -5,6 +5,7 @@ Source: Stan Functions Reference, "Logical functions"; Stan Reference Manual, "C
 """
 from __future__ import annotations
 
+from ..arrays import is_of_data
 from ..registry import stan_function
 
 _NUMBERS = [f"int {{name}}({a} x, {b} y)" for a in ("int", "real") for b in ("int", "real")]
@@ -16,7 +17,7 @@ def _named(name, texts):
 
 
 def _as_int(xp, truth):
-    return int(truth) if xp.is_concrete(truth) and xp.ndim(truth) == 0 else xp.integer(truth)
+    return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
 @stan_function(

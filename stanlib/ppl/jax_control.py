@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import StanError
+from ..errors import StanError, StanIndexError
 from ..lanes import control as in_lanes
 from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
@@ -360,7 +360,21 @@ def _merge(a: Any, b: Any) -> Any:
         return tuple(_merge(x, y) for x, y in zip(a, b))
     if type(a) is Lanes or type(b) is Lanes:
         return _merge_lanes(a, b)
-    return jax.ShapeDtypeStruct(jnp.broadcast_shapes(a.shape, b.shape), jnp.result_type(a.dtype, b.dtype))
+    return jax.ShapeDtypeStruct(_common_shape(a.shape, b.shape), jnp.result_type(a.dtype, b.dtype))
+
+
+def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
+    """The shape of a value that comes from either of two paths, which must be one; a number stands for any shape.
+
+    Raises:
+        StanIndexError: naming both shapes.
+    """
+    if a and b and tuple(a) != tuple(b):
+        raise StanIndexError(
+            f"a condition that depends on parameters chooses between values of shapes {tuple(a)} and {tuple(b)}, "
+            "which must be the same for JAX to compile it"
+        )
+    return tuple(a or b)
 
 
 def _merge_lanes(a: Any, b: Any) -> Lanes:
@@ -368,7 +382,7 @@ def _merge_lanes(a: Any, b: Any) -> Lanes:
     union = [x for v in (a, b) if type(v) is Lanes for x in v.axes]
     axes = tuple(x for x in current().axes if x in union)
     data = [v.data if type(v) is Lanes else v for v in (a, b)]
-    event = jnp.broadcast_shapes(*(v.event if type(v) is Lanes else v.shape for v in (a, b)))
+    event = _common_shape(*(v.event if type(v) is Lanes else v.shape for v in (a, b)))
     shape = tuple(x.size for x in axes) + tuple(event)
     return Lanes(jax.ShapeDtypeStruct(shape, jnp.result_type(data[0].dtype, data[1].dtype)), axes)
 

@@ -61,7 +61,10 @@ def take_up(law: Any, value: Any) -> None:
     base = getattr(law, "base", law)
     if hasattr(base, "record"):
         record = base.record
-        record.check_variate(namespace((value, *base.arguments)), record.density, value, base.arguments)
+        xp = namespace((value, *base.arguments))
+        record.check_variate(xp, record.density, value, base.arguments)
+        if 0 in xp.shape(value):  # there is no density that the parameters could make -inf
+            record.guard_parameters(base.arguments)
     if hasattr(law, "rejected"):
         flag = pending()
         law.rejected = NEVER if flag is None else flag

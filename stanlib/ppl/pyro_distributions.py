@@ -105,7 +105,8 @@ def _native_class(record: records.Distribution) -> Any:
         named = dict(zip(record.argument_names, arguments))
         given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
         keywords = {k: named[a] for k, a in native.keywords.items()}
-        base.__init__(self, *given, **keywords, validate_args=False)
+        with pyro_distributions.validation_enabled(False):  # else Pyro raises for what Stan rejects draws for
+            base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
 
     def log_prob(self: Any, value: Any) -> Any:
