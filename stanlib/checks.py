@@ -10,7 +10,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from .arrays import named
+from .arrays import is_of_data, named
 from .errors import StanDomainError, StanIndexError
 from .rejection import refuse
 
@@ -78,14 +78,15 @@ def size(function: str, name: str, n: Any) -> int:
     return n
 
 
-def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> None:
-    """An index from 1 to n."""
+def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> Any:
+    """An index from 1 to n; one that depends on parameters, and rejects the draw, moved into the range."""
 
     def error() -> StanIndexError:
         of = f" for {what}" if what else ""
         return StanIndexError(f"{function}: index {i} out of range{of}; expecting index to be between 1 and {n}")
 
     refuse((i < 1) | (i > n), error)
+    return i if is_of_data((i,)) or not n else xp.minimum(xp.maximum(i, 1), n)
 
 
 def symmetric(xp: ModuleType, function: str, m: Any) -> int:

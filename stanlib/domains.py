@@ -43,7 +43,9 @@ class Domain:
 
     def replaced(self, xp: ModuleType, bad: Any, x: Any) -> Any:
         """x with a number of the domain for what is outside, where the domain tells one."""
-        return x if self.safe is None else xp.where(bad, self.safe, x)
+        if self.safe is None:
+            return x
+        return xp.where(bad, int(self.safe) if xp.is_integer(x) else self.safe, x)
 
 
 def or_nan(description: str, test: Callable[[ModuleType, Any], Any], safe: float | None = None) -> Domain:

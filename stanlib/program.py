@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import batches, networks, places
-from .errors import StanDataError
+from .errors import StanDataError, StanDomainError, StanIndexError, StanReject
 from .lanes import frames
-from .rejection import collected, explaining, poisoned, rejecting_draws
+from .rejection import collected, explaining, is_error_of_data, poisoned, rejecting_draws
 
 if TYPE_CHECKING:
     from .backend import Backend
@@ -167,8 +167,14 @@ class Model(StanFunction):
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             given = self.data.prepare(rest)
             with batches.call_with(self.program, self.totals, given), collected() as rejections:
-                self._run(**self._named(given))
-                self._rejected(rejections.take())
+                try:
+                    self._run(**self._named(given))
+                except (StanDomainError, StanIndexError, StanReject):
+                    if is_error_of_data(rejections):
+                        raise
+                    self._rejected(True)
+                else:
+                    self._rejected(rejections.take())
 
     def _rejected(self, flag: Any) -> None:
         """Draws for which a condition holds that no site of the program has taken up are rejected."""

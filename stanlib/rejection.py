@@ -19,6 +19,7 @@ from .lanes import frames
 
 Error = Callable[[], StanError]
 
+_current: ContextVar["Rejections | None"] = ContextVar("rejections", default=None)
 _explaining: ContextVar[bool] = ContextVar("explaining", default=False)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 
@@ -26,11 +27,13 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 class Rejections:
     """The conditions under which a draw is rejected, as the code of one function meets them.
 
-    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane.
+    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane. `decided`
+    tells whether Python took a branch because of parameters.
     """
 
     def __init__(self, of_lanes: bool = False):
-        self.of_lanes = of_lanes
+        self.of_lanes, self.decided = of_lanes, False
+        self.around = _current.get()
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
 
@@ -46,7 +49,12 @@ class Rejections:
         return joined
 
 
-_current: ContextVar[Rejections | None] = ContextVar("rejections", default=None)
+def decided(condition: Any) -> Any:
+    """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
+    found = _current.get()
+    while found is not None:
+        found.decided, found = True, found.around
+    return condition
 
 
 @contextlib.contextmanager
@@ -83,6 +91,11 @@ def explaining() -> Iterator[None]:
 def is_error() -> bool:
     """Whether a rejection here is an error."""
     return not _quiet.get()
+
+
+def is_error_of_data(found: Rejections) -> bool:
+    """Whether an error that was raised in a model is one of data alone, and not of the draw."""
+    return not found.decided or _explaining.get()
 
 
 def refuse(bad: Any, error: Error) -> Any:

@@ -76,7 +76,13 @@ class Expressions:
         return bool(self.varying) and (mentions(e, self.varying) or self.times.draws(e))
 
     def condition(self, e: gprob.Expr) -> ast.expr:
-        """An expression that only its truth matters of: comparisons stay Python's."""
+        """An expression that only its truth matters of; one on parameters tells that it decides what Python runs."""
+        if not self.traces and self.times.is_dynamic(e) and not isinstance(e, gprob.Logical):
+            return Builder(e.span).call("ppl.decided", self._condition(e))
+        return self._condition(e)
+
+    def _condition(self, e: gprob.Expr) -> ast.expr:
+        """Comparisons stay Python's."""
         b = Builder(e.span)
         if isinstance(e, gprob.Apply) and e.function.operator in _COMPARISONS and len(e.arguments) == 2:
             if not self.times.is_dynamic(e) or all(is_scalar(a.type) for a in e.arguments):

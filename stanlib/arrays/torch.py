@@ -295,7 +295,7 @@ def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def call(*args: Any) -> Any:
-        return concrete(*args) if _reference(args) is None else f(sys.modules[__name__], *reals(args))
+        return _scalar(concrete(*args)) if _reference(args) is None else f(sys.modules[__name__], *reals(args))
 
     return call
 

@@ -14,7 +14,7 @@ REAL_CONTAINERS = ("vector", "row_vector", "matrix")
 COMPLEX_CONTAINERS = ("complex_vector", "complex_row_vector", "complex_matrix")
 CONTAINERS = REAL_CONTAINERS + COMPLEX_CONTAINERS
 SCALARS = ("int", "real", "complex")
-NONZERO = Domain("nonzero", lambda xp, x: x != 0, traced=False)
+NONZERO = Domain("nonzero", lambda xp, x: x != 0, safe=1)
 
 
 def _same(name, types):

@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Slicing and blocking functions".
 """
 from __future__ import annotations
 
+from ..arrays import is_of_data
 from ..checks import index, size
 from ..registry import stan_function
 
@@ -12,7 +13,7 @@ _MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 def _pick(xp, x, i, axis):
     """Row or column i of a matrix; an index known only at run time takes a gather."""
-    if xp.is_concrete(i):
+    if is_of_data((i,)):
         return x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
     return xp.take(x, i - 1, axis=axis)
 
@@ -20,9 +21,11 @@ def _pick(xp, x, i, axis):
 def _part(xp, name, what, x, start, count, axis=0):
     """`count` rows or columns from `start`; Stan looks at the first index even where there is none to take."""
     count, n = size(name, "size", count), xp.shape(x)[axis]
-    index(xp, name, start, n, what)
-    if not xp.is_concrete(start):
-        return xp.take(x, start - 1 + xp.convert((xp.arange(count), start))[0], axis=axis)
+    start = index(xp, name, start, n, what)
+    if not is_of_data((start,)):
+        if count:
+            start = index(xp, name, start + count - 1, n, f"the end of {what}") - count + 1
+        return xp.take(x, xp.maximum(start - 1, 0) + xp.convert((xp.arange(count), start))[0], axis=axis)
     start = int(start)
     if count:
         index(xp, name, start + count - 1, n, f"the end of {what}")
@@ -53,7 +56,7 @@ def segment(xp, v, i, n):
 
 @stan_function("vector col(matrix m, int n)", "complex_vector col(complex_matrix m, int n)", examples=[(_MATRIX, 3)])
 def col(xp, m, n):
-    index(xp, "col", n, xp.shape(m)[1], "columns")
+    n = index(xp, "col", n, xp.shape(m)[1], "columns")
     return _pick(xp, m, n, 1)
 
 
@@ -61,7 +64,7 @@ def col(xp, m, n):
     "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)]
 )
 def row(xp, m, n):
-    index(xp, "row", n, xp.shape(m)[0], "rows")
+    n = index(xp, "row", n, xp.shape(m)[0], "rows")
     return _pick(xp, m, n, 0)
 
 
@@ -82,7 +85,7 @@ def block(xp, m, i, j, n_rows, n_cols):
     sizes=("n_rows",),
 )
 def sub_col(xp, m, i, j, n_rows):
-    index(xp, "sub_col", j, xp.shape(m)[1], "columns")
+    j = index(xp, "sub_col", j, xp.shape(m)[1], "columns")
     return _pick(xp, _part(xp, "sub_col", "rows", m, i, n_rows), j, 1)
 
 
@@ -93,7 +96,7 @@ def sub_col(xp, m, i, j, n_rows):
     sizes=("n_cols",),
 )
 def sub_row(xp, m, i, j, n_cols):
-    index(xp, "sub_row", i, xp.shape(m)[0], "rows")
+    i = index(xp, "sub_row", i, xp.shape(m)[0], "rows")
     return _pick(xp, _part(xp, "sub_row", "columns", m, j, n_cols, axis=1), i, 0)
 
 

@@ -32,7 +32,7 @@ def sort_indices_desc(xp, v):
 @stan_function(*each("int rank({t} v, int s)", _SORTABLE), examples=[([3.0, -1.0, 2.0], 1)])
 def rank(xp, v, s):
     """How many components are less than component s."""
-    index(xp, "rank", s, xp.shape(v)[0], "v")
+    s = index(xp, "rank", s, xp.shape(v)[0], "v")
     return xp.sum(xp.integer(v < xp.take(v, s - 1)))
 
 

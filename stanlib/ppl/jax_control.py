@@ -20,7 +20,7 @@ from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, combine, full
 from ..random.jax import JaxRandom
-from ..rejection import collected, poisoned, refuse, rejected, rejecting_draws
+from ..rejection import collected, decided, poisoned, refuse, rejected, rejecting_draws
 from . import jax_while
 from .jax_tracing import Traced
 
@@ -73,7 +73,7 @@ def _is_concrete(state: Any, *functions: Callable[..., Any]) -> bool:
 def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
     """The state after one of two branches."""
     if not is_traced(predicate):
-        return then(*state) if predicate else otherwise(*state)
+        return then(*state) if decided(predicate) else otherwise(*state)
     state = _arrays(state)
     with rejecting_draws():
         sides = [_Side(then, state), _Side(otherwise, state)]

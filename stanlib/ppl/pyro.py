@@ -22,7 +22,7 @@ from ..lanes.recurrences import run_in_python as recur  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..program import Program
 from ..random.torch import TorchRandom
-from ..rejection import pending
+from ..rejection import decided, pending  # noqa: F401
 from .laws import placed, take_up
 from .networks_pyro import call_network  # noqa: F401
 from .pyro_bounds import bound, recorded  # noqa: F401
@@ -132,7 +132,7 @@ def _weigh(name: str, value: torch.Tensor) -> None:
 
 def reject_draws(flag: Any) -> None:
     """The log density is -inf if the flag is true."""
-    pyro.factor("rejected__", torch.where(flag, -torch.inf, 0.0))
+    pyro.factor("rejected__", torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
