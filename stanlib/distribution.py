@@ -35,7 +35,7 @@ from .arrays import is_of_data, namespace
 from .domains import Domain, guard, outside
 from .errors import StanIndexError
 from .registry import Function
-from .rejection import collected
+from .rejection import collected, is_explaining, refuse
 from .types import dimensions
 
 
@@ -152,7 +152,9 @@ class Distribution:
     def _inside(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
         kept, bad = list(arguments), []
-        for i, wrong, domain, _ in outside(xp, f"{self.name}_{self.density}", arguments, self._density_checks):
+        for i, wrong, domain, error in outside(xp, f"{self.name}_{self.density}", arguments, self._density_checks):
+            if is_explaining():
+                refuse(wrong, error)
             kept[i] = domain.replaced(xp, wrong, kept[i])
             own = min(self.dims[i + 1], xp.ndim(wrong))
             bad.append(xp.any(wrong, axis=tuple(range(-own, 0))) if own else wrong)

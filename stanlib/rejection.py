@@ -93,6 +93,11 @@ def is_error() -> bool:
     return not _quiet.get()
 
 
+def is_explaining() -> bool:
+    """Whether what rejects the draw is asked for as an error."""
+    return _explaining.get()
+
+
 def is_error_of_data(found: Rejections) -> bool:
     """Whether an error that was raised in a model is one of data alone, and not of the draw."""
     return not found.decided or _explaining.get()

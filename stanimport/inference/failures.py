@@ -12,6 +12,7 @@ from numpyro import handlers
 from numpyro.primitives import Messenger
 
 from stanlib.errors import StanError
+from stanlib.rejection import explaining
 
 from .posterior import Posterior, is_term, log_prob
 from .precision import TRACING, double_precision
@@ -55,13 +56,14 @@ def explain(posterior: Posterior, point: np.ndarray) -> tuple[str, int | None]:
             return f"{outside[0]} is {_shown(parameters[outside[0]])}", _declared(posterior, outside[0])
         watched = _Lines(posterior.module.model, posterior.module.model.function.__code__.co_filename)
         try:
-            sites = _sites(watched, posterior.inputs, parameters)
+            with explaining():
+                sites = _sites(watched, posterior.inputs, parameters)
+                reasons = ((_reason(n, s, watched.lines, program), watched.lines.get(n)) for n, s in sites.items())
+                found = next((r for r in reasons if r[0]), None)
         except StanError as e:
-            return _thrown(e, program)
-        for name, site in sites.items():
-            reason = _reason(name, site, watched.lines, program)
-            if reason:
-                return reason, watched.lines.get(name)
+            return str(e), None if e.place is None else e.place.line
+        if found is not None:
+            return found
     return _gradient(posterior, point), None
 
 
@@ -75,20 +77,10 @@ def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any])
 
 def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], program: Any) -> str:
     """What is wrong with the log density of a site; nothing if it is finite."""
-    try:
-        value = float(np.sum(np.asarray(log_prob(site))))
-    except StanError as e:
-        return f"{e}{_quoted(program, lines.get(name))}"
+    value = float(np.sum(np.asarray(log_prob(site))))
     if np.isfinite(value):
         return ""
     return f"the log density of {name.split('__')[0]}{_quoted(program, lines.get(name))} is {value}"
-
-
-def _thrown(error: StanError, program: Any) -> tuple[str, int | None]:
-    notes = " ".join(getattr(error, "__notes__", ()))
-    line = notes.rpartition("line ")[2]
-    number = int(line) if line.isdigit() else None
-    return f"{error}{_quoted(program, number)}", number
 
 
 def _quoted(program: Any, line: int | None) -> str:
