@@ -60,8 +60,19 @@ def test_there_are_cases_of_every_kind():
     assert sum(any(thrown for _, thrown in of_stan(c)) for c in made) > 0.9 * len(made)
 
 
+@pytest.fixture
+def x64_everywhere():
+    """JAX in double precision in all threads: those that call the host back too."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    jax.config.update("jax_enable_x64", True)
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
 @pytest.mark.parametrize("part", range(4))
-def test_compiled_log_densities(part, x64):
+def test_compiled_log_densities(part, x64_everywhere):
     """All but the distribution functions, whose arguments are checked by the same code."""
     import jax
     from numpyro.infer.util import log_density
