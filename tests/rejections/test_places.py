@@ -40,12 +40,12 @@ def test_errors_of_array_libraries_become_ours_with_the_stan_line(backend, monke
     from stanlib import registry
 
     def fails(xp, x):
-        raise TypeError("dot_general requires contracting dimensions to have the same shape")
+        raise TypeError("unsupported operand")
 
     for library in ("numpy", "jax", "torch"):
         monkeypatch.setitem(registry.by_symbol("inv_logit").overrides, library, fails)
     module = stanimport.loads("generated quantities {\n  real x = 1;\n  real y = 2 + inv_logit(x);\n}", backend=backend)
-    with pytest.raises(StanRuntimeError, match="TypeError: dot_general requires") as caught:
+    with pytest.raises(StanRuntimeError, match="TypeError: unsupported operand") as caught:
         module.generated_quantities()
     assert "`inv_logit(x)`" in str(caught.value) and "line 3, column 16" in str(caught.value)
     assert type(caught.value.__cause__) is TypeError
