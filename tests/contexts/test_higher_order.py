@@ -8,6 +8,7 @@ import pytest
 from programs import double
 
 import stanimport
+from stanlib import registry
 
 FUNCTIONS = """
   vector decay(real t, vector y, real k) { return -k * y; }
@@ -76,3 +77,15 @@ def test_higher_order(name, backend):
         ("loop", expected(ks)), ("own", expected(ks)), ("some", expected(ks) * (w > 0)), ("branch", expected(ks[1]))
     ):  # fmt: skip
         np.testing.assert_allclose(got[context], wanted, rtol=1e-5, err_msg=context)
+
+
+# Tried with their solvers alone so far: the stiff solver's controls, and the embedded Laplace approximation.
+ELSEWHERE = ("ode_adjoint_tol_ctl", "laplace_", "generate_laplace_options")
+
+
+def test_every_record_is_tried_in_contexts():
+    import calls
+    import test_random
+
+    tried = {*CALLS, *(f.symbol for f in calls.functions()), *(f.symbol for f in test_random.RNGS)}
+    assert all(s.startswith(ELSEWHERE) for s in set(registry.SYMBOLS) - tried)
