@@ -134,6 +134,8 @@ def _value_like(f: registry.Function, arguments: Arguments, first: Arguments, wa
         return None
     if [np.asarray(a).dtype.kind for a in arguments] != [np.asarray(a).dtype.kind for a in first]:
         return None
+    if any(_is_hermitian(a) and not _is_hermitian(b) for a, b in zip(first, arguments)):
+        return None
     got = value_or_none(lambda: value(f, arguments))
     if got is None:
         return None
@@ -215,6 +217,10 @@ def lifted(t: Type) -> Type:
 
 def _shape(x: Any) -> Any:
     return tuple(map(_shape, x)) if isinstance(x, tuple) else np.shape(x)
+
+
+def _is_hermitian(x: Any) -> bool:
+    return np.ndim(x) == 2 and np.array_equal(x, np.conj(np.transpose(x)))
 
 
 def _is_finite(x: Any) -> bool:
