@@ -347,8 +347,27 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     if like is None:
         return _np.at_set(x, index, value)
     out = _tensor(x, like).clone()
-    out[_index(out, index)] = _tensor(value, like).to(out.dtype)
+    at, value = _index(out, index), _tensor(value, like).to(out.dtype)
+    if builtins_any(isinstance(i, torch.Tensor) for i in (at if isinstance(at, tuple) else (at,))):
+        return _at_set_last(out, at, value)
+    out[at] = value
     return out
+
+
+def _at_set_last(out: torch.Tensor, at: Any, value: torch.Tensor) -> torch.Tensor:
+    """`out[at] = value` where places may repeat: the last value counts, and it alone has a gradient.
+
+    torch keeps the last value, but hands the gradient of the place on to all of them.
+    """
+    places = torch.arange(out.numel(), device=out.device).reshape(out.shape)[at]
+    flat = places.reshape(-1).cpu().numpy()
+    last = len(flat) - 1 - np.unique(flat[::-1], return_index=True)[1]
+    if len(last) == len(flat):
+        out[at] = value
+        return out
+    chosen = torch.as_tensor(last, device=out.device)
+    values = value.expand(places.shape).reshape(-1)[chosen]
+    return out.reshape(-1).index_put((places.reshape(-1)[chosen],), values).reshape(out.shape)
 
 
 def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
