@@ -155,5 +155,5 @@ def test_sums_over_outcomes_need_known_counts_in_compiled_code():
     import jax
 
     f = registry.by_symbol("beta_neg_binomial_lcdf")
-    with pytest.raises(StanError, match="known when the program is compiled"):
+    with pytest.raises(StanError, match="known when a program is compiled"):
         jax.jit(lambda n: f(n, 1.0, 2.0, 3.0))(4)
