@@ -12,7 +12,7 @@ from typing import Any
 
 from .arrays import is_of_data, named
 from .errors import StanDomainError, StanIndexError
-from .rejection import refuse
+from .rejection import is_noted, refuse
 
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
@@ -93,7 +93,9 @@ def symmetric(xp: ModuleType, function: str, m: Any) -> int:
     """The size of a square matrix, which must be symmetric."""
     n = square(xp, function, m)
     if n > 1:
-        refuse(asymmetric(xp, m), lambda: _asymmetry(xp, function, m))
+        value = None if is_noted() else known(xp, m)
+        bad = asymmetric(xp, m) if value is None else asymmetric(named("numpy"), value)
+        refuse(bad, lambda: _asymmetry(xp, function, m))
     return n
 
 

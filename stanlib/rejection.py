@@ -103,6 +103,11 @@ def is_error_of_data(found: Rejections) -> bool:
     return not found.decided or _explaining.get()
 
 
+def is_noted() -> bool:
+    """Whether conditions on parameters are noted, for the log density: so it is while a model runs."""
+    return _current.get() is not None
+
+
 def refuse(bad: Any, error: Error) -> Any:
     """What Stan throws for: `bad` is true, or an array with a true component.
 

@@ -130,6 +130,10 @@ def total(value: gprob.Expr) -> gprob.Expr:
     """The sum of all components of what is added to the target."""
     if not is_scalar(value.type):
         value = gprob.Apply(scalar_of(value.type), value.span, registry.by_symbol("sum"), (value,))
+    return _as_real(value)
+
+
+def _as_real(value: gprob.Expr) -> gprob.Expr:
     return value if value.type == REAL else gprob.Promote(REAL, value.span, value)
 
 
@@ -153,14 +157,16 @@ def log_density(d: gprob.Distribution, value: gprob.Expr) -> gprob.Expr:
 def log_normalizer(d: gprob.Distribution, span: Span) -> gprob.Expr:
     """The log probability between the bounds of a truncation, summed over vectorised arguments."""
     name = d.lpdf.name if isinstance(d.lpdf, Function) else stem(d.lpdf)
-    below = d.lower
-    if below is not None and "_lpmf" in name:
+    below, above = d.lower, d.upper
+    if "_lpmf" not in name:
+        below, above = (None if b is None else _as_real(b) for b in (below, above))
+    elif below is not None:
         below = apply("subtract", INT, (below, gprob.int_const(1, span)))
-    if d.upper is None:
+    if above is None:
         assert below is not None and d.lccdf is not None
         return _call(d.lccdf, (below, *d.arguments), span)
     assert d.lcdf is not None
-    top = _call(d.lcdf, (d.upper, *d.arguments), span)
+    top = _call(d.lcdf, (above, *d.arguments), span)
     return top if below is None else apply("log_diff_exp", REAL, (top, _call(d.lcdf, (below, *d.arguments), span)))
 
 
