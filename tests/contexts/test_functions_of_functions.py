@@ -85,7 +85,7 @@ ELSEWHERE = ("ode_adjoint_tol_ctl", "laplace_", "generate_laplace_options")
 
 def test_every_record_is_tried_in_contexts():
     import calls
-    import test_random
+    import test_random_functions
 
-    tried = {*CALLS, *(f.symbol for f in calls.functions()), *(f.symbol for f in test_random.RNGS)}
+    tried = {*CALLS, *(f.symbol for f in calls.functions()), *(f.symbol for f in test_random_functions.RNGS)}
     assert all(s.startswith(ELSEWHERE) for s in set(registry.SYMBOLS) - tried)
