@@ -184,8 +184,10 @@ def double(backend: str) -> Iterator[None]:
 
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(before)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def _traced(module: Any, inputs: dict[str, Any], draw: dict[str, Any]) -> dict[str, np.ndarray]:

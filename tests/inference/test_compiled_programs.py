@@ -111,6 +111,7 @@ def test_a_second_fit_compiles_nothing_and_draws_the_same(compilations):
     assert first > 0
     again = draws(module, data(2), 7)
     draws(module, data(1), 3)
+    stanimport.sample(module, data(1), chains=2, iter_warmup=150, iter_sampling=80, thin=2, inits=0.5)
     assert len(compilations) == first
     programs.forget()
     np.testing.assert_array_equal(again, draws(module, data(2), 7))
