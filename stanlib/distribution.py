@@ -30,12 +30,13 @@ from functools import cached_property
 from types import ModuleType
 from typing import Any
 
-from . import registry, signatures
+from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .domains import Domain, guard, outside
 from .errors import StanIndexError
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
+from .supports import Region
 from .types import dimensions
 
 
@@ -69,7 +70,9 @@ class Distribution:
     lpdf or lpmf, and lcdf, lccdf, cdf and rng where there are such. `event_dims` tells how many trailing axes one
     observation has, `argument_dims` how many it has of each argument (0 if not named). `variate` holds, by the name
     of a method, the domain of the outcome or a function of the parameters that returns it. `logged` are parameters
-    outside of whose domain the density is NaN by itself, as it takes their logarithm.
+    outside of whose domain the density is NaN by itself, as it takes their logarithm. `symmetric_about` is the
+    parameter, or the number, that the law is symmetric about; a `circular` law is that of an angle, and none on the
+    whole line. `regions` adds what declarations can promise of arguments to what support and domains tell.
     """
 
     name: str
@@ -87,6 +90,9 @@ class Distribution:
     sizes: tuple[str, ...] = ()  # the arguments of the rng that decide the shape of what it draws
     logged: tuple[str, ...] = ()
     event_shape: Callable[..., tuple[int, ...]] | None = None  # of the parameters, where it is not that of their axes
+    symmetric_about: str | float | None = None
+    circular: bool = False
+    regions: Mapping[str, Region] = field(default_factory=dict)
 
     @property
     def density(self) -> str:
@@ -96,6 +102,17 @@ class Distribution:
     def argument_names(self) -> tuple[str, ...]:
         """The names of the parameters, without the variate."""
         return signatures.parse(self.texts[0]).argument_names[1:]
+
+    @property
+    def variate_name(self) -> str:
+        return signatures.parse(self.texts[0]).argument_names[0]
+
+    @cached_property
+    def declared_regions(self) -> tuple[Region | None, ...]:
+        """What a declaration can promise of the outcome, and of each parameter: None where there is nothing."""
+        of_outcome = supports.region(self.support) if self.density == "lpdf" and isinstance(self.support, str) else None
+        named = {n: d.region for n, d in self.domains.items()} | {self.variate_name: of_outcome} | dict(self.regions)
+        return tuple(named.get(n) for n in (self.variate_name, *self.argument_names))
 
     @cached_property
     def dims(self) -> tuple[int, ...]:
@@ -192,16 +209,14 @@ class Distribution:
         if not isinstance(domain, Domain):
             domain = domain(*arguments)
         if is_of_data(domain.bounds):
-            name = signatures.parse(self.texts[0]).argument_names[0]
-            domain.check(xp, f"{self.name}_{method}", name, y)
+            domain.check(xp, f"{self.name}_{method}", self.variate_name, y)
 
     def refuse_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
         domain = self.variate.get(method)
         if domain is not None:
             domain = domain if isinstance(domain, Domain) else domain(*arguments)
-            name = signatures.parse(self.texts[0]).argument_names[0]
-            guard(xp, f"{self.name}_{method}", (y,), [(0, name, domain)])
+            guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
 
 
 DISTRIBUTIONS: dict[str, Distribution] = {}
@@ -212,7 +227,8 @@ def stan_distribution(
     domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
     argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Domain | Callable[..., Domain]] | None = None,
     examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
-    event_shape: Callable[..., tuple[int, ...]] | None = None,
+    event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
+    circular: bool = False, regions: Mapping[str, Region] | None = None,
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -224,7 +240,7 @@ def stan_distribution(
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
-            tuple(sizes), tuple(logged), event_shape,
+            tuple(sizes), tuple(logged), event_shape, symmetric_about, circular, dict(regions or {}),
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)

@@ -7,9 +7,11 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
+from . import supports
 from .arrays import is_of_data, named, namespace
 from .errors import StanDomainError
 from .rejection import refuse
+from .supports import Region
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Domain:
     traced: bool = True  # whether to look at containers known only at run time too; not where NaN comes by itself
     bounds: tuple[Any, ...] = ()  # what the test compares with, if that was computed
     safe: float | None = None  # a number inside, which stands in for what is outside so that gradients stay finite
+    region: Region | None = None  # what a declaration can promise of it
 
     def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a value that is known is inside."""
@@ -94,14 +97,22 @@ def _name(xp: ModuleType, argument: str, inside: Any, x: Any) -> str:
     return f"{argument}[{at[0] + 1}] is {x[at]}" if at else f"{argument} is {x}"
 
 
-POSITIVE = Domain("positive", lambda xp, x: x > 0, safe=1.0)
-POSITIVE_FINITE = Domain("positive finite", lambda xp, x: (x > 0) & (x < xp.inf), safe=1.0)
-NONNEGATIVE = Domain("nonnegative", lambda xp, x: x >= 0, safe=1.0)
+POSITIVE = Domain("positive", lambda xp, x: x > 0, safe=1.0, region=supports.POSITIVE)
+POSITIVE_FINITE = Domain(
+    "positive finite", lambda xp, x: (x > 0) & (x < xp.inf), safe=1.0, region=supports.POSITIVE
+)
+NONNEGATIVE = Domain("nonnegative", lambda xp, x: x >= 0, safe=1.0, region=supports.NONNEGATIVE)
 FINITE = Domain("finite", lambda xp, x: xp.isfinite(x), traced=False, safe=0.0)
 NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False, safe=0.0)
-PROBABILITY = Domain("in the interval [0, 1]", lambda xp, x: (x >= 0) & (x <= 1), safe=0.5)
-ORDERED = Domain("finite and strictly increasing", lambda xp, x: _increasing(xp, x) & xp.isfinite(x))
-SIMPLEX = Domain("a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x))
+PROBABILITY = Domain(
+    "in the interval [0, 1]", lambda xp, x: (x >= 0) & (x <= 1), safe=0.5, region=supports.PROBABILITY
+)
+ORDERED = Domain(
+    "finite and strictly increasing", lambda xp, x: _increasing(xp, x) & xp.isfinite(x), region=supports.ORDERED
+)
+SIMPLEX = Domain(
+    "a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x), region=supports.SIMPLEX
+)
 SIMPLEX_TOLERANCE = 1e-8
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from stanlib import constraints
 from stanlib.types import PRIMITIVES, VOID, Type, array
 from stanlib.types import Tuple as TupleType
 
@@ -339,31 +340,26 @@ def p_sized_container(word: Token, bounds: ast.Constraint | None, _: Token, *res
     return ast.SizedPrimitive(PRIMITIVES[word.text], tuple(rest[:-1:2]), bounds, _span(word, rest[-1]))
 
 
-@rule(
-    *(f"sized_basic : {w} LBRACKET expression RBRACKET" for w in (
-        "ORDERED", "POSITIVE_ORDERED", "SIMPLEX", "UNIT_VECTOR", "SUM_TO_ZERO_VECTOR",
-    )),
-)  # fmt: skip
+def _constrained(base: str, sizes: int) -> list[str]:
+    """The rules of the constrained types on values of a type, declared with so many sizes."""
+    inside = " COMMA ".join(["expression"] * sizes)
+    found = (c.name for c in constraints.types() if c.base == base and sizes in c.sizes)
+    return [f"sized_basic : {KEYWORDS[name]} LBRACKET {inside} RBRACKET" for name in found]
+
+
+@rule(*_constrained("vector", 1))
 def p_constrained_vector(word: Token, _: Token, size: ast.Expression, end: Token) -> ast.SizedPrimitive:
     kind = ast.Constraint(word.text, (), word.span)
     return ast.SizedPrimitive(PRIMITIVES["vector"], (size,), kind, _span(word, end))
 
 
-@rule(
-    *(f"sized_basic : {w} LBRACKET expression RBRACKET" for w in (
-        "CHOLESKY_FACTOR_CORR", "CHOLESKY_FACTOR_COV", "CORR_MATRIX", "COV_MATRIX",
-    )),
-)  # fmt: skip
+@rule(*_constrained("matrix", 1))
 def p_constrained_square(word: Token, _: Token, size: ast.Expression, end: Token) -> ast.SizedPrimitive:
     kind = ast.Constraint(word.text, (), word.span)
     return ast.SizedPrimitive(PRIMITIVES["matrix"], (size, size), kind, _span(word, end))
 
 
-@rule(
-    *(f"sized_basic : {w} LBRACKET expression COMMA expression RBRACKET" for w in (
-        "CHOLESKY_FACTOR_COV", "SUM_TO_ZERO_MATRIX", "COLUMN_STOCHASTIC_MATRIX", "ROW_STOCHASTIC_MATRIX",
-    )),
-)  # fmt: skip
+@rule(*_constrained("matrix", 2))
 def p_constrained_matrix(word: Token, _: Token, rows: Any, __: Token, cols: Any, end: Token) -> ast.SizedPrimitive:
     kind = ast.Constraint(word.text, (), word.span)
     return ast.SizedPrimitive(PRIMITIVES["matrix"], (rows, cols), kind, _span(word, end))

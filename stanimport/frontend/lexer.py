@@ -14,6 +14,8 @@ from typing import Any
 from ply import lex
 from ply.lex import TOKEN
 
+from stanlib import constraints
+
 from ..errors import Diagnostic, Diagnostics, StanSyntaxError
 from ..source import Source, Span
 
@@ -25,11 +27,7 @@ KEYWORDS = {
     "break": "BREAK", "continue": "CONTINUE", "void": "VOID", "int": "INT", "real": "REAL", "complex": "COMPLEX",
     "vector": "VECTOR", "row_vector": "ROW_VECTOR", "matrix": "MATRIX", "complex_vector": "COMPLEX_VECTOR",
     "complex_row_vector": "COMPLEX_ROW_VECTOR", "complex_matrix": "COMPLEX_MATRIX", "tuple": "TUPLE",
-    "array": "ARRAY", "ordered": "ORDERED", "positive_ordered": "POSITIVE_ORDERED", "simplex": "SIMPLEX",
-    "unit_vector": "UNIT_VECTOR", "sum_to_zero_vector": "SUM_TO_ZERO_VECTOR",
-    "sum_to_zero_matrix": "SUM_TO_ZERO_MATRIX", "cholesky_factor_corr": "CHOLESKY_FACTOR_CORR",
-    "cholesky_factor_cov": "CHOLESKY_FACTOR_COV", "corr_matrix": "CORR_MATRIX", "cov_matrix": "COV_MATRIX",
-    "column_stochastic_matrix": "COLUMN_STOCHASTIC_MATRIX", "row_stochastic_matrix": "ROW_STOCHASTIC_MATRIX",
+    "array": "ARRAY", **{c.name: c.name.upper() for c in constraints.types()},
     "lower": "LOWER", "upper": "UPPER", "offset": "OFFSET", "multiplier": "MULTIPLIER", "jacobian": "JACOBIAN",
     "print": "PRINT", "reject": "REJECT", "fatal_error": "FATAL_ERROR", "T": "TRUNCATE", "target": "TARGET",
 }  # fmt: skip

@@ -11,11 +11,7 @@ from typing import Any
 from . import ast
 
 _INDENT = "  "
-_SPECIAL = {
-    "simplex", "ordered", "positive_ordered", "unit_vector", "sum_to_zero_vector", "cholesky_factor_corr",
-    "cholesky_factor_cov", "corr_matrix", "cov_matrix", "sum_to_zero_matrix", "column_stochastic_matrix",
-    "row_stochastic_matrix",
-}  # fmt: skip
+_PLAIN = ("bounds", "offset_multiplier")  # constraints that are no types
 
 
 def program_text(program: ast.Program) -> str:
@@ -107,7 +103,7 @@ def _type(t: ast.SizedType) -> str:
     if isinstance(t, ast.SizedTuple):
         return f"tuple({', '.join(map(_type, t.items))}{',' if len(t.items) == 1 else ''})"
     name, sizes, bounds = str(t.base), list(t.sizes), ""
-    if t.constraint is not None and t.constraint.kind in _SPECIAL:
+    if t.constraint is not None and t.constraint.kind not in _PLAIN:
         name = t.constraint.kind
         sizes = sizes[:1] if len(sizes) == 2 and sizes[0] is sizes[1] else sizes
     elif t.constraint is not None:

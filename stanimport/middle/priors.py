@@ -12,6 +12,7 @@ from typing import Any
 from stanlib import registry
 from stanlib.distribution import Distribution as Record
 from stanlib.registry import Function
+from stanlib.supports import INTERVALS
 from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
 from . import gprob
@@ -20,14 +21,6 @@ from .dependence import mentions
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None
 
-# The laws that are symmetric about an argument, by its position; None where they are about 0.
-_SYMMETRIC = {
-    "normal": 0, "cauchy": 0, "double_exponential": 0, "logistic": 0, "student_t": 1, "std_normal": None,
-}  # fmt: skip
-_SUPPORTS: dict[str, tuple[Bound, Bound]] = {
-    "real": (None, None), "positive": (0.0, None), "nonnegative": (0.0, None), "unit": (0.0, 1.0),
-}  # fmt: skip
-_CIRCULAR = {"von_mises"}  # its density is that of an angle: on the whole line it is no law
 _PLAIN = (None, "bounds", "offset_multiplier")
 
 
@@ -92,7 +85,7 @@ def _record(d: gprob.Distribution) -> Record:
         raise NoPrior("is a density of the program, from which nothing can be drawn")
     if record.density == "lpmf":
         raise NoPrior("is discrete")
-    if "rng" not in record.methods or record.name in _CIRCULAR:
+    if "rng" not in record.methods or record.circular:
         raise NoPrior("is one from which nothing can be drawn")
     return record
 
@@ -145,7 +138,8 @@ def _domain(c: gprob.Constraint | None) -> tuple[gprob.Expr | None, gprob.Expr |
 
 def _support(record: Record, d: gprob.Distribution) -> tuple[Bound, Bound]:
     if isinstance(record.support, str):
-        return _SUPPORTS[record.support]
+        own = INTERVALS[record.support]
+        return own.lower, own.upper
     kind, *bounds = record.support(*d.arguments)
     return (bounds[0], bounds[1]) if kind == "interval" else (bounds[0], None)
 
@@ -172,10 +166,10 @@ def is_half(d: gprob.Distribution) -> bool:
 
 
 def _is_centre(record: Record, d: gprob.Distribution, bound: Bound) -> bool:
-    if record.name not in _SYMMETRIC:
-        return False
-    position = _SYMMETRIC[record.name]
-    return _same(bound, 0.0 if position is None else d.arguments[position])
+    centre = record.symmetric_about
+    if isinstance(centre, str):
+        return _same(bound, d.arguments[record.argument_names.index(centre)])
+    return centre is not None and _same(bound, centre)
 
 
 # --- bounds ----------------------------------------------------------------------------------------------------------

@@ -22,6 +22,11 @@ class Constraint:
     inverse; `check(xp, y, *arguments)` whether y satisfies it, one truth value per event; `free_shape(shape,
     *arguments)` the shape of the unconstrained array for a value of shape `shape` (of its last `event_dims` axes).
     `description` is what error messages call it.
+
+    A constrained type is declared by its `name`: `base` is the type of its values ("vector", "matrix", or "" for
+    bounds, which are no types), `sizes` the numbers of sizes that a declaration may have (one size of a matrix is that
+    of a square one), `interval` the bounds of the components. `is_sized` where the free values don't tell the size of
+    the constrained one: rows and columns are then arguments.
     """
 
     name: str
@@ -33,13 +38,15 @@ class Constraint:
     check: Callable[..., Any]
     free_shape: Callable[..., tuple[int, ...]]
     arguments: tuple[str, ...] = ()
+    base: str = ""
+    sizes: tuple[int, ...] = ()
+    interval: tuple[float | None, float | None] = (None, None)
+    is_sized: bool = False
 
     def log_jacobian(self, xp: ModuleType, x: Any, *arguments: Any) -> Any:
         return self.constrain(xp, x, *arguments)[1]
 
 
-# The constraints whose free values don't tell the size of the constrained one: their arguments are rows and columns.
-SIZED = ("cholesky_factor_cov", "cholesky_factor_corr", "corr_matrix")
 CONSTRAINTS: dict[str, Constraint] = {}
 TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE
 
@@ -60,3 +67,9 @@ def get(name: str) -> Constraint:
     """The record of a constraint: "lower", "upper", "bounds", "offset_multiplier", "simplex", ..."""
     load()
     return CONSTRAINTS[name]
+
+
+def types() -> tuple[Constraint, ...]:
+    """The records of the constrained types."""
+    load()
+    return tuple(c for c in CONSTRAINTS.values() if c.base)

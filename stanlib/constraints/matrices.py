@@ -94,6 +94,7 @@ CHOLESKY_FACTOR_CORR = add(
     Constraint(
         "cholesky_factor_corr", "a Cholesky factor of a correlation matrix", 2, 1, cholesky_corr,
         cholesky_corr_inverse, _is_cholesky_corr, _pairs,
+        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True,
     )
 )  # fmt: skip
 
@@ -127,6 +128,7 @@ def _is_corr_matrix(xp: ModuleType, m: Any, *sizes: int) -> Any:
 CORR_MATRIX = add(
     Constraint(
         "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix, _corr_matrix_inverse, _is_corr_matrix, _pairs,
+        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True,
     )
 )  # fmt: skip
 
@@ -167,6 +169,7 @@ CHOLESKY_FACTOR_COV = add(
         "cholesky_factor_cov", "a Cholesky factor of a covariance matrix", 2, 1, _cholesky_cov,
         _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor),
         lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
+        base="matrix", sizes=(1, 2), is_sized=True,
     )
 )  # fmt: skip
 
@@ -194,5 +197,6 @@ COV_MATRIX = add(
     Constraint(
         "cov_matrix", "a covariance matrix", 2, 1, _cov_matrix, _cov_matrix_inverse, _is_positive_definite,
         lambda shape: (shape[0] * (shape[0] + 1) // 2,),
+        base="matrix", sizes=(1,),
     )
 )  # fmt: skip

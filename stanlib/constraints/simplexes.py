@@ -46,6 +46,7 @@ SUM_TO_ZERO_VECTOR = add(
     Constraint(
         "sum_to_zero_vector", "a vector that sums to zero", 1, 1,
         lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse, _sums_to_zero, _one_less,
+        base="vector", sizes=(1,),
     )
 )  # fmt: skip
 
@@ -76,6 +77,7 @@ SUM_TO_ZERO_MATRIX = add(
         lambda xp, z: xp.all(_sums_to_zero(xp, z), axis=-1)
         & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1] - 1),
+        base="matrix", sizes=(2,),
     )
 )  # fmt: skip
 
@@ -96,7 +98,12 @@ def is_simplex(xp: ModuleType, y: Any) -> Any:
     return (xp.abs(xp.sum(y, axis=-1) - 1.0) <= TOLERANCE) & xp.all(y >= 0, axis=-1)
 
 
-SIMPLEX = add(Constraint("simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less))
+SIMPLEX = add(
+    Constraint(
+        "simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less, base="vector", sizes=(1,),
+        interval=(0.0, 1.0),
+    )
+)
 
 
 def _rows(xp: ModuleType, x: Any) -> tuple[Any, Any]:
@@ -108,6 +115,7 @@ ROW_STOCHASTIC = add(
     Constraint(
         "row_stochastic_matrix", "a row stochastic matrix", 2, 2, _rows, simplex_inverse,
         lambda xp, y: xp.all(is_simplex(xp, y), axis=-1), lambda shape: (shape[0], shape[1] - 1),
+        base="matrix", sizes=(2,), interval=(0.0, 1.0),
     )
 )  # fmt: skip
 
@@ -123,5 +131,6 @@ COLUMN_STOCHASTIC = add(
         lambda xp, y: xp.swapaxes(simplex_inverse(xp, xp.swapaxes(y, -1, -2)), -1, -2),
         lambda xp, y: xp.all(is_simplex(xp, xp.swapaxes(y, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1]),
+        base="matrix", sizes=(2,), interval=(0.0, 1.0),
     )
 )  # fmt: skip

@@ -28,7 +28,10 @@ def _ordered_inverse(xp: ModuleType, y: Any) -> Any:
 
 
 ORDERED = add(
-    Constraint("ordered", "an ordered vector", 1, 1, _ordered, _ordered_inverse, _increasing, _same)
+    Constraint(
+        "ordered", "an ordered vector", 1, 1, _ordered, _ordered_inverse, _increasing, _same,
+        base="vector", sizes=(1,),
+    )
 )
 
 
@@ -48,6 +51,7 @@ POSITIVE_ORDERED = add(
     Constraint(
         "positive_ordered", "a positive ordered vector", 1, 1, _positive_ordered, _positive_ordered_inverse,
         _positive_increasing, _same,
+        base="vector", sizes=(1,), interval=(0.0, None),
     )
 )  # fmt: skip
 
@@ -62,5 +66,6 @@ UNIT_VECTOR = add(
     Constraint(
         "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
         lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
+        base="vector", sizes=(1,), interval=(-1.0, 1.0),
     )
 )  # fmt: skip

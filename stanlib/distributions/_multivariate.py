@@ -5,6 +5,7 @@ matrix that is data is inverted once, while the program is traced, and costs one
 """
 from __future__ import annotations
 
+from .. import supports
 from ..arrays import is_of_data
 from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
@@ -42,21 +43,21 @@ def _is_factor(xp, m):
     return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
-def _matrices(description, test):
+def _matrices(description, test, region=None):
     """A domain of square matrices; sizes are checked apart."""
 
     def inside(xp, m):
         rows, columns = xp.shape(m)
         return xp.asarray(rows == 0 or rows != columns or test(xp, m))
 
-    return Domain(description, inside)
+    return Domain(description, inside, region=region)
 
 
-COVARIANCE = _matrices("symmetric and positive definite", _is_covariance)
-SEMIDEFINITE = _matrices("symmetric and positive semidefinite", _is_semidefinite)
+COVARIANCE = _matrices("symmetric and positive definite", _is_covariance, supports.COVARIANCE)
+SEMIDEFINITE = _matrices("symmetric and positive semidefinite", _is_semidefinite, supports.COVARIANCE)
 CORRELATION = _matrices("a correlation matrix", _is_correlation)
 LOWER = _matrices("lower triangular", _is_lower)
-CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor)
+CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor, supports.CHOLESKY_FACTOR)
 
 
 def require(xp, name, argument, x, domain):

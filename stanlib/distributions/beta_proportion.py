@@ -1,11 +1,12 @@
 """The beta proportion distribution. Source: Stan Functions Reference, "Beta proportion distribution"."""
 from __future__ import annotations
 
+from .. import supports
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain, between
 from .beta import beta
 
-INSIDE_UNIT = Domain("in the interval (0, 1)", lambda xp, x: (x > 0) & (x < 1))
+INSIDE_UNIT = Domain("in the interval (0, 1)", lambda xp, x: (x > 0) & (x < 1), region=supports.UNIT)
 
 
 @stan_distribution(

@@ -15,6 +15,7 @@ from ._terms import LOG_PI, log_of, standardized
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
     logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    symmetric_about="mu",
     native=Native("Cauchy", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],
 )

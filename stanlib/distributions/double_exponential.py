@@ -16,6 +16,7 @@ from ._terms import LOG_2
     domains={"mu": FINITE, "sigma": POSITIVE_FINITE},
     logged=("sigma",),
     variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NOT_NAN),
+    symmetric_about="mu",
     native=Native("Laplace", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (-30.0, 1.0, 0.5)],
 )

@@ -11,7 +11,9 @@ def _is_noise(xp, v):
     return SEMIDEFINITE.test(xp, v) if xp.ndim(v) == 2 else (v >= 0) & xp.isfinite(v)
 
 
-NOISE = Domain("nonnegative, or symmetric and positive semidefinite", _is_noise, traced=False)
+NOISE = Domain(
+    "nonnegative, or symmetric and positive semidefinite", _is_noise, traced=False, region=SEMIDEFINITE.region
+)
 
 
 @stan_distribution(

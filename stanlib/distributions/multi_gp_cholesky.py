@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Multivariate Gaussian process distribution, C
 """
 from __future__ import annotations
 
+from .. import supports
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
 from ._multivariate import factor_lengths
@@ -13,6 +14,7 @@ from .multi_gp import check_rows, scaled_draw, scaled_terms
 @stan_distribution(
     "real multi_gp_cholesky_lpdf(matrix y | matrix L, vector w)",
     support="vector",
+    regions={"L": supports.CHOLESKY_FACTOR},
     domains={"w": POSITIVE_FINITE},
     variate={"lpdf": FINITE},
     event_dims=1,

@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Multivariate normal distribution, Cholesky pa
 """
 from __future__ import annotations
 
+from .. import supports
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
@@ -23,6 +24,7 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
     variate={"lpdf": NOT_NAN},
     event_dims=1,
     argument_dims={"mu": 1, "L": 2},
+    regions={"L": supports.CHOLESKY_FACTOR},
     native=Native("MultivariateNormal", ("mu",), keywords={"scale_tril": "L"}),
     examples=[_EXAMPLE, ([_EXAMPLE[0], [1.0, 2.0]], *_EXAMPLE[1:])],
 )

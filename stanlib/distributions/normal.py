@@ -16,6 +16,7 @@ from ._terms import LOG_2_PI, predictor, standardized
     domains={"mu": FINITE, "sigma": POSITIVE},
     logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    symmetric_about="mu",
     native=Native("Normal", ("mu", "sigma")),
     examples=[(0.3, -0.2, 1.7), (-3.0, 1.0, 0.5)],
 )

@@ -1,6 +1,7 @@
 """The Pareto distribution. Source: Stan Functions Reference, "Pareto distribution"."""
 from __future__ import annotations
 
+from .. import supports
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ._terms import inner, log0, log1mexp_neg, within
@@ -13,6 +14,7 @@ from ._terms import inner, log0, log1mexp_neg, within
     domains={"y_min": POSITIVE_FINITE, "alpha": POSITIVE_FINITE},
     logged=("y_min", "alpha"),
     variate={"lpdf": NOT_NAN} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
+    regions={"y": supports.POSITIVE},
     native=Native("Pareto", ("y_min", "alpha")),
     examples=[(0.3, 0.2, 0.8), (30.0, 0.5, 2.0)],
 )

@@ -11,6 +11,7 @@ from ._terms import LOG_2_PI
     rng=["real std_normal_rng()"],
     support="real",
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    symmetric_about=0.0,
     native=Native("Normal", (lambda xp: 0.0, lambda xp: 1.0)),
     examples=[(0.3,), (-3.0,)],
 )

@@ -20,6 +20,7 @@ def _log_peak(xp, nu):
     domains={"nu": POSITIVE_FINITE, "mu": FINITE, "sigma": POSITIVE_FINITE},
     logged=("nu", "sigma"),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
+    symmetric_about="mu",
     native=Native("StudentT", ("nu", "mu", "sigma")),
     examples=[(0.3, 4.0, -0.2, 1.7), (-30.0, 0.7, 1.0, 0.5)],
 )

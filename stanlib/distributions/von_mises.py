@@ -17,6 +17,7 @@ TWO_PI = 2 * math.pi
     support="real",
     domains={"mu": FINITE, "kappa": NONNEGATIVE},
     variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), between(-math.pi, math.pi)),
+    circular=True,
     native=Native("VonMises", ("mu", "kappa")),
     examples=[(0.3, -0.2, 1.7), (-3.0, 1.0, 0.5)],
 )

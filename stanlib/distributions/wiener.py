@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 
+from .. import supports
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
@@ -53,6 +54,7 @@ def _after(alpha, tau, beta, delta, *variances):
     "real wiener_lpdf(vector y | vector alpha, vector tau, vector beta, vector delta, vector var_delta)",
     "real wiener_lpdf(reals y | reals alpha, reals tau, reals beta, reals delta)",
     support=lambda alpha, tau, *others: ("lower", tau),
+    regions={"y": supports.POSITIVE},
     domains=DOMAINS,
     variate={"lpdf": _after},
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7), (1.8, 1.5, 0.2, 0.4, -0.7, 0.3, 0.1, 0.2)],

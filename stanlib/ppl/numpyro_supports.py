@@ -99,8 +99,8 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     if kind == "offset_multiplier":
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
-    sizes = tuple(shape[-2:]) if kind in records.SIZED else ()
-    return StanConstraint(records.get(kind), sizes)
+    record = records.get(kind)
+    return StanConstraint(record, tuple(shape[-2:]) if record.is_sized else ())
 
 
 def _bounds(arguments: dict[str, Any]) -> Any:

@@ -41,7 +41,7 @@ class StanTransform(Transform):
     def _arguments(self, x: torch.Tensor, constraining: bool = False) -> tuple[Any, ...]:
         """The constraint's arguments for x: bounds as tensors like it."""
         given = self.constraint.arguments
-        if self.constraint.record.name in records.SIZED:
+        if self.constraint.record.is_sized:
             return given
         latest = (a.latest(x, constraining) if isinstance(a, Bound) else a for a in given)
         return tuple(torch.as_tensor(a, dtype=x.dtype, device=x.device) for a in latest)
@@ -62,7 +62,7 @@ class StanTransform(Transform):
 
     def inverse_shape(self, shape: torch.Size) -> torch.Size:
         split = len(shape) - self.constraint.record.event_dims
-        sizes = self.constraint.arguments if self.constraint.record.name in records.SIZED else ()
+        sizes = self.constraint.arguments if self.constraint.record.is_sized else ()
         free = self.constraint.record.free_shape(tuple(shape[split:]), *sizes)
         return torch.Size((*shape[:split], *free))
 
@@ -87,4 +87,5 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     if kind == "offset_multiplier":
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
-    return StanConstraint(records.get(kind), tuple(shape[-2:]) if kind in records.SIZED else ())
+    record = records.get(kind)
+    return StanConstraint(record, tuple(shape[-2:]) if record.is_sized else ())

@@ -1,14 +1,12 @@
 """What is known of expressions and bounds without running the program."""
 from __future__ import annotations
 
+from stanlib import constraints
+
 from ...middle import gprob
 
 # A bound: absent, known, or (True) an expression whose value is not known.
 Bound = float | bool | None
-_INTERVALS: dict[str, tuple[Bound, Bound]] = {
-    "simplex": (0.0, 1.0), "positive_ordered": (0.0, None), "unit_vector": (-1.0, 1.0), "corr_matrix": (-1.0, 1.0),
-    "cholesky_factor_corr": (-1.0, 1.0), "column_stochastic_matrix": (0.0, 1.0), "row_stochastic_matrix": (0.0, 1.0),
-}  # fmt: skip
 
 
 def number(e: gprob.Expr) -> float | None:
@@ -25,10 +23,10 @@ def number(e: gprob.Expr) -> float | None:
 
 def bounds_of(c: gprob.Constraint | None) -> tuple[Bound, Bound]:
     """The lower and the upper bound that a constraint sets."""
-    if c is None:
+    if c is None or c.kind == "tuple":
         return None, None
     if c.kind != "bounds":
-        return _INTERVALS.get(c.kind, (None, None))
+        return constraints.get(c.kind).interval
     lower, upper = (c.argument(n) for n in ("lower", "upper"))
     return _bound(lower), _bound(upper)
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from stanlib import distribution
+from stanlib.supports import Interval, Region
+
 from ...errors import Diagnostic
 from ...middle import gprob, traversal, typed
 from ...source import Span
 from .constants import bounds_of, number
 from .dependence import Facts
-from .domains import DOMAINS, Interval, Requirement
 
 
 @dataclass(frozen=True)
@@ -23,9 +25,9 @@ class Use:
 
 def rule(facts: Facts) -> Iterator[Diagnostic]:
     for use in _uses(facts):
-        for position, requirement in DOMAINS.get(use.family, {}).items():
-            if position < len(use.arguments):
-                yield from _argument(facts, use, position, requirement)
+        for position, region in enumerate(_regions(use.family)[: len(use.arguments)]):
+            if region is not None:
+                yield from _argument(facts, use, position, region)
         yield from _unscaled(use)
         yield from _advice(facts, use)
 
@@ -41,27 +43,33 @@ def _uses(facts: Facts) -> Iterator[Use]:
                 yield Use(node.function.name[:-5], node.span, node.arguments)
 
 
-def _argument(facts: Facts, use: Use, position: int, requirement: Requirement) -> Iterator[Diagnostic]:
+def _regions(family: str) -> tuple[Region | None, ...]:
+    """Where a distribution of the library needs its outcome and its arguments."""
+    record = distribution.DISTRIBUTIONS.get(family)
+    return () if record is None else record.declared_regions
+
+
+def _argument(facts: Facts, use: Use, position: int, region: Region) -> Iterator[Diagnostic]:
     e = use.arguments[position]
     value = number(e)
     place = f"argument {position} of {use.family}" if position else f"the outcome of {use.family}"
     if value is not None:
-        if isinstance(requirement, Interval) and not requirement.contains(value):
-            yield Diagnostic(f"{place} must be {requirement}, not {value:g}", e.span, "", "warning", "support")
+        if isinstance(region, Interval) and not region.contains(value):
+            yield Diagnostic(f"{place} must be {region}, not {value:g}", e.span, "", "warning", "support")
         return
     declared = facts.parameters.get(e.name) if isinstance(e, gprob.Var) else None
-    if declared is not None and not _fits(declared.constraint, requirement):
-        message = f"{place} must be {requirement}, but parameter {declared.site!r} is not declared so"
-        yield Diagnostic(message, e.span, f"declare it {requirement.declaration}", "warning", "support")
+    if declared is not None and not _fits(declared.constraint, region):
+        message = f"{place} must be {region}, but parameter {declared.site!r} is not declared so"
+        yield Diagnostic(message, e.span, f"declare it {region.declaration}", "warning", "support")
 
 
-def _fits(c: gprob.Constraint | None, requirement: Requirement) -> bool:
-    if not isinstance(requirement, Interval):
-        return c is not None and c.kind in requirement
+def _fits(c: gprob.Constraint | None, region: Region) -> bool:
+    if not isinstance(region, Interval):
+        return c is not None and c.kind in region.names
     lower, upper = bounds_of(c)
-    if requirement.lower is not None and (lower is None or lower is not True and lower < requirement.lower):
+    if region.lower is not None and (lower is None or lower is not True and lower < region.lower):
         return False
-    return requirement.upper is None or not (upper is None or upper is not True and upper > requirement.upper)
+    return region.upper is None or not (upper is None or upper is not True and upper > region.upper)
 
 
 def _unscaled(use: Use) -> Iterator[Diagnostic]:
