@@ -98,10 +98,17 @@ def _conclude(found: list[Found]) -> int:
     what, kinds = Counter(f.what for f in found), Counter(f.kind for f in found if f.what in WRONG)
     for kind, count in kinds.most_common():
         print(f"{count:6} {kind}")
+    print(", ".join(f"{n} {w}" for w, n in Counter(_kind_of_way(f) for f in found if f.way).most_common()))
     print(", ".join(f"{n} {w}" for w, n in what.most_common()))
     wrong = sum(what[w] for w in WRONG)
     print(f"{len(found)} programs, {wrong} differ")
     return 1 if wrong else 0
+
+
+def _kind_of_way(found: Found) -> str:
+    """The translation that was tried, but for which pass was left out."""
+    backend, *rest = found.way.split(", ")
+    return " ".join([backend, *("one pass left out" if r.startswith("without") else r for r in rest)])
 
 
 if __name__ == "__main__":

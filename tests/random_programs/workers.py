@@ -13,13 +13,13 @@ from typing import Any
 
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
 SECONDS = 300.0
-# some of our translations by turns, all of them, or programs whose indices may be out of range
+# one of our translations by lot, all of them, or one of programs whose indices may be out of range
 MODES = ("quick", "thorough", "rejections")
 
 
 @dataclass
 class Found:
-    """The fate of a program of a seed: `kind` groups those that went wrong alike."""
+    """The fate of a program of a seed: `kind` groups those that went wrong alike, `way` is the translation tried."""
 
     number: int
     what: str
@@ -40,12 +40,14 @@ def tried(seed: int, number: int, mode: str) -> Found:
     """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
-    from .trial import WAYS, rotation, trial
+    from .trial import THOROUGH, drawn, trial
 
+    name = f"{seed}-{number}"
     made = program(numbered(seed, number), wild=mode == "rejections")
-    verdict = trial(made, WAYS if mode == "thorough" else list(rotation(number)), f"{seed}-{number}")
+    ways = THOROUGH if mode == "thorough" else [drawn(name)]
+    verdict = trial(made, ways, name)
     if verdict.what != "differs":
-        return Found(number, verdict.what, report=verdict.reason[:300])
+        return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300])
     way, wrong = next(iter(verdict.found.items()))
     report = "\n".join(f"// {w}: {line}" for w, lines in verdict.found.items() for line in lines)
     return Found(number, "differs", kind_of(way, wrong), way, f"// by {verdict.referee}\n{report}")
@@ -56,9 +58,9 @@ def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: floa
     from .choices import Choices, numbered
     from .program import RandomProgram, program
     from .shrinking import shrunk
-    from .trial import WAYS, rotation, trial
+    from .trial import THOROUGH, drawn, trial
 
-    ways = [*WAYS, *rotation(number)]
+    ways = [drawn(f"{seed}-{number}"), *THOROUGH]
     chosen = [next(w for w in ways if str(w) == way)]
 
     def wrong(p: RandomProgram) -> bool:

@@ -18,11 +18,13 @@ from stanimport.inference.posterior import Posterior
 from stanimport.source import Source
 from stanlib.program import Variable
 
+from .interpreted import evaluate
 from .outcome import Outcome
 
 # As inference compiles. With less optimization (`xla_backend_optimization_level` 0) XLA gives wrong gradients at times.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 _KEY = np.zeros(2, np.uint32)
+PARTS = ("gradient", "variables")  # what is computed besides the log density
 
 
 def translated(text: str, backend: str, scheme: str, without: Sequence[str] = ()) -> types.ModuleType:
@@ -36,16 +38,16 @@ def translated(text: str, backend: str, scheme: str, without: Sequence[str] = ()
 
 def outcomes(
     text: str, data: dict[str, Any], points: Sequence[np.ndarray], backend: str = "numpyro", scheme: str = "mixed",
-    without: Sequence[str] = (), jit: bool = True,
+    without: Sequence[str] = (), jit: bool = True, parts: Sequence[str] = PARTS,
 ) -> list[Outcome]:  # fmt: skip
     """What the program computes at each point; an error becomes the reason of a rejection.
 
-    Without `jit` JAX traces the program and does not compile it, which takes a fifth of the time.
+    Without `jit` what JAX traces is evaluated in NumPy, see `interpreted`. Of `parts` Pyro always has all.
     """
     try:
         with _double(backend):
             module = translated(text, backend, scheme, without)
-            evaluate = (_numpyro if backend == "numpyro" else _pyro)(module, data, jit)
+            evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
             return [evaluate(p) for p in points]
     except Exception as e:
         said = "; ".join([f"{type(e).__name__}: {e}", *getattr(e, "__notes__", ())])
@@ -68,30 +70,42 @@ def _double(backend: str) -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def _numpyro(module: types.ModuleType, data: dict[str, Any], jit: bool) -> Callable[[np.ndarray], Outcome]:
+def _numpyro(
+    module: types.ModuleType, data: dict[str, Any], jit: bool, parts: Sequence[str]
+) -> Callable[[np.ndarray], Outcome]:
     posterior = Posterior(module, module.transformed_data(**data))
     order = stan_order(module.stan.parameters, posterior.shapes)
 
-    def everything(point: Any) -> Any:
-        value, gradient = jax.value_and_grad(posterior.log_density)(point)
-        return value, gradient, posterior.everything(_KEY, point)
+    def computed(point: Any) -> Any:
+        density = jax.value_and_grad(posterior.log_density) if "gradient" in parts else posterior.log_density
+        return density(point), posterior.everything(_KEY, point) if "variables" in parts else None
 
-    lowered = jax.jit(everything).trace(np.zeros(posterior.size))
-    if not jit:
-        return lambda point: Outcome(traced=True)
-    run = lowered.lower().compile(compiler_options=_QUICK)
+    run = (_compiled if jit else _interpreted)(computed, posterior.size)
 
     def at(point: np.ndarray) -> Outcome:
         _check_size(point, posterior.size)
-        value, gradient, made = run(point[order])
-        back = np.empty(len(order))
-        back[order] = np.asarray(gradient)
-        return Outcome(float(value), back, entries(module, made))
+        value, made = run(point[order])
+        gradient = None
+        if "gradient" in parts:
+            value, found = value
+            gradient = np.empty(len(order))
+            gradient[order] = np.asarray(found)
+        return Outcome(float(value), gradient, None if made is None else entries(module, made))
 
     return at
 
 
-def _pyro(module: types.ModuleType, data: dict[str, Any], jit: bool) -> Callable[[np.ndarray], Outcome]:
+def _compiled(function: Callable[[Any], Any], size: int) -> Callable[[np.ndarray], Any]:
+    return jax.jit(function).trace(np.zeros(size)).lower().compile(compiler_options=_QUICK)
+
+
+def _interpreted(function: Callable[[Any], Any], size: int) -> Callable[[np.ndarray], Any]:
+    traced = jax.jit(function).trace(np.zeros(size))
+    tree = jax.tree.structure(traced.out_info)
+    return lambda point: jax.tree.unflatten(tree, evaluate(traced.jaxpr, point))
+
+
+def _pyro(module: types.ModuleType, data: dict[str, Any]) -> Callable[[np.ndarray], Outcome]:
     import torch
 
     from stanimport.inference.pyro_methods import Density

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,18 +15,19 @@ LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not 
 class Outcome:
     """The log density up to a constant, its gradient, and the program's variables by Stan's names of their entries.
 
-    `rejected` says why there are none: Stan threw, or what was raised here. `traced` if it was traced and not run.
+    `gradient` and `values` are None where they were not asked for. `rejected` says why there is nothing: Stan threw, or
+    what was raised here.
     """
 
     log_density: float = math.nan
-    gradient: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    values: dict[str, float] = field(default_factory=dict)
+    gradient: np.ndarray | None = None
+    values: dict[str, float] | None = None
     rejected: str = ""
-    traced: bool = False
 
     @property
     def is_finite(self) -> bool:
-        numbers = [self.log_density, *self.gradient, *self.values.values()]
+        gradient = () if self.gradient is None else self.gradient
+        numbers = [self.log_density, *gradient, *(self.values or {}).values()]
         return not self.rejected and all(math.isfinite(x) and abs(x) < LARGE for x in numbers)
 
 
@@ -37,7 +38,7 @@ def close(a: float, b: float, scale: float = 0.0) -> bool:
 def differences(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
     """How outcomes at the same points differ; densities are compared between points, as Stan's lack constants."""
     out: list[str] = []
-    pairs = [(a, b) for a, b in zip(ours, stans) if b.is_finite and not a.traced]
+    pairs = [(a, b) for a, b in zip(ours, stans) if b.is_finite]
     for a, b in pairs:
         if a.rejected:
             return [f"raised: {a.rejected}"]
@@ -56,11 +57,13 @@ def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
     return [
         f"accepted: {a.log_density!r} or {a.rejected!r} where Stan throws"
         for a, b in zip(ours, stans)
-        if b.rejected and not a.traced and not (", line " in a.rejected or a.log_density == -math.inf)
+        if b.rejected and not (", line " in a.rejected or a.log_density == -math.inf)
     ]
 
 
 def _gradients(a: Outcome, b: Outcome) -> list[str]:
+    if a.gradient is None or b.gradient is None:
+        return []
     if len(a.gradient) != len(b.gradient):
         return [f"gradient: of {len(a.gradient)} parameters for {len(b.gradient)}"]
     scale = max(map(abs, b.gradient), default=0.0)
@@ -69,8 +72,11 @@ def _gradients(a: Outcome, b: Outcome) -> list[str]:
 
 
 def _values(a: Outcome, b: Outcome) -> list[str]:
-    missing = [n for n in b.values if n not in a.values]
+    ours, stans = a.values, b.values
+    if ours is None or stans is None:
+        return []
+    missing = [n for n in stans if n not in ours]
     if missing:
         return [f"values: no {missing[0]}"]
-    wrong = [n for n, x in b.values.items() if not close(a.values[n], x, 1e-2)]
-    return [f"value of {n}: {a.values[n]!r} for {b.values[n]!r}" for n in wrong[:2]]
+    wrong = [n for n, x in stans.items() if not close(ours[n], x, 1e-2)]
+    return [f"value of {n}: {ours[n]!r} for {stans[n]!r}" for n in wrong[:2]]

@@ -6,6 +6,7 @@ What stanli can't run it says; that is Unsupported and no difference.
 from __future__ import annotations
 
 import ctypes
+import re
 import warnings
 from typing import Any
 
@@ -13,6 +14,14 @@ import numpy as np
 import stanli
 
 from .outcome import Outcome
+
+# Words of C++, which stanc prefixes and stanli doesn't know then: it gets other names.
+_RESERVED = re.compile(
+    r"\b(and|asm|bool|case|catch|char|class|const|default|delete|do|double|enum|explicit|extern|float|friend|goto|inline"
+    r"|long|mutable|namespace|new|not|operator|or|private|protected|public|register|short|signed|sizeof|static|struct"
+    r"|switch|template|this|throw|try|typedef|typeid|typename|union|unsigned|using|virtual|volatile|xor)\b"
+)
+_SUFFIX = "_cpp"
 
 
 class Unsupported(Exception):
@@ -26,24 +35,27 @@ class Refused(Exception):
 class Stan:
     """A program with its data.
 
+    Attributes:
+        size: how many unconstrained parameters there are.
+        has_variables: whether stanli computes transformed parameters and generated quantities too.
+
     Raises:
         Refused: if stanc doesn't accept the program.
-        Unsupported: if stanli can't run it, the variables of its blocks included.
+        Unsupported: if stanli can't run it.
     """
 
     def __init__(self, text: str, data: dict[str, Any]):
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             try:
-                self._model = stanli.Model(stan_code=text, data=data)
+                renamed = {_RESERVED.sub(rf"\1{_SUFFIX}", name): value for name, value in data.items()}
+                self._model = stanli.Model(stan_code=_RESERVED.sub(rf"\1{_SUFFIX}", text), data=renamed)
             except RuntimeError as e:
                 raise (Refused if "error in 'string'" in str(e) else Unsupported)(str(e)) from None
-        self.warnings = " ".join(str(w.message) for w in said)
-        if "unavailable" in self.warnings:
-            raise Unsupported(self.warnings)
         self.size = self._model.n_unconstrained
-        names, self._has_variables = self._model._column_names()
-        self.names = [n.removeprefix("_stan_") for n in names]  # how stanc calls what C++ reserves
+        names, has_columns = self._model._column_names()
+        self.has_variables = has_columns and not any("unavailable" in str(w.message) for w in said)
+        self._names = [n.replace(_SUFFIX, "") for n in names]
 
     def at(self, point: np.ndarray) -> Outcome:
         """The outcome at an unconstrained point, (size,)."""
@@ -53,11 +65,11 @@ class Stan:
             return Outcome(rejected=str(e))
         return Outcome(value, gradient, self._variables(point))
 
-    def _variables(self, point: np.ndarray) -> dict[str, float]:
-        if not self._has_variables:
-            return {}
-        row, at = np.empty(len(self.names)), np.ascontiguousarray(point, float)
+    def _variables(self, point: np.ndarray) -> dict[str, float] | None:
+        if not self.has_variables:
+            return None
+        row, at = np.empty(len(self._names)), np.ascontiguousarray(point, float)
         pointer = ctypes.POINTER(ctypes.c_double)
         if stanli._lib.stanli_wa_row(self._model._m, at.ctypes.data_as(pointer), row.ctypes.data_as(pointer)):
             return {"": np.nan}
-        return dict(zip(self.names, map(float, row)))
+        return dict(zip(self._names, map(float, row)))

@@ -36,6 +36,28 @@ def test_parameters_are_in_stans_order(backend, scheme):
     assert differences(outcomes(ORDERED, {}, points, backend, scheme), [stan.at(p) for p in points]) == []
 
 
+def test_interpreted_as_xla_compiles():
+    """Loops, branches and indices that parameters decide, factorizations, sorting."""
+    text = """data { int N; array[N] int at; vector[N] y; }
+      parameters { vector[N] v; matrix[2, N] m; simplex[3] p; }
+      transformed parameters {
+        vector[N] w = sort_asc(v)[at] + y;
+        for (n in 2:N) { if (w[n] > m[1, n]) w[n] += 0.5 * w[n - 1]; else w[n - 1] = fmod(m[2, n], 1.5); }
+        real q = p[1 + (v[1] > 0)] + log_determinant_spd(add_diag(tcrossprod(m), 1));
+        { int k = 1; while (k < N && w[k] < 1) k += 1; q += m[1, k] * v[k]; }
+      }
+      model {
+        v ~ multi_normal(rep_vector(q, N), add_diag(rep_matrix(0.2, N, N), exp(p[1])));
+        w[at] ~ student_t(4, m[2]', 1);
+        target += lgamma(p) + Phi(q) + beta_lccdf(p[1] | 2, 1 + square(q));
+      }"""
+    data = {"N": 4, "at": [2, 2, 4, 1], "y": [0.1, -0.3, 0.2, 1.1]}
+    points = [np.linspace(-1, 1, 14) ** 3, np.cos(np.arange(14))]
+    compiled = outcomes(text, data, points)
+    assert all(o.is_finite for o in compiled), compiled
+    assert differences(outcomes(text, data, points, jit=False), compiled) == []
+
+
 def test_differences_are_told():
     same = [Outcome(1.0, np.array([2.0]), {"x": 3.0}), Outcome(2.0, np.array([1.0]), {"x": 3.0})]
     shifted = [Outcome(o.log_density + 5, o.gradient, o.values) for o in same]
