@@ -400,7 +400,9 @@ class Recur(Stmt):
     """Inside a loop of lanes: the statements whose iterations need the ones before, one after the other.
 
     `name` is the index within `body`, `loop` that of the lanes. `state` are the variables carried from one iteration to
-    the next, `windows` the arrays, `outputs` the variables of the body that the rest of the loop reads.
+    the next, `windows` the arrays, `outputs` the variables of the body that the rest of the loop reads. `inputs` are
+    variables of the lanes, `given` how the body calls them: what differs between iterations and is only read has
+    another name there, since it is known beforehand in all lanes, but not to an iteration that the backend traces.
     """
 
     name: str
@@ -409,6 +411,7 @@ class Recur(Stmt):
     windows: tuple[Window, ...]
     state: tuple[str, ...]
     inputs: tuple[str, ...]
+    given: tuple[str, ...]
     outputs: tuple[str, ...]
 
 

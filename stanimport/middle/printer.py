@@ -60,7 +60,8 @@ def _if(s: gprob.If) -> list[str]:
 
 def _recur(s: gprob.Recur) -> list[str]:
     windows = [f"{w.row} after {', '.join(w.before)} from {_list(w.first)}" if w.before else w.row for w in s.windows]
-    parts = [("rows", windows), ("state", s.state), ("inputs", s.inputs), ("outputs", s.outputs)]
+    inputs = [i if g == i else f"{g} of {i}" for g, i in zip(s.given, s.inputs)]
+    parts = [("rows", windows), ("state", s.state), ("inputs", inputs), ("outputs", s.outputs)]
     told = "; ".join(f"{label} {', '.join(names)}" for label, names in parts if names)
     return [f"recur {s.name} over {s.loop}: {told}"]
 

@@ -124,6 +124,8 @@ class _Bindings:
             self._declare(s, s.name, INT, inside)
             for w in s.windows:
                 inside.update(dict.fromkeys((w.row, *w.before), w.type))
+            known = {g: self._known(i, bound) for g, i in zip(s.given, s.inputs)}
+            inside.update({g: t for g, t in known.items() if t is not None})
         for node in _own_nodes(s):
             self._reads(node, bound)
         if isinstance(s, gprob.For):
@@ -156,9 +158,12 @@ class _Bindings:
             after |= self.declared
         self.declared = after
 
+    def _known(self, name: str, bound: Mapping[str, Type]) -> Type | None:
+        return next((b[name] for b in (bound, self.kept, self.given) if name in b), None)
+
     def _reads(self, node: Any, bound: Mapping[str, Type]) -> None:
         for name in _names(node, READS.get(type(node), ())):
-            known = next((b[name] for b in (bound, self.kept, self.given) if name in b), None)
+            known = self._known(name, bound)
             if known is None:
                 _fail(node, f"{name} is not bound")
             claimed = node.type if isinstance(node, gprob.Var) else getattr(node, "base", None)

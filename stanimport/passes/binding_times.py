@@ -157,9 +157,11 @@ class _Walk:
         traced = self.times.traces and _has_dynamic_work(s.body, self.times)
         if traced:
             rows = (n for w in s.windows for n in (w.row, *w.before))
-            self.times.dynamic.update((s.name, *rows, *s.state, *s.outputs))
+            own = (g for g, i in zip(s.given, s.inputs) if g != i)
+            self.times.dynamic.update((s.name, *rows, *s.state, *s.outputs, *own))
         else:
             self._dynamic_rows(s)
+            self.times.dynamic.update(g for g, i in zip(s.given, s.inputs) if i in self.times.dynamic)
         self._traced_if(traced, s.body)
 
     def _dynamic_rows(self, s: gprob.Recur) -> None:

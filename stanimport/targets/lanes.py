@@ -84,7 +84,8 @@ def last(st: Statements, s: gprob.Last, b: Builder) -> list[ast.stmt]:
 def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     """A recurrence: a function from what is carried and the inputs of one iteration to both anew."""
     before = [st.names[n] for w in s.windows for n in w.before]
-    state, inputs, outputs = ([st.names[n] for n in group] for group in (s.state, s.inputs, s.outputs))
+    groups = (s.state, s.inputs, s.given, s.outputs)
+    state, inputs, given, outputs = ([st.names[n] for n in group] for group in groups)
     index, step = st.names[s.name], st.names.temporary("step")
     frame = st.effects.open_lifted()
     loop, varying = st.lanes.pop(), st.expr.varying
@@ -97,7 +98,7 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     results = b.tuple_([b.name(n) for n in (*outputs, *terms.values())])
     returned = b.return_(b.tuple_([b.tuple_([b.name(n) for n in (*carried, *state)]), results]))
     body = [*st.effects.initial(frame, s.body, b), *body, returned]
-    function = b.function(step, [index, *before, *state, *inputs], body)
+    function = b.function(step, [index, *before, *state, *given], body)
     firsts = [_previous(st, e, b) for w in s.windows for e in w.first]
     carry = b.tuple_([*firsts, *map(b.name, state)])
     call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, b.tuple_([b.name(n) for n in inputs]))

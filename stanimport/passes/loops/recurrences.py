@@ -97,8 +97,23 @@ def make(
     kept = (private & read_elsewhere) - set(state)
     outputs = [c.row for c in carried] + [n for n in writes(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in carried)
-    recur = gprob.Recur(loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs), tuple(outputs))
+    own_names = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
+    for n, given in own_names.items():
+        body = _renamed(body, n, given)
+    recur = gprob.Recur(
+        loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs),
+        tuple(own_names.get(n, n) for n in inputs), tuple(outputs),
+    )  # fmt: skip
     return before, recur, [_written(c) for c in carried]
+
+
+def _varying(loop: gprob.For, private: set[str], before: Sequence[gprob.Stmt]) -> set[str]:
+    """The variables that differ between the iterations of a recurrence: those before it that depend on such ones."""
+    varying = private | {loop.name}
+    for s in before:
+        if mentions(s, varying):
+            varying |= written((s,)) | declared((s,))
+    return varying
 
 
 # --- the arrays ------------------------------------------------------------------------------------------------------
