@@ -160,11 +160,9 @@ class Truncated(TorchDistribution):
         return support_of(None, bounds, ())
 
     def log_prob(self, value: Any) -> torch.Tensor:
-        inside = torch.ones((), dtype=torch.bool)
-        if self.lower is not None:
-            inside = inside & torch.as_tensor(value >= self.lower)
-        if self.upper is not None:
-            inside = inside & torch.as_tensor(value <= self.upper)
+        lower = -torch.inf if self.lower is None else self.lower
+        x, low, high = tensors([value, lower, torch.inf if self.upper is None else self.upper])
+        inside = (x >= low) & (x <= high)
         log_prob, log_normalizer = tensors([self.base.log_prob(value), self.log_normalizer])
         return torch.as_tensor(xp.where(inside, log_prob - log_normalizer, -xp.inf))
 

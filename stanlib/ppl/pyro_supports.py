@@ -47,12 +47,10 @@ class StanTransform(Transform):
         return tuple(torch.as_tensor(a, dtype=x.dtype, device=x.device) for a in latest)
 
     def _call(self, x: torch.Tensor) -> torch.Tensor:
-        value: torch.Tensor = self.constraint.record.constrain(xp, x, *self._arguments(x, True))[0]
-        return value
+        return _like(x, self.constraint.record.constrain(xp, x, *self._arguments(x, True))[0])
 
     def _inverse(self, y: torch.Tensor) -> torch.Tensor:
-        value: torch.Tensor = self.constraint.record.unconstrain(xp, y, *self._arguments(y))
-        return value
+        return _like(y, self.constraint.record.unconstrain(xp, y, *self._arguments(y)))
 
     def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return torch.as_tensor(self.constraint.record.log_jacobian(xp, x, *self._arguments(x)))
@@ -70,6 +68,11 @@ class StanTransform(Transform):
         return isinstance(other, StanTransform) and self.constraint is other.constraint
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def _like(x: torch.Tensor, value: Any) -> torch.Tensor:
+    """A value as a tensor; what nothing free decides, such as a simplex of one number, is an array."""
+    return xp.as_tensor(value, dtype=x.dtype, device=x.device)
 
 
 for registry in (biject_to, transform_to):
