@@ -11,7 +11,7 @@ from stanlib.registry import Function
 from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
-from ..middle import gprob
+from ..middle import gprob, traversal
 from ..passes.binding_times import BindingTimes
 from ..passes.loops.affine import mentions
 from .asty import Builder
@@ -140,10 +140,24 @@ class Expressions:
             return None  # containers: the library checks that their sizes are equal
         if operator == "@" and not self.times.is_dynamic(e.arguments[0]):
             return None  # a matrix of data: the library chooses how to store it
-        static = self.any_library or not all(is_scalar(a.type) or self.times.is_dynamic(a) for a in e.arguments)
-        if not self.traces and static and not all(is_scalar(a.type) for a in e.arguments):
+        if not self.traces and not all(is_scalar(a.type) or self.is_tensor(a) for a in e.arguments):
             return None  # NumPy's operators don't take tensors
         return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
+
+    def is_tensor(self, e: gprob.Expr) -> bool:
+        """Whether a value is PyTorch's for certain: what may depend on parameters can begin as a number of data.
+
+        Containers that are variables are kept as tensors from the start, see `Statements`; numbers aren't.
+        """
+        if isinstance(e, gprob.Var):
+            return not self.any_library and e.name in self.times.dynamic and not is_scalar(e.type)
+        if isinstance(e, (gprob.Apply, gprob.MakeArray, gprob.MakeRow, gprob.Index, gprob.Promote)):
+            if isinstance(e, gprob.Apply) and e.function.shape_only:
+                return False
+            if isinstance(e, gprob.Index):
+                return self.is_tensor(e.base)
+            return any(isinstance(c, gprob.Expr) and self.is_tensor(c) for c in traversal.children(e))
+        return isinstance(e, gprob.Cond) and self.is_tensor(e.then) and self.is_tensor(e.otherwise)
 
     def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
         flags = tuple(self.times.is_dynamic(a) or self.varies(a) for a in e.arguments)

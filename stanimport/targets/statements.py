@@ -98,7 +98,7 @@ class Statements:
         """
         if (self.lanes or not is_scalar(value.type)) and self.ownership.needs_copy(name, value):
             return Builder(value.span).call("ppl.copy", made)
-        if self._begins_as_data(name, value.type) and not self.times.is_dynamic(value):
+        if self._begins_as_data(name, value.type) and not self.expr.is_tensor(value):
             return Builder(value.span).call("ppl.tensor", made)
         return made
 

@@ -13,7 +13,7 @@ ELEMENTWISE = (
     "sin({})",
     "-({})",
     "({}) * 0.4",
-    "1.2 - {}",
+    "1.2 - ({})",
     "({}) / 1.3",
     "square(tanh({}))",
     "atan({})",
@@ -22,7 +22,7 @@ ELEMENTWISE = (
     "({}) .^ 2",
     "log1p(square({}))",
 )
-OF_TWO = ("{} + {}", "{} - {}", "({}) .* ({})", "({}) ./ (1.5 + square({}))", "fmax({}, {})", "fmin({}, {})")
+OF_TWO = ("({}) + {}", "({}) - ({})", "({}) .* ({})", "({}) ./ (1.5 + square({}))", "fmax({}, {})", "fmin({}, {})")
 
 
 def expression(place: Place, kind: Kind, depth: int = 2, data: bool = False, low: int = -3, high: int = 4) -> str:
@@ -195,8 +195,8 @@ def _product(place: Place, kind: Kind, depth: int, data: bool) -> str:
         return ""
     inner = c.between(1, 3)
     if kind.name == "vector":
-        return f"({matrix_of(place, n, inner, depth - 1, data)} * {vector_of(place, inner, depth - 1, data)})"
-    return f"({row_vector_of(place, inner, depth - 1, data)} * {matrix_of(place, inner, n, depth - 1, data)})"
+        return f"(({matrix_of(place, n, inner, depth - 1, data)}) * ({vector_of(place, inner, depth - 1, data)}))"
+    return f"(({row_vector_of(place, inner, depth - 1, data)}) * ({matrix_of(place, inner, n, depth - 1, data)}))"
 
 
 def _scan(place: Place, kind: Kind, depth: int, data: bool) -> str:
@@ -253,9 +253,10 @@ def _matrix_two(place: Place, kind: Kind, depth: int, data: bool) -> str:
 def _outer(place: Place, kind: Kind, depth: int, data: bool) -> str:
     rows, columns = kind.dims
     if place.choices.chance(50):
-        return f"({vector_of(place, rows, depth - 1, data)} * {row_vector_of(place, columns, depth - 1, data)})"
+        return f"(({vector_of(place, rows, depth - 1, data)}) * ({row_vector_of(place, columns, depth - 1, data)}))"
     inner = place.choices.between(1, 2)
-    return f"({matrix_of(place, rows, inner, depth - 1, data)} * {matrix_of(place, inner, columns, depth - 1, data)})"
+    one, other = matrix_of(place, rows, inner, depth - 1, data), matrix_of(place, inner, columns, depth - 1, data)
+    return f"(({one}) * ({other}))"
 
 
 def _matrix_transposed(place: Place, kind: Kind, depth: int, data: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .containers import expression
 from .kinds import INT, REAL, Kind, array, matrix, unsized, vector
 from .scope import Place, Signature, Variable
-from .statements import indented, statements
+from .statements import accumulator, indented, statements
 
 Lines = list[str]
 
@@ -40,12 +40,14 @@ def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) 
         arguments.append(f"{'data ' if is_data else ''}{unsized(kind)} {argument.name}")
         if kind.name == "vector" and kind.dims[0]:
             inside.sizes[f"num_elements({argument.name})"] = kind.dims[0]
-    bar = suffix in ("lpdf", "lpmf")
-    body = statements(inside, 3, 65)
+    sums = accumulator(inside) if c.chance(50) else []
+    body = [*sums, *statements(inside, 3, 65)]
     if result is not None:
-        body.append(f"return {expression(inside, result, 2)};")
+        value = expression(inside, result, 2)
+        if sums and result != INT:
+            value = f"{value} + tanh({inside.variables[len(kinds)].name})"
+        body.append(f"return {value};")
     place.functions.append(Signature(name, tuple(kinds), data, result, suffix, (bounds,) * len(kinds)))
-    del bar
     head = f"{unsized(result) if result else 'void'} {name}({', '.join(arguments)}) {{"
     return [head, *indented(body), "}"]
 

@@ -13,7 +13,7 @@ from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, matrix, 
 from .laws import prior
 from .names import Names
 from .scope import Place, Variable, size
-from .statements import indented, statements
+from .statements import accumulator, body, indented, statements
 
 FEATURES = {
     "library": 35,
@@ -267,17 +267,17 @@ def computed_blocks(place: Place) -> dict[str, list[str]]:
     parameters = [v for v in place.variables if not v.data]
     if c.chance(60):
         inside = place.inner(block="transformed parameters", outermost=True)
-        out["transformed parameters"] = statements(inside, 4, 85)
+        out["transformed parameters"] = [*accumulator(inside), *statements(inside, 4, 85)]
         known = {v.name for v in place.variables}
         for v in inside.variables:
             if v.name not in known:
                 place.add(Variable(v.name, v.kind, v.low, v.high))
     features = place.features if place.unbounded else place.features - {"target"}
     inside = place.inner(block="model", target=True, features=features)
-    out["model"] = [*priors(inside, parameters), *statements(inside, 4, 90)]
+    out["model"] = [*priors(inside, parameters), *body(inside, 4, 90)]
     if c.chance(60):
         inside = place.inner(block="generated quantities")
-        out["generated quantities"] = statements(inside, 3, 90)
+        out["generated quantities"] = [*accumulator(inside), *statements(inside, 3, 90)]
     return out
 
 

@@ -15,7 +15,7 @@ UNARY = (
     "({}) ^ 2", "pow({}, 3)", "-({})", "Phi({})", "digamma(2 + square({}))", "log(0.3 + abs({}))",
 )  # fmt: skip
 BINARY = (
-    "{} + {}", "{} - {}", "({}) * ({})", "({}) / (1.5 + square({}))", "hypot(0.7 + square({}), {})", "fdim({}, {})",
+    "{} + {}", "{} - ({})", "({}) * ({})", "({}) / (1.5 + square({}))", "hypot(0.7 + square({}), {})", "fdim({}, {})",
     "log_sum_exp({}, {})", "atan2({}, 1.1 + square({}))", "({}) * tanh({})", "fmin({}, {})", "fmax({}, {})",
     "lmultiply(1 + square({}), 0.5 + square({}))", "logical_gt({}, 0.31) * ({})",
 )  # fmt: skip

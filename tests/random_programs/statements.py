@@ -5,7 +5,7 @@ from __future__ import annotations
 from .containers import _stretch, expression
 from .integers import condition, integer, is_static
 from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, is_empty, matrix, row_vector, tuple_of, vector
-from .laws import law
+from .laws import both, law
 from .reals import axes, real, scalar
 from .scope import Place, Variable, size
 
@@ -21,6 +21,45 @@ def statements(place: Place, most: int, percent: int = 75) -> Lines:
                 break
             out += statement(place)
     return out
+
+
+def body(place: Place, most: int, percent: int = 75) -> Lines:
+    """Statements whose results flow on: what they declare enters a variable from outside, or the target."""
+    known = {v.name for v in place.variables}
+    out = statements(place, most, percent)
+    made = [v for v in place.variables if v.name not in known]
+    with place.choices.span():
+        if made and place.choices.chance(75):
+            out += flow(place, place.choices.pick(made[::-1]), known)
+    return out
+
+
+def flow(place: Place, v: Variable, known: set[str]) -> Lines:
+    text = summary(v.name, v.kind)
+    outside = place.having(lambda o: o.name in known and o.kind == REAL and _may_assign(place, o) and not o.static)
+    if not text:
+        return []
+    if place.target and (not outside or place.choices.chance(50)):
+        return [f"target += 0.3 * tanh({text});"]
+    if not outside:
+        return []
+    name = place.choices.pick(outside[::-1]).name
+    return [place.choices.pick([f"{name} += tanh({text});", f"{name} = 0.4 * {name} + sin({text});"])]
+
+
+def summary(name: str, kind: Kind) -> str:
+    """A real that all of a value enters, or one part of what is nested; nothing if it is empty."""
+    if is_empty(kind):
+        return ""
+    if kind.name == "tuple":
+        return " + ".join(filter(None, (summary(f"{name}.{i}", item) for i, item in enumerate(kind.items, 1))))
+    if kind.name == "array" and kind.element not in (INT, REAL):
+        return summary(f"{name}[{kind.dims[0]}]", kind.element)
+    if kind == COMPLEX:
+        return f"get_real({name}) - get_imag({name})"
+    if kind.name.startswith("complex"):
+        return f"get_imag(sum({name}))"
+    return name if kind == REAL else f"0.3 * {name}" if kind == INT else f"sum({name})"
 
 
 def statement(place: Place) -> Lines:
@@ -120,12 +159,19 @@ def filled(place: Place) -> Lines:
     if not recurrent and c.chance(25):
         test = condition(inner, 1, place.data_only)
         other = expression(inner, element, 1, place.data_only)
-        body = [f"if ({test})", f"  {name}[{index}] = {value};", "else", f"  {name}[{index}] = {other};"]
+        filling = [f"if ({test})", f"  {name}[{index}] = {value};", "else", f"  {name}[{index}] = {other};"]
     else:
-        body = [f"{name}[{index}] = {value};"]
+        filling = [f"{name}[{index}] = {value};"]
     place.add(Variable(name, kind, 0, 0, place.data_only, place.data_only, True))
     head = f"for ({index} in {2 if recurrent else 1}:{size(place, n)}) {{"
-    return [*lines, head, *indented([*before, *body]), "}"]
+    return [*lines, head, *indented([*before, *filling]), "}"]
+
+
+def accumulator(place: Place) -> Lines:
+    """A variable for what flows out of the statements after it."""
+    name = place.names.fresh()
+    place.add(Variable(name, REAL, assignable=True))
+    return [f"real {name} = 0;"]
 
 
 def _may_assign(place: Place, v: Variable) -> bool:
@@ -225,8 +271,7 @@ def loop(place: Place) -> Lines:
         other = place.having(lambda v: v.kind == INT and v.static and 1 <= v.low and v.high <= n)
         if other:
             text = f"{first}:{c.pick(other[::-1]).name}"
-    body = statements(inner, 3, 80)
-    return [f"for ({index} in {text}) {{", *indented(body), "}"]
+    return [f"for ({index} in {text}) {{", *indented(body(inner, 3, 80)), "}"]
 
 
 def loop_over_items(place: Place) -> Lines:
@@ -251,7 +296,7 @@ def loop_over_items(place: Place) -> Lines:
         Variable(v.name, v.kind, v.low, v.high, v.data, v.static, False)
     ]
     inner.add(Variable(name, item, v.low, v.high, v.data, v.static))
-    return [f"for ({name} in {v.name}) {{", *indented(statements(inner, 2, 85)), "}"]
+    return [f"for ({name} in {v.name}) {{", *indented(body(inner, 2, 85)), "}"]
 
 
 def _count(kind: Kind) -> int:
@@ -279,8 +324,9 @@ def counted_while(place: Place) -> Lines:
         dynamic=place.dynamic or stops,
     )
     inner.add(Variable(name, INT, 1, n, False, static or place.data_only))
-    body = statements(inner, 3, 80)
-    return [f"int {name} = 0;", f"while ({test}) {{", f"  {name} += 1;", *indented(body), "}"]
+    # stanli 0.24 goes wrong in `while`: `return` in one ends no function, and gradients of dot_product are lost
+    head = both(f"while ({test}) {{", f"for ({place.names.fresh()} in 1:{n + 2}) {{ if (!({test})) break;")
+    return [f"int {name} = 0;", head, f"  {name} += 1;", *indented(body(inner, 3, 80)), "}"]
 
 
 def branch(place: Place) -> Lines:
@@ -289,12 +335,12 @@ def branch(place: Place) -> Lines:
     static = place.data_only or c.chance(40)
     test = condition(place, 2, static)
     dynamic = place.dynamic or not (static or is_static(place, test))
-    lines = [f"if ({test}) {{", *indented(statements(place.inner(dynamic=dynamic), 2, 85))]
+    lines = [f"if ({test}) {{", *indented(body(place.inner(dynamic=dynamic), 2, 85))]
     if c.chance(25):
         test = condition(place, 1, static)
-        lines += [f"}} else if ({test}) {{", *indented(statements(place.inner(dynamic=dynamic), 2, 85))]
+        lines += [f"}} else if ({test}) {{", *indented(body(place.inner(dynamic=dynamic), 2, 85))]
     if c.chance(50):
-        lines += ["} else {", *indented(statements(place.inner(dynamic=dynamic), 2, 85))]
+        lines += ["} else {", *indented(body(place.inner(dynamic=dynamic), 2, 85))]
     return [*lines, "}"]
 
 
@@ -321,7 +367,7 @@ def escape(place: Place) -> Lines:
 
 
 def nested_block(place: Place) -> Lines:
-    return ["{", *indented(statements(place.inner(), 2, 85)), "}"]
+    return ["{", *indented(body(place.inner(), 2, 85)), "}"]
 
 
 def law_statement(place: Place) -> Lines:

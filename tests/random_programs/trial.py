@@ -113,8 +113,8 @@ def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, rea
     at = points(size or 0, seed)
     expected = _run(program, PLAIN, at)
     if any(e.rejected for e in expected):
-        if "wild" in program.features and all(", line " in e.rejected for e in expected):
-            return Verdict("rejected", reason=expected[0].rejected)
+        if all(", line " in e.rejected for e in expected if e.rejected):
+            return Verdict("rejected", {}, "ourselves", expected[0].rejected)
         return Verdict("differs", {str(PLAIN): [f"raised: {expected[0].rejected}"]}, "ourselves", reason)
     verdict = _compared(program, ways, at, expected, "ourselves")
     return Verdict("unrefereed", {}, "ourselves", reason) if verdict.what == "same" else verdict
