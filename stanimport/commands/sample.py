@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
     parser.add_argument("--save-warmup", action="store_true", help="keep the draws of the warm-up")
     parser.add_argument("--fixed-param", action="store_true", help="only run generated quantities, at the inits")
-    parser.add_argument("--method", default="numpyro", help="numpyro, blackjax or nutpie")
+    parser.add_argument("--method", default="nuts", help="nuts, numpyro, blackjax or nutpie")
     parsing.add_output(parser)
 
 

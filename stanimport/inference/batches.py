@@ -1,22 +1,24 @@
-"""Fits of one model to data sets of the same shapes in one compiled program, a lane for every chain of every fit."""
+"""Fits of one model to data sets of the same shapes by one compiled program, into which each chain passes its data."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import jax
 import numpy as np
 
-from . import initial, nuts
+from . import initial
 from .data import read_data
 from .fit import Fit
-from .nuts import Draws
 from .posterior import Posterior, transformed_data
 from .precision import random_keys
 from .programs import Program
 from .quantities import MEMORY
+from .samplers.chains import Draws, Settings, layout, run
+from .samplers.nuts import NutsSampler
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
@@ -64,9 +66,9 @@ def groups_of(
 
 
 def _can_join(module: ModuleType, chosen: Mapping[str, Any]) -> bool:
-    """Whether the options are those that one program knows: NumPyro's sampler with the default metric."""
+    """Whether the options are those that one program knows: the own sampler with the default metric."""
     known = set(chosen) <= {*TOGETHER, "method"}
-    return module.stan.backend == "numpyro" and chosen.get("method", "numpyro") == "numpyro" and known
+    return module.stan.backend == "numpyro" and chosen.get("method", "nuts") == "nuts" and known
 
 
 def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -90,45 +92,23 @@ def sample_group(
     options = {"chains": 4, "inits": None, "show_progress": False} | {k: v for k, v in chosen.items() if k != "method"}
     names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
     step_size = options.get("step_size") or 1.0
-    settings = nuts.Settings(**{k: v for k, v in options.items() if k in names}, step_size=step_size)
-    posteriors = _posteriors(module, group)
+    settings = Settings(**{k: v for k, v in options.items() if k in names}, step_size=step_size)
+    posteriors = [Posterior(module, one) for one in group.inputs]  # each checks its own data's indices and sizes
     chains, first = options["chains"], posteriors[0]
+    varying = {n: np.repeat(np.stack([one[n] for one in group.inputs]), chains, axis=0) for n in group.names}
+
+    def density(point: Any, varying: Mapping[str, Any]) -> Any:
+        return first.given(varying).log_density(point)
+
+    devices, lanes, workers = layout(chains * len(posteriors), None, None)
+    sampler = NutsSampler(density, first.size, settings, lanes, None, devices, varying)
+    for i, posterior in enumerate(posteriors):
+        posterior.__dict__["value_and_grad"] = partial(sampler.value_and_grad, row=i * chains)
     points = np.concatenate([
         initial.starting_points(p, options["inits"], chains, seeds[i]) for i, p in zip(group.indices, posteriors)
     ])  # fmt: skip
-    varying = {n: np.repeat(np.stack([one[n] for one in group.inputs]), chains, axis=0) for n in group.names}
-    sampler = _Lanes(first, settings, len(points), varying=varying)
-    sampler.posteriors = [p for p in posteriors for _ in range(chains)]
-    draws = nuts.run(sampler, points, seeds[group.indices[0]], 1, options["show_progress"])
-    return _fits(module, group, posteriors, draws, seeds, {**settings.__dict__, "chains": chains, "method": "numpyro"})
-
-
-class _Lanes(nuts.Sampler):
-    """A sampler whose lanes have data of their own."""
-
-    posteriors: Sequence[Posterior] = ()
-
-    def evaluate(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        known = [p.value_and_grad(point) for p, point in zip(self.posteriors, points)]
-        return np.stack([-np.asarray(v) for v, _ in known]), np.stack([-np.asarray(g) for _, g in known])
-
-
-def _posteriors(module: ModuleType, group: Group) -> list[Posterior]:
-    """The posterior of every data set, all with one compiled density.
-
-    Each model is traced with its own data, known: so indices and sizes are checked as they are for a single fit.
-    """
-    made = [Posterior(module, one) for one in group.inputs]
-    first = made[0]
-
-    def density(point: Any, varying: Any) -> Any:
-        return first.given(varying).log_density(point)
-
-    varying = [{n: one[n] for n in group.names} for one in group.inputs]
-    program = Program(jax.value_and_grad(density), first.blank, varying[0])
-    for posterior, own in zip(made, varying):
-        posterior.__dict__["value_and_grad"] = lambda point, own=own: program(point, own)
-    return made
+    draws = run(sampler, points, seeds[group.indices[0]], workers, options["show_progress"])
+    return _fits(module, group, posteriors, draws, seeds, {**settings.__dict__, "chains": chains, "method": "nuts"})
 
 
 def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], draws: Draws, seeds: Mapping[int, int],

@@ -34,7 +34,7 @@ class Failure:
 @options.suggesting
 def sample_many(
     module: Any, data_sets: Sequence[Any], *, executor: Executor | None = None, seed: int | None = None,
-    folder: str | os.PathLike[str] | None = None, method: str = "numpyro", show_progress: bool = False,
+    folder: str | os.PathLike[str] | None = None, method: str = "nuts", show_progress: bool = False,
     sampling: Mapping[str, Any] | None = None,
 ) -> list[Fit | Failure]:  # fmt: skip
     """Sample from the posteriors of one model given many data sets.

@@ -11,11 +11,11 @@ import numpy as np
 from stanlib.errors import MissingLibraryError
 
 from . import interrupts
-from .nuts import Draws, Settings, default_workers
 from .options import OptionError
 from .posterior import Posterior
 from .precision import random_keys
 from .programs import Program
+from .samplers.chains import Draws, Settings, default_workers
 
 
 def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
@@ -110,9 +110,9 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
 
 
 def _refuse(settings: Settings, metric: Any, method: str, dense: bool = False) -> None:
-    """Options that only NumPyro's NUTS has."""
+    """Options that only the first two methods have."""
     refused = {"save_warmup": settings.save_warmup, "metric": metric is not None or not settings.adapt_metric,
                "adapt_engaged": not settings.adapt_engaged, "metric='dense_e'": dense and settings.dense}  # fmt: skip
     for name, is_set in refused.items():
         if is_set:
-            raise OptionError(f"method={method!r} does not take {name}: that needs method='numpyro'")
+            raise OptionError(f"method={method!r} does not take {name}: that needs method='nuts'")

@@ -13,7 +13,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +24,7 @@ from jax.extend.core import Literal, Var
 
 from stanlib.errors import StanError
 
-from . import interrupts, stored
+from . import interrupts, kernels, stored
 from .precision import TRACING, double_precision
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
@@ -35,6 +35,57 @@ _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
 _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
 
 
+class Traced:
+    """A function as JAX traced it for arguments of given shapes; it can be called inside of other functions.
+
+    Args:
+        function: of arrays, or trees of them.
+        examples: arguments, or their shapes.
+        device: where the constants lie; JAX's default device if None.
+
+    Attributes:
+        constants: the data that only enter arithmetic: the first argument of a call.
+        tree: the structure of the result.
+    """
+
+    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
+        _verify_process()
+        interrupts.check()
+        self.examples = examples
+        with TRACING, double_precision(), jax.default_device(device):
+            traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
+            self._jaxpr, constants = _with_scalars(traced)
+            self._fixed, self.constants = _divided(constants, device)
+            self.tree = jax.tree.structure(shapes)
+
+    def leaves(self, constants: Any, leaves: Any) -> Any:
+        """The leaves of the result, from the free constants and the leaves of the arguments."""
+        given = iter(constants)
+        every = [self._fixed[i] if i in self._fixed else next(given) for i in range(len(self._jaxpr.constvars))]
+        return jax.core.eval_jaxpr(self._jaxpr, every, *leaves)
+
+    def __call__(self, constants: Any, *arguments: Any) -> Any:
+        return jax.tree.unflatten(self.tree, self.leaves(constants, jax.tree.leaves(arguments)))
+
+    def lower(self, device: Any = None, as_one: bool = False) -> Any:
+        """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
+        program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves)
+        with TRACING, double_precision(), jax.default_device(device):
+            lowered = program.lower(self.constants, jax.tree.leaves(self.examples))
+        if as_one:
+            kernels.join(lowered)
+        return lowered
+
+    def text(self) -> str:
+        """What tells one function from another, without the free constants."""
+        return _text(self.lower())
+
+
+def _text(lowered: Any) -> str:
+    # arguments that nothing uses don't stand in XLA's text
+    return f"{lowered.in_avals}\n{lowered.as_text()}"
+
+
 class Program:
     """A function compiled for arguments of given shapes.
 
@@ -42,24 +93,20 @@ class Program:
         function: of arrays, or trees of them.
         examples: arguments, or their shapes.
         device: where it runs; JAX's default device if None.
+        as_one: on a CPU make one kernel of it, if that can be: for loops over little arithmetic.
 
     Attributes:
         may_block: whether it waits for XLA's pool of threads inside a thread of that pool, as LAPACK's functions do on
             batches of matrices: run at the same time, two such programs can wait for each other for ever.
     """
 
-    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
+    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None, as_one: bool = False):
         self.device = device
-        _verify_process()
-        interrupts.check()
-        with TRACING, double_precision(), jax.default_device(device):
-            traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
-            jaxpr, constants = _with_scalars(traced)
-            fixed, self._constants = _divided(constants, device)
-            self._tree = jax.tree.structure(shapes)
-            lowered = jax.jit(_evaluator(jaxpr, fixed)).lower(self._constants, jax.tree.leaves(examples))
-        # arguments that nothing uses don't stand in XLA's text
-        text = f"{lowered.in_avals}\n{lowered.as_text()}"
+        traced = Traced(function, *examples, device=device)
+        self._constants, self._tree = traced.constants, traced.tree
+        self._is_joinable = as_one and _is_cpu(device)
+        lowered = traced.lower(device, self._is_joinable)
+        text = _text(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
         self._compiled = _programs.get(lowered, text, device)
 
@@ -67,7 +114,8 @@ class Program:
         _verify_process()
         compiled = interrupts.result_of(self._compiled)
         with double_precision():
-            return jax.tree.unflatten(self._tree, compiled(self._constants, jax.tree.leaves(arguments)))
+            leaves = compiled(self._constants, jax.tree.leaves(arguments))
+            return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
 
     @staticmethod
     def shapes(function: Callable[..., Any], *examples: Any) -> Any:
@@ -112,23 +160,17 @@ def _divided(constants: Sequence[Any], device: Any) -> tuple[dict[int, Any], lis
     return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
 
 
-def _evaluator(jaxpr: Any, fixed: Mapping[int, Any]) -> Callable[..., Any]:
-    """What was traced as a function of its constants but the fixed ones, and the leaves of its arguments."""
-
-    def program(constants: Any, leaves: Any) -> Any:
-        given = iter(constants)
-        every = [fixed[i] if i in fixed else next(given) for i in range(len(jaxpr.constvars))]
-        return jax.core.eval_jaxpr(jaxpr, every, *leaves)
-
-    return program
+def _is_cpu(device: Any) -> bool:
+    return bool((device or jax.devices()[0]).platform == "cpu")
 
 
 @dataclass
 class _Compiled:
-    """The programs compiled in this process, by the text of what XLA is given."""
+    """The programs compiled in this process, by the text of what XLA is given, and by keys of their makers'."""
 
     room: int
     known: OrderedDict[bytes, Future[Any]] = field(default_factory=OrderedDict)
+    made: OrderedDict[tuple[Any, ...], Program] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def get(self, lowered: Any, text: str, device: Any) -> Future[Any]:
@@ -149,9 +191,25 @@ class _Compiled:
     def _failed(compiled: Future[Any]) -> bool:
         return compiled.cancelled() or compiled.done() and compiled.exception() is not None
 
+    def shared(self, key: tuple[Any, ...], make: Callable[[], Program]) -> Program:
+        """The program that was made for a key, which must tell all that it is made of."""
+        if any("callback" in part for part in key if isinstance(part, str)):
+            return make()
+        with self.lock:
+            found = self.made.get(key)
+        if found is None or self._failed(found._compiled):
+            found = make()
+        with self.lock:
+            self.made[key] = found
+            self.made.move_to_end(key)
+            while len(self.made) > self.room:
+                self.made.popitem(last=False)
+        return found
+
     def clear(self) -> None:
         with self.lock:
             self.known.clear()
+            self.made.clear()
 
 
 _programs = _Compiled(ROOM)
@@ -181,6 +239,11 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
+def shared(key: tuple[Any, ...], make: Callable[[], Program]) -> Program:
+    """The program that was made for a key before, or a new one: what made it need not be traced again."""
+    return _programs.shared(key, make)
+
+
 def forget() -> None:
     """Drop all compiled programs that are not in use."""
     _programs.clear()
@@ -196,11 +259,12 @@ def _stored_or_compiled(key: bytes, lowered: Any, device: Any) -> Any:
 
 
 def _compile(lowered: Any, device: Any) -> Any:
-    on_cpu = (device or jax.devices()[0]).platform == "cpu"
-    if on_cpu:
+    options = _QUICK if _is_cpu(device) else None
+    while True:
         try:
-            return lowered.compile(compiler_options=_QUICK)
+            return lowered.compile(compiler_options=options)
         except jax.errors.JaxRuntimeError as e:
-            if "No such compile option" not in str(e):
+            if options and "No such compile option" in str(e):
+                options = None
+            elif not ("UNIMPLEMENTED" in str(e) and kernels.separate(lowered)):
                 raise
-    return lowered.compile()

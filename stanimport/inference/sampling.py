@@ -4,26 +4,27 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import jax
 import numpy as np
 
 from stanlib.errors import StanDataError
 
-from . import initial, interrupts, nuts, options
+from . import initial, interrupts, options
 from .data import read_data
 from .fit import Fit
 from .modules import module_of
-from .nuts import Draws
 from .posterior import Posterior, condition
 from .precision import new_seed
 from .quantities import DrawProcessor
+from .samplers import chains as chains_of
+from .samplers.chains import Draws, Settings
+from .samplers.nuts import NutsSampler
 
-METHODS = ("numpyro", "blackjax", "nutpie")
+METHODS = ("nuts", "numpyro", "blackjax", "nutpie")
 METRICS = ("diag_e", "dense_e", "unit_e")
 
 
@@ -36,7 +37,7 @@ def sample(
     module: Any, data: Any = None, *, chains: int = 4, parallel_chains: int | None = None, seed: int | None = None,
     inits: Any = None, iter_warmup: int = 1000, iter_sampling: int = 1000, save_warmup: bool = False, thin: int = 1,
     max_treedepth: int = 10, metric: Any = "diag_e", step_size: float | None = None, adapt_engaged: bool = True,
-    adapt_delta: float = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "numpyro",
+    adapt_delta: float = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "nuts",
     chain_method: str | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
@@ -61,8 +62,8 @@ def sample(
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
         show_progress: draw a progress bar.
-        method: whose sampler: "numpyro", or if they are installed "blackjax" or "nutpie".
-        chain_method: how NumPyro's chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
+        method: whose sampler: "nuts", this package's own; NumPyro's; or if they are installed "blackjax" or "nutpie".
+        chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
 
     Returns:
@@ -132,34 +133,29 @@ def _draw(posterior: Posterior, chosen: Mapping[str, Any], kept: int) -> tuple[D
 def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np.ndarray], Draws]:
     """A function from starting points to draws, whose compilation has begun."""
     metric, dense, adapts = metric_of(chosen["metric"], posterior.size)
-    settings = nuts.Settings(
+    settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged", "save_warmup")},
         dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0,
     )  # fmt: skip
-    if chosen["method"] != "numpyro":
+    if chosen["method"] in ("blackjax", "nutpie"):
         from . import other_samplers
 
         run = getattr(other_samplers, f"run_{chosen['method']}")
         return lambda points: run(posterior, settings, points, chosen["seed"], metric)
-    devices, lanes, workers = layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
-    posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
-    sampler = nuts.Sampler(posterior, settings, lanes, metric, devices)
+    devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
+    sampler: chains_of.Sampler
+    if chosen["method"] == "numpyro":
+        from .samplers.numpyro_nuts import NumpyroSampler
+
+        posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
+        sampler = NumpyroSampler(posterior, settings, lanes, metric, devices)
+    else:
+        sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
+                                    metric, devices)  # fmt: skip
+        posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
     show, seed = chosen["show_progress"], chosen["seed"]
-    return lambda points: nuts.run(sampler, points, seed, workers, show)
-
-
-def layout(chains: int, chain_method: str | None, parallel: int | None) -> tuple[Sequence[Any], int, int]:
-    """Devices, lanes of each program, and threads."""
-    devices = jax.local_devices()
-    on_cpu = devices[0].platform == "cpu"
-    method = chain_method or ("parallel" if on_cpu else "vectorized")
-    if method == "vectorized":
-        spread = next(n for n in range(min(len(devices), chains), 0, -1) if chains % n == 0)
-        return devices[:spread], chains // spread, spread
-    used = [None] if on_cpu else devices[:chains]
-    workers = 1 if method == "sequential" else parallel or (nuts.default_workers(chains) if on_cpu else len(used))
-    return used, 0, min(workers, chains)
+    return lambda points: chains_of.run(sampler, points, seed, workers, show)
 
 
 def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:
@@ -207,7 +203,8 @@ def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, setting
         points, stats = draws.warmup
         warmup = (DrawProcessor(posterior, points.shape[0] * points.shape[1])(points, settings["seed"] + 1), stats)
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
-    info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted}
+    info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
+            "restarts": draws.restarts}  # fmt: skip
     return Fit(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,
                warmup)  # fmt: skip
 

@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference import nuts, programs
+from stanimport.inference import programs
 from stanimport.inference.programs import LARGE, Program
+from stanimport.inference.samplers import chains
 
 REGRESSION = """
 data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }
@@ -136,7 +137,7 @@ def closed_form(given, a, b, sigma):
 
 def test_kept_transitions_own_their_memory():
     """A view of a few rows would keep the buffer of hundreds that the compiled program returned."""
-    track, buffer = nuts.Track(nuts.Settings(iter_warmup=2, iter_sampling=6), 1, 0), np.zeros((250, 1000))
+    track, buffer = chains.Track(chains.Settings(iter_warmup=2, iter_sampling=6), 0), np.zeros((250, 1000))
     track.add({"point": buffer[:4]}, 4)
     track.add({"point": buffer[:4]}, 4)
     assert [len(p["point"]) for p in track.pieces] == [2, 4]

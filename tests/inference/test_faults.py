@@ -20,7 +20,8 @@ from conftest import FLIPS, data_of, load
 
 import stanimport
 from stanimport import pipeline
-from stanimport.inference import interrupts, nuts
+from stanimport.inference import interrupts
+from stanimport.inference.samplers.nuts import NutsSampler
 
 SHORT = dict(chains=2, iter_warmup=100, iter_sampling=100, seed=1)
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and limits of POSIX")
@@ -153,7 +154,7 @@ def test_an_interrupt_in_the_garbage_collector_is_not_forgotten(beta_module, han
 
 def test_an_interrupt_where_exceptions_are_swallowed(beta_module, handled, monkeypatch):
     """As while an extension module is initialized: what is raised there becomes another error."""
-    original = nuts.Sampler.__init__
+    original = NutsSampler.__init__
 
     def init(self, *arguments, **options):
         try:
@@ -162,7 +163,7 @@ def test_an_interrupt_where_exceptions_are_swallowed(beta_module, handled, monke
             raise ImportError("initialization failed") from None
         original(self, *arguments, **options)
 
-    monkeypatch.setattr(nuts.Sampler, "__init__", init)
+    monkeypatch.setattr(NutsSampler, "__init__", init)
     with pytest.raises(KeyboardInterrupt):
         stanimport.sample(beta_module, FLIPS, **SHORT)
 
@@ -233,15 +234,15 @@ def test_an_interrupt_at_random_moments(number):
 
 @pytest.mark.parametrize("failing", [{1}, {0, 1, 2}], ids=["one", "all"])
 def test_chains_that_fail_end_the_run(beta_module, monkeypatch, failing):
-    original, started = nuts.Sampler.run, []
+    original, started = NutsSampler.advance, []
 
-    def run_chain(self, start, *arguments):
+    def run_chain(self, track, *arguments):
         started.append(1)
         if len(started) - 1 in failing:
             raise FloatingPointError("this chain is broken")
-        return original(self, start, *arguments)
+        return original(self, track, *arguments)
 
-    monkeypatch.setattr(nuts.Sampler, "run", run_chain)
+    monkeypatch.setattr(NutsSampler, "advance", run_chain)
     began = time.perf_counter()
     with pytest.raises(FloatingPointError, match="this chain is broken"):
         stanimport.sample(beta_module, FLIPS, chains=3, iter_warmup=100, iter_sampling=50_000_000, seed=1)

@@ -67,10 +67,10 @@ def test_a_module_is_wanted():
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals need the main thread")
 def test_an_interrupt_returns_the_draws_so_far(beta_module, monkeypatch):
     """The signal comes when the first chain has drawn for a while."""
-    from stanimport.inference import nuts
+    from stanimport.inference.samplers import chains
 
     sent = []
-    original = nuts.Track.add
+    original = chains.Track.add
 
     def add(self, piece, count):
         original(self, piece, count)
@@ -80,7 +80,7 @@ def test_an_interrupt_returns_the_draws_so_far(beta_module, monkeypatch):
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
     try:
-        monkeypatch.setattr(nuts.Track, "add", add)
+        monkeypatch.setattr(chains.Track, "add", add)
         with pytest.warns(RuntimeWarning, match="interrupted"):
             fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=300, iter_sampling=2_000_000, seed=1)
     finally:

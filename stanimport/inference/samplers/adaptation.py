@@ -1,0 +1,123 @@
+"""What warm-up learns, and when: the step size by dual averaging, the metric from draws of growing windows.
+
+Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15, sections 3.2 and
+3.2.1; Stan Development Team, "Stan Reference Manual", "MCMC Sampling using Hamiltonian Monte Carlo", on adaptation.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+import numpy as np
+
+from .metric import Metric
+from .tree import State
+
+INITIAL, FIRST, FINAL = 75, 25, 50  # iterations before the windows, in the first one, and after the last
+FEWEST = 20  # iterations below which the metric is not adapted
+_SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
+_SUPERB, _LARGEST, _SMALLEST = 0.8, 1e7, 1e-300
+
+
+class StepSize(NamedTuple):
+    """The step size and the state of its dual averaging.
+
+    Attributes:
+        size: the one to use now.
+        average: the logarithm of the one that adaptation will settle for.
+        error: the mean of the wanted minus the reached acceptance statistic.
+        count: of updates.
+        center: the logarithm that sizes are drawn towards.
+    """
+
+    size: Any
+    average: Any
+    error: Any
+    count: Any
+    center: Any
+
+    @staticmethod
+    def starting(size: Any) -> "StepSize":
+        """Adaptation that begins, or begins anew, at a size."""
+        size = np.asarray(size, float)
+        blank = np.zeros_like(size)
+        return StepSize(size, blank, blank, blank, np.log(10 * size))
+
+    def learned(self, acceptance: Any, wanted: Any) -> "StepSize":
+        """After a transition with this acceptance statistic."""
+        count = self.count + 1
+        share = 1 / (count + _DELAY)
+        error = (1 - share) * self.error + share * (wanted - jnp.minimum(acceptance, 1.0))
+        log_size = self.center - error * jnp.sqrt(count) / _SHRINKAGE
+        weight = count**-_DECAY
+        return StepSize(jnp.exp(log_size), weight * log_size + (1 - weight) * self.average, error, count, self.center)
+
+    def settled(self) -> "StepSize":
+        """The size that adaptation ends with; the one it began with if it learned nothing."""
+        size = np.where(np.asarray(self.count) > 0, np.exp(self.average), self.size)
+        return StepSize.starting(size)
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Iterations of warm-up up to `end`; whether their draws enter the metric, which is renewed at the end then."""
+
+    end: int
+    in_window: bool
+
+
+def schedule(iterations: int) -> list[Segment]:
+    """The segments of a warm-up: a first one, windows that double, a last one. Too short ones have shorter parts."""
+    if iterations < FEWEST:
+        return [Segment(iterations, False)] if iterations else []
+    initial, window, final = INITIAL, FIRST, FINAL
+    if initial + window + final > iterations:
+        initial, final = int(0.15 * iterations), int(0.1 * iterations)
+        window = iterations - initial - final
+    out, end, last = [Segment(initial, False)], initial, iterations - final
+    while end < last:
+        end = end + window if end + 3 * window <= last else last
+        out.append(Segment(end, True))
+        window *= 2
+    return [*out, Segment(iterations, False)]
+
+
+def step_size_search(
+    evaluate: Callable[[np.ndarray], State], metric: Metric, state: State, size: float, rng: np.random.Generator
+) -> float:
+    """The power of two times `size` at which the acceptance of one step crosses 0.8.
+
+    Args:
+        evaluate: the state at a point.
+        metric, state: where the step begins.
+        rng: for the momenta, a new one for each try.
+    """
+    growth = 0
+    while _SMALLEST < size < _LARGEST:
+        momentum = _momentum(metric, rng)
+        direction = 1 if _gained(evaluate, metric, state, size, momentum) > math.log(_SUPERB) else -1
+        if growth == -direction:
+            break
+        growth = direction
+        size *= 2.0**direction
+    return size
+
+
+def _momentum(metric: Metric, rng: np.random.Generator) -> np.ndarray:
+    drawn = rng.normal(size=metric.size)
+    return metric.factor * drawn if metric.factor.ndim == 1 else metric.factor @ drawn
+
+
+def _gained(evaluate: Callable[[np.ndarray], State], metric: Metric, state: State, size: float,
+            momentum: np.ndarray) -> float:  # fmt: skip
+    """The logarithm of the acceptance probability of one leapfrog step; -inf where there is no density."""
+    with np.errstate(all="ignore"):
+        half = momentum + 0.5 * size * state.gradient
+        new = evaluate(state.point + size * metric.velocity(half))
+        ended = half + 0.5 * size * new.gradient
+        energies = [0.5 * p @ metric.velocity(p) - s.density for p, s in ((momentum, state), (ended, new))]
+    gained = float(energies[0] - energies[1])
+    return -math.inf if math.isnan(gained) else gained

@@ -1,0 +1,257 @@
+"""Chains of a sampler in threads, in short pieces of one compiled program: for progress, interruption, and restarts.
+
+On a CPU each chain runs in a thread of its own: no chain waits for the longest trajectory of the others. Other devices
+get all their chains in one vectorized program.
+"""
+from __future__ import annotations
+
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import jax
+import numpy as np
+
+from .. import interrupts
+from ..progress import Progress
+
+ROOM = 250  # iterations that one call of the compiled program makes at most
+PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
+_STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a sampler runs; the names are CmdStan's.
+
+    Attributes:
+        restart: whether chains that are stranded in warm-up begin anew elsewhere.
+    """
+
+    iter_warmup: int = 1000
+    iter_sampling: int = 1000
+    thin: int = 1
+    adapt_delta: float = 0.8
+    max_treedepth: int = 10
+    dense: bool = False
+    adapt_metric: bool = True
+    adapt_engaged: bool = True
+    step_size: float = 1.0
+    save_warmup: bool = False
+    restart: bool = True
+
+    @property
+    def total(self) -> int:
+        return self.iter_warmup + self.iter_sampling
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A chain that began anew, counted from 1: after which iteration of warm-up, and why."""
+
+    chain: int
+    iteration: int
+    reason: str
+
+
+@dataclass
+class Draws:
+    """What a sampler returns.
+
+    Attributes:
+        points: on the unconstrained scale, (chains, draws, size).
+        stats: per transition, (chains, draws), by CmdStan's names.
+        step_size, metric: per chain, after adaptation; the metric is the inverse one, its diagonal or the matrix.
+        warmup: points and stats of the warm-up, if they were kept.
+        interrupted: whether there are fewer draws than were asked for.
+        restarts: of chains, during warm-up.
+    """
+
+    points: np.ndarray
+    stats: dict[str, np.ndarray]
+    step_size: np.ndarray
+    metric: np.ndarray
+    warmup: tuple[np.ndarray, dict[str, np.ndarray]] | None = None
+    interrupted: bool = False
+    restarts: tuple[Restart, ...] = ()
+
+
+class Track:
+    """A chain, or the chains of one vectorized program: their state, and the records of their transitions.
+
+    Args:
+        settings: how they run.
+        lanes: how many chains; 0 for one without an axis of chains.
+        start: what the sampler begins them with.
+
+    Attributes:
+        done: the number of transitions made.
+        state: the sampler's own.
+        step_size, metric: after adaptation.
+    """
+
+    def __init__(self, settings: Settings, lanes: int, start: Any = None):
+        self.settings, self.lanes, self.start = settings, lanes, start
+        self.done, self.pieces = 0, list[dict[str, np.ndarray]]()
+        self.state: Any = None
+        self.step_size = self.metric = np.zeros(0)
+
+    def add(self, piece: dict[str, np.ndarray], count: int) -> None:
+        """Keep what will be asked for: with warm-up iterations only where they are saved."""
+        skip = 0 if self.settings.save_warmup else max(0, min(count, self.settings.iter_warmup - self.done))
+        self.done += count
+        if skip < count:
+            # copies: a view would keep the program's whole buffer, of which this may be a small part
+            self.pieces.append({n: r[skip:].copy() for n, r in piece.items()})
+
+    def records(self) -> list[dict[str, np.ndarray]]:
+        """Per chain, the transitions kept: thinned, the first axis counts them."""
+        names = self.pieces[0] if self.pieces else ()
+        whole = {n: np.concatenate([p[n] for p in self.pieces]) for n in names}
+        if not self.lanes:
+            return [whole]
+        return [{n: r[:, i] for n, r in whole.items()} for i in range(self.lanes)]
+
+
+class Sampler(Protocol):
+    """What `run` needs of a sampler.
+
+    Attributes:
+        programs: one for each device.
+        milestones: counts of iterations at which all chains wait for each other; the last is that of all.
+    """
+
+    settings: Settings
+    milestones: list[int]
+
+    @property
+    def programs(self) -> Sequence[Any]: ...
+
+    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+        """The chains at their starting points, (chains, size)."""
+
+    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+        """Make transitions up to the count `until`; fewer once `stop` is set."""
+
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
+        """Put stranded chains back to a beginning: which and why."""
+
+
+def run(sampler: Sampler, points: np.ndarray, seed: int, workers: int, show_progress: bool) -> Draws:
+    """Run all chains from their starting points; after an interrupt, the draws made so far.
+
+    Raises:
+        KeyboardInterrupt: if there are no draws yet.
+    """
+    stop = threading.Event()
+    if any(p.may_block for p in sampler.programs):
+        workers = 1
+    with Progress(len(points) * sampler.settings.total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
+        tracks = sampler.tracks(points, seed)
+        moved = _run(sampler, tracks, pool, stop, progress)
+    return _collect(tracks, sampler.settings, stop.is_set(), len(points), moved)
+
+
+def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
+         progress: Progress) -> list[Restart]:  # fmt: skip
+    """All iterations of all chains, stranded ones restarted at the milestones."""
+    moved: list[Restart] = []
+    for until in sampler.milestones:
+        attempt = 0
+        while not stop.is_set():
+            jobs = [
+                pool.submit(sampler.advance, t, sampler.programs[i % len(sampler.programs)], until, stop, progress)
+                for i, t in enumerate(tracks) if t.done < until
+            ]  # fmt: skip
+            _wait(jobs, stop)
+            for job in jobs:
+                if not job.cancelled():
+                    job.result()
+            if stop.is_set():
+                return moved
+            found = sampler.restarts(tracks, until, attempt) if until <= sampler.settings.iter_warmup else []
+            if not found:
+                break
+            moved, attempt = moved + found, attempt + 1
+    return moved
+
+
+def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[int], None]) -> None:
+    """Calls of `step(count)` that make the transitions up to `until`, each of about the same time."""
+    count = min(10, ROOM)
+    while track.done < until and not stop.is_set():
+        count = min(count, until - track.done)
+        began = time.perf_counter()
+        step(count)
+        count = int(np.clip(count * PATIENCE / max(time.perf_counter() - began, 1e-9), 1, ROOM))
+
+
+def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
+    """Wait for the chains; an interrupt, or an error in one, sets `stop`."""
+    interrupted = False
+    while True:
+        try:
+            interrupts.check()
+            done, pending = wait(jobs, timeout=interrupts.INTERVAL)
+            if any(j.exception() for j in done if not j.cancelled()):
+                stop.set()
+            if not pending:
+                return
+        except KeyboardInterrupt:
+            if interrupted:
+                raise
+            interrupted = True
+            stop.set()
+            for job in jobs:
+                job.cancel()
+
+
+def _collect(tracks: Sequence[Track], settings: Settings, interrupted: bool, chains: int,
+             moved: Sequence[Restart]) -> Draws:  # fmt: skip
+    records = [r for t in tracks for r in t.records()]
+    kept = settings.iter_warmup if settings.save_warmup else 0
+    count = min(len(r["point"]) - kept if r else 0 for r in records)
+    if interrupted and count <= 0:
+        raise KeyboardInterrupt("interrupted before the first draw of every chain")
+    if interrupted:
+        warnings.warn(f"interrupted: the fit holds the first {count} draws of each chain", RuntimeWarning, stacklevel=4)
+    stacked = {n: np.stack([r[n][: kept + count] for r in records]) for n in records[0]}
+    sampled = _split({n: v[:, kept :: settings.thin] for n, v in stacked.items()})
+    warmup = _split({n: v[:, : kept : settings.thin] for n, v in stacked.items()}) if kept else None
+    join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
+    return Draws(
+        *sampled, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
+        warmup=warmup, interrupted=interrupted, restarts=tuple(moved),
+    )  # fmt: skip
+
+
+def _split(records: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Points, and stats by CmdStan's names in CmdStan's order."""
+    return records["point"], {n: records[n] for n in _STATS}
+
+
+def layout(chains: int, chain_method: str | None, parallel: int | None) -> tuple[Sequence[Any], int, int]:
+    """Devices, lanes of each program, and threads."""
+    devices = jax.local_devices()
+    on_cpu = devices[0].platform == "cpu"
+    method = chain_method or ("parallel" if on_cpu else "vectorized")
+    if method == "vectorized":
+        spread = next(n for n in range(min(len(devices), chains), 0, -1) if chains % n == 0)
+        return devices[:spread], chains // spread, spread
+    used = [None] if on_cpu else devices[:chains]
+    workers = 1 if method == "sequential" else parallel or (default_workers(chains) if on_cpu else len(used))
+    return used, 0, min(workers, chains)
+
+
+def default_workers(chains: int) -> int:
+    """As many threads as there are chains, at most one for each core."""
+    try:
+        available = len(os.sched_getaffinity(0))
+    except AttributeError:
+        available = os.cpu_count() or 1
+    return max(1, min(chains, available))

@@ -1,0 +1,110 @@
+"""NumPyro's NUTS, behind `sample(method="numpyro")`."""
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpyro.infer.hmc import hmc
+from numpyro.infer.util import ParamInfo
+
+from ..posterior import Posterior
+from ..precision import random_keys
+from ..programs import Program
+from ..progress import Progress
+from .chains import ROOM, Restart, Settings, Track, in_pieces
+
+
+def _fields(state: Any) -> dict[str, Any]:
+    """What is recorded of each transition."""
+    return {
+        "point": state.z, "lp__": -state.potential_energy, "accept_stat__": state.accept_prob,
+        "stepsize__": state.adapt_state.step_size, "n_leapfrog__": state.num_steps,
+        "divergent__": state.diverging, "energy__": state.energy,
+    }  # fmt: skip
+
+
+class NumpyroSampler:
+    """NumPyro's NUTS on a posterior: compiles in the background as soon as it is made.
+
+    Args:
+        posterior: what to sample from.
+        settings: how.
+        lanes: how many chains one program runs; 0 for one chain without an axis of chains.
+        metric: the inverse metric that warm-up starts from, or the one to keep.
+        devices: where the programs run.
+    """
+
+    def __init__(self, posterior: Posterior, settings: Settings, lanes: int = 0, metric: Any = None,
+                 devices: Sequence[Any] = (None,)):  # fmt: skip
+        self.posterior, self.settings, self.lanes, self.metric = posterior, settings, lanes, metric
+        self.milestones = [settings.total]
+        self._start, self._next = hmc(potential_fn=lambda point: -posterior.log_density(point), algo="NUTS")
+        shape = (lanes,) if lanes else ()
+        start = (np.zeros((*shape, 2), np.uint32), np.zeros((*shape, posterior.size)), np.zeros(shape),
+                 np.zeros((*shape, posterior.size)))  # fmt: skip
+        state = Program.shapes(self._initial, *start)
+        self.blank = jax.tree.map(lambda a: np.zeros(a.shape, a.dtype), state)
+        self.programs = [
+            Program(self._advance, np.bool_(True), start, self.blank, np.int64(1), device=d) for d in devices
+        ]
+
+    def _initial(self, key: Any, point: Any, potential: Any, gradient: Any) -> Any:
+        s = self.settings
+
+        def one(key: Any, point: Any, potential: Any, gradient: Any) -> Any:
+            return self._start(
+                ParamInfo(point, potential, gradient), num_warmup=s.iter_warmup if s.adapt_engaged else 0,
+                step_size=s.step_size, inverse_mass_matrix=self.metric, adapt_step_size=s.adapt_engaged,
+                adapt_mass_matrix=s.adapt_metric and s.adapt_engaged, dense_mass=s.dense,
+                target_accept_prob=s.adapt_delta, max_tree_depth=s.max_treedepth, rng_key=key,
+            )  # fmt: skip
+
+        return (jax.vmap(one) if self.lanes else one)(key, point, potential, gradient)
+
+    def _advance(self, is_first: Any, start: tuple[Any, ...], state: Any, count: Any) -> tuple[Any, Any]:
+        """`count` transitions, from the starting values or the state."""
+        state = jax.lax.cond(is_first, lambda: self._initial(*start), lambda: state)
+        records = jax.tree.map(lambda a: jnp.zeros((ROOM, *a.shape), a.dtype), _fields(state))
+
+        def one(state: Any) -> Any:
+            return self._next(state, (), {})
+
+        transition = jax.vmap(one) if self.lanes else one
+
+        def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
+            state = transition(carry[0])
+            return state, jax.tree.map(lambda r, a: r.at[i].set(a), carry[1], _fields(state))
+
+        made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, records))
+        return made
+
+    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+        known = [self.posterior.value_and_grad(p) for p in points]
+        whole = (random_keys(seed, 0, count=len(points)), points, np.stack([-np.asarray(v) for v, _ in known]),
+                 np.stack([-np.asarray(g) for _, g in known]))  # fmt: skip
+        step = self.lanes or 1
+        starts = [tuple(a[i : i + step] if self.lanes else a[i] for a in whole) for i in range(0, len(points), step)]
+        made = [Track(self.settings, self.lanes, start) for start in starts]
+        for track in made:
+            track.state = self.blank
+        return made
+
+    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+        def step(count: int) -> None:
+            track.state, records = program(np.bool_(track.done == 0), track.start, track.state, np.int64(count))
+            made = {n: np.asarray(r)[:count] for n, r in records.items()}
+            made["treedepth__"] = np.floor(np.log2(np.maximum(made["n_leapfrog__"], 1))).astype(np.int64) + 1
+            track.add(made, count)
+            progress.advance(count * max(self.lanes, 1), "sampling" if track.done > self.settings.iter_warmup
+                             else "warm-up")  # fmt: skip
+
+        in_pieces(track, until, stop, step)
+        adapted = track.state.adapt_state
+        track.step_size, track.metric = np.asarray(adapted.step_size), np.asarray(adapted.inverse_mass_matrix)
+
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
+        return []

@@ -1,0 +1,267 @@
+"""The no-U-turn sampler on a posterior: one compiled program for all its options, driven chain by chain.
+
+The program makes transitions. Everything else happens between its calls: the windows of warm-up end there, where the
+metric is renewed and a step size searched, and stranded chains are noticed.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from ..programs import Program, Traced, shared
+from ..progress import Progress
+from . import adaptation, tree
+from .adaptation import Segment, StepSize
+from .chains import ROOM, Restart, Settings, Track, in_pieces
+from .metric import Metric, estimate
+from .tree import State
+
+_NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+_TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
+ROOM_DEPTH = 16  # of trees: deeper ones make another program
+
+
+class Chain(NamedTuple):
+    """What a chain carries from one transition to the next, and where it last evaluated the density."""
+
+    random: Any
+    state: State
+    step: StepSize
+    latest: State
+
+
+class Controls(NamedTuple):
+    """The options of transitions: whether the step size adapts, the acceptance wanted, the depth of trees."""
+
+    adapts: Any
+    wanted: Any
+    max_depth: Any
+
+
+class Group(NamedTuple):
+    """The chains of a track: which they are, their seed, where they start, and how often they have begun anew."""
+
+    rows: list[int]
+    seed: int
+    points: np.ndarray
+    attempt: int = 0
+
+
+@dataclass
+class _Bound:
+    """A compiled program with the data that enter its arithmetic."""
+
+    constants: Any
+    program: Program
+
+    @property
+    def may_block(self) -> bool:
+        return self.program.may_block
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.program(self.constants, *arguments)
+
+
+class NutsSampler:
+    """NUTS on a density: compiles in the background as soon as it is made.
+
+    Args:
+        density: a function of a point, (size,), and of the data that vary between chains: the log density there.
+        size: of a point.
+        settings: how to sample.
+        lanes: how many chains one program runs; 0 for one chain without an axis of chains.
+        metric: the inverse metric that warm-up starts from, or the one to keep.
+        devices: where the programs run.
+        varying: for chains with data of their own, those data by name, the first axis counting chains.
+    """
+
+    def __init__(
+        self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
+        devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
+    ):  # fmt: skip
+        self.settings, self.size, self.lanes = settings, size, lanes
+        self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
+        self.segments = adaptation.schedule(settings.iter_warmup) if settings.adapt_engaged else []
+        ends = [s.end for s in self.segments if s.in_window][:1] + [settings.iter_warmup] * settings.adapt_engaged
+        self.milestones = sorted({*ends, settings.total} - {0})
+        ones = np.ones(size)
+        self.metric = Metric.of(metric if metric is not None else np.diag(ones) if settings.dense else ones)
+        traced = [Traced(jax.value_and_grad(density), ones, self._own([0], False), device=d) for d in devices]
+        self._density, key = traced[0], traced[0].text()
+        depth = -(-settings.max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
+        kind = (key, lanes, settings.dense, depth)
+        self.programs = [
+            _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
+            for t, d in zip(traced, devices)
+        ]
+
+    # --- the program -----------------------------------------------------------------------------------------------
+
+    def _compiled(self, depth: int, density: Traced, device: Any) -> Program:
+        each = range(self.lanes or 1)
+        chain, metric = self._joined([_blank(self.size) for _ in each]), self._joined([self.metric for _ in each])
+        return Program(partial(self._advance, depth), density.constants, self._own([0 for _ in each]), chain, metric,
+                       _controls(self.settings, True), np.int64(1), device=device, as_one=True)  # fmt: skip
+
+    def _advance(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
+                 count: Any) -> tuple[Chain, Any, Any]:  # fmt: skip
+        """The chain after `count` transitions, the points, (ROOM, size), and the numbers of each, (ROOM, 7)."""
+
+        def one(carry: Any, varying: Any, metric: Metric) -> Any:
+            return self._transition(partial(self._density, constants), carry, varying, metric, controls)
+
+        room = tree.room(depth, self.size)
+        shape = (self.lanes,) if self.lanes else ()
+        if self.lanes:
+            room = jax.tree.map(lambda a: jnp.stack([a] * self.lanes), room)
+            one = jax.vmap(one)
+        records = (jnp.zeros((ROOM, *shape, self.size)), jnp.zeros((ROOM, *shape, len(_NUMBERS))))
+
+        def body(i: Any, carry: Any) -> Any:
+            carry, (points, numbers) = carry
+            carry, new = one(carry, varying, metric)
+            put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)
+            return carry, (put(points, carry[0].state.point), put(numbers, new))
+
+        (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
+        return chain, *made
+
+    @staticmethod
+    def _transition(density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
+        chain, room = carry
+        random, state, room, record = tree.transition(
+            lambda point: density(point, varying), metric, chain.random, chain.state, room, chain.step.size,
+            controls.max_depth,
+        )  # fmt: skip
+        learned = chain.step.learned(record.acceptance, controls.wanted)
+        step = jax.tree.map(lambda a, b: jnp.where(controls.adapts, a, b), learned, chain.step)
+        numbers = (state.density, chain.step.size, record.acceptance, record.depth, record.steps, record.diverged,
+                   record.energy)  # fmt: skip
+        kept = jnp.stack([jnp.asarray(v, float) for v in numbers])
+        return (Chain(random, state, step, record.latest), room), kept
+
+    # --- chains ----------------------------------------------------------------------------------------------------
+
+    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+        step = self.lanes or 1
+        groups = [Group([*range(i, i + step)], seed, points[i : i + step]) for i in range(0, len(points), step)]
+        return [Track(self.settings, self.lanes, group) for group in groups]
+
+    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+        if track.state is None:
+            self._begin(track, program)
+        for segment in (*self.segments, Segment(self.settings.total, False)):
+            if track.done < segment.end <= until:
+                window = self._sample(track, program, segment, stop, progress)
+                if track.done == segment.end <= self.settings.iter_warmup:
+                    self._learn(track, program, window if segment.in_window else None)
+
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
+        return []
+
+    def value_and_grad(self, point: np.ndarray, row: int = 0) -> tuple[float, np.ndarray]:
+        """The log density at a point with the data of a chain, and its gradient."""
+        (state,) = self.evaluate(self.programs[0], [point], [row])
+        return float(state.density), state.gradient
+
+    def evaluate(self, program: _Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
+        """The states at points with the data of these chains: where transitions with steps of no length lead."""
+        out, together, blank = [], self.lanes or 1, _blank(self.size)
+        still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
+        for at in range(0, len(points), together):
+            mine = [min(i, len(points) - 1) for i in range(at, at + together)]
+            chains = [Chain(blank.random, State(np.asarray(points[i], float), *blank.state[1:]),
+                            StepSize.starting(1.0)._replace(size=np.zeros(())), blank.state) for i in mine]  # fmt: skip
+            metrics = self._joined([self.metric] * together)
+            made = program(self._own([rows[i] for i in mine]), self._joined(chains), metrics, still, np.int64(1))
+            out += self._parts(made[0].latest)
+        return out[: len(points)]
+
+    def _begin(self, track: Track, program: _Bound) -> None:
+        """The first state and step size of each chain."""
+        rows, seed, points, attempt = track.start
+        states = self.evaluate(program, points, rows)
+        seeds = [np.random.SeedSequence([seed, 20, row, attempt]).generate_state(1, np.uint64)[0] for row in rows]
+        size = float(self.settings.step_size)
+        chains = [Chain(s, state, StepSize.starting(size), state) for s, state in zip(seeds, states)]
+        self._continue(track, program, chains, [self.metric] * len(rows), searches=self.settings.adapt_engaged)
+
+    def _continue(self, track: Track, program: _Bound, chains: list[Chain], metrics: list[Metric],
+                  searches: bool) -> None:  # fmt: skip
+        """Take chains and metrics as the state; with a search for step sizes, from which adaptation begins anew."""
+        if searches:
+            for i, (row, chain, metric) in enumerate(zip(track.start.rows, chains, metrics)):
+                rng = np.random.default_rng([track.start.seed, 21, row, track.start.attempt, track.done])
+                found = adaptation.step_size_search(
+                    lambda point, row=row: self.evaluate(program, [point], [row])[0],  # type: ignore[misc]
+                    metric, chain.state, float(chain.step.size), rng,
+                )  # fmt: skip
+                chains[i] = chain._replace(step=StepSize.starting(found))
+        track.state = self._joined(chains), self._joined(metrics)
+        step = np.stack([c.step.size for c in chains]), np.stack([m.inverse for m in metrics])
+        track.step_size, track.metric = step if self.lanes else (step[0][0], step[1][0])
+
+    def _sample(self, track: Track, program: _Bound, segment: Segment, stop: threading.Event,
+                progress: Progress) -> np.ndarray:  # fmt: skip
+        """Make transitions; of a window, the points, (draws, size), or (draws, lanes, size)."""
+        warms_up = track.done < self.settings.iter_warmup
+        controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
+        window: list[np.ndarray] = []
+
+        def step(count: int) -> None:
+            chain, metric = track.state
+            chain, points, numbers = program(self._own(track.start.rows), chain, metric, controls, np.int64(count))
+            points, numbers = np.asarray(points)[:count], np.asarray(numbers)[:count]
+            track.state = chain, metric
+            if segment.in_window:
+                window.append(points.copy())
+            columns = np.moveaxis(numbers, -1, 0)
+            named: dict[str, np.ndarray] = {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
+            track.add({"point": points, **named}, count)
+            progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
+
+        in_pieces(track, segment.end, stop, step)
+        return np.concatenate(window) if window else np.zeros((0, self.size))
+
+    def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
+        """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""
+        chain, metric = track.state
+        chains, metrics = self._parts(chain), self._parts(metric)
+        renews = False
+        if window is not None and self.settings.adapt_metric and len(window) > 1:
+            renews, draws = True, window if self.lanes else window[:, None]
+            metrics = [Metric.of(estimate(draws[:, i], self.settings.dense)) for i in range(len(chains))]
+        if track.done == self.settings.iter_warmup:
+            chains = [c._replace(step=c.step.settled()) for c in chains]
+            renews = False
+        self._continue(track, program, chains, metrics, renews)
+
+    # --- one chain, or the lanes of a program ------------------------------------------------------------------------
+
+    def _own(self, rows: Sequence[int], in_lanes: bool = True) -> dict[str, np.ndarray]:
+        """The data of chains that have their own."""
+        return {n: v[list(rows)] if self.lanes and in_lanes else v[rows[0]] for n, v in self.varying.items()}
+
+    def _joined(self, trees: list[Any]) -> Any:
+        return jax.tree.map(lambda *a: np.stack(a), *trees) if self.lanes else trees[0]
+
+    def _parts(self, whole: Any) -> list[Any]:
+        known = jax.tree.map(np.asarray, whole)
+        return [jax.tree.map(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+
+
+def _blank(size: int) -> Chain:
+    state = State(np.zeros(size), np.zeros(()), np.zeros(size))
+    return Chain(np.uint64(0), state, StepSize.starting(1.0), state)
+
+
+def _controls(settings: Settings, adapts: bool) -> Controls:
+    return Controls(np.bool_(adapts), np.float64(settings.adapt_delta), np.int64(settings.max_treedepth))

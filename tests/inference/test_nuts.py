@@ -1,0 +1,235 @@
+"""The no-U-turn sampler: its trees beside a recursive construction, its law, its warm-up, its random numbers."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import logsumexp
+
+import stanimport
+from stanimport.inference.precision import double_precision
+from stanimport.inference.samplers import adaptation, tree, uniforms
+from stanimport.inference.samplers.metric import Metric, estimate
+
+PRECISION = np.array([[2.0, 0.6, 0.0], [0.6, 1.5, -0.4], [0.0, -0.4, 0.7]])
+
+
+def gaussian(x):
+    return -0.5 * x @ PRECISION @ x, -PRECISION @ x
+
+
+def banana(x):
+    """A curved density with narrow places, where trees turn at every depth and some diverge."""
+
+    def log_density(x):
+        return -0.5 * x[0] ** 2 - 10.0 * (x[1] - x[0] ** 2) ** 2 - 0.5 * jnp.exp(x[2]) * x[0] ** 2 - 0.1 * x[2] ** 2
+
+    return jax.value_and_grad(log_density)(x)
+
+
+class SplitMix:
+    """The generator, a number at a time."""
+
+    def __init__(self, state):
+        self.state = int(state)
+
+    def bits(self):
+        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
+        x = self.state
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
+        return x ^ x >> 31
+
+    def uniform(self):
+        return ((self.bits() >> 11) + 0.5) / 2**53
+
+
+class Recursive:
+    """A transition by recursion over halves, in NumPy: what `tree.transition` has to equal."""
+
+    def __init__(self, density, metric, step_size, max_depth):
+        self.density, self.metric, self.step_size, self.max_depth = jax.jit(density), metric, step_size, max_depth
+
+    def step(self, leaf, sign):
+        q, p, g = leaf
+        eps = sign * self.step_size
+        half = p + eps / 2 * g
+        q = q + eps * self.metric.velocity(half)
+        value, g = map(np.asarray, self.density(q))
+        self.values.append(float(value))
+        return q, half + eps / 2 * g, g
+
+    def energy(self, leaf, value):
+        return 0.5 * leaf[1] @ self.metric.velocity(leaf[1]) - value
+
+    def straight(self, a, b, rho):
+        return self.metric.velocity(a) @ rho > 0 and self.metric.velocity(b) @ rho > 0
+
+    def joins(self, left, right):
+        """Whether two stretches, lists of leaves, do not turn together."""
+        p, r = [leaf[1] for leaf in left], [leaf[1] for leaf in right]
+        return (self.straight(p[0], r[-1], sum(p) + sum(r)) and self.straight(p[0], r[0], sum(p) + r[0])
+                and self.straight(p[-1], r[-1], p[-1] + sum(r)))  # fmt: skip
+
+    def build(self, depth, leaf, sign):
+        """Leaves and whether they are valid."""
+        if depth == 0:
+            new = self.step(leaf, sign)
+            self.leaves.append(new)
+            return [new], self.start - self.energy(new, self.values[-1]) >= -1000
+        left, valid = self.build(depth - 1, leaf, sign)
+        if not valid:
+            return left, False
+        right, valid = self.build(depth - 1, left[-1], sign)
+        return left + right, valid and self.joins(left, right)
+
+    def transition(self, random, q):
+        random = SplitMix(random)
+        z = stats.norm.ppf([random.uniform() for _ in q])
+        value, g = map(np.asarray, self.density(q))
+        p = np.asarray(self.metric.factor * z if self.metric.factor.ndim == 1 else self.metric.factor @ z)
+        self.start = self.energy((q, p), value)
+        whole, chosen, weight, depth, steps = [(q, p, g)], q, 0.0, 0, 0
+        while depth < self.max_depth:
+            drawn = random.uniform(), random.uniform()
+            forward = drawn[0] < 0.5
+            self.leaves, self.values = [], []
+            new, valid = self.build(depth, whole[-1] if forward else whole[0], 1 if forward else -1)
+            weights = [self.start - self.energy(leaf, v) for leaf, v in zip(self.leaves, self.values)]
+            steps += len(weights)
+            candidate = None
+            for n, leaf in enumerate(self.leaves):
+                if np.log(random.uniform()) < weights[n] - logsumexp(weights[: n + 1]):
+                    candidate = leaf[0]
+            if not valid:
+                break
+            depth += 1
+            if np.log(drawn[1]) < logsumexp(weights) - weight:
+                chosen = candidate
+            weight = np.logaddexp(weight, logsumexp(weights))
+            goes_on = self.joins(whole if forward else whole[::-1], new)
+            whole = whole + new if forward else new[::-1] + whole
+            if not goes_on:
+                break
+        return random.state, chosen, depth, steps
+
+
+@pytest.mark.parametrize("density, size, inverse", [
+    (gaussian, 0.3, np.ones(3)), (gaussian, 0.15, np.linalg.inv(PRECISION)), (banana, 0.1, np.array([1.0, 2.0, 0.5])),
+    (banana, 0.35, np.ones(3)),
+], ids=["gaussian", "dense", "banana", "coarse"])  # fmt: skip
+def test_trees_are_those_of_the_recursive_construction(density, size, inverse):
+    metric, depth = Metric.of(inverse), 6
+    recursive = Recursive(density, metric, size, depth)
+    with double_precision():
+        one = jax.jit(lambda key, state: tree.transition(density, metric, key, state, tree.room(8, 3), size, depth))
+        random, point, depths = np.uint64(11), np.array([0.3, -0.2, 0.1]), set()
+        for _ in range(12):
+            found = one(random, tree.State(point, *map(np.asarray, density(point))))
+            after, point, levels, steps = recursive.transition(random, point)
+            assert (int(found[3].depth), int(found[3].steps)) == (levels, steps)
+            np.testing.assert_allclose(found[1].point, point, rtol=1e-9, atol=1e-11)
+            assert int(found[0]) == after
+            depths.add(levels)
+            point, random = np.asarray(found[1].point), np.asarray(found[0])
+    assert len(depths) > 1
+
+
+@pytest.fixture(scope="module")
+def moved():
+    """A function that makes a transition from exact draws of a Gumbel and of a normal law: before, after."""
+
+    def density(x):
+        return jax.value_and_grad(lambda x: -x[0] - jnp.exp(-x[0]) - x[1] ** 2 / 8)(x)
+
+    def one(random, point, size, depth):
+        state, metric = tree.State(point, *density(point)), Metric.of(np.array([1.0, 3.0]))
+        return tree.transition(density, metric, random, state, tree.room(10, 2), size, depth)[1]
+
+    compiled = jax.jit(jax.vmap(one, in_axes=(0, 0, None, None)))
+
+    def move(size, depth, count=20_000):
+        rng = np.random.default_rng(5)
+        exact = np.stack([rng.gumbel(size=count), rng.normal(0, 2, size=count)], axis=1)
+        with double_precision():
+            keys = rng.integers(0, 2**63, size=count).astype(np.uint64)
+            return exact, np.asarray(compiled(keys, exact, size, depth).point)
+
+    return move
+
+
+@pytest.mark.parametrize("size, depth", [(0.25, 10), (0.9, 10), (0.5, 2), (1.6, 1)])
+def test_a_transition_leaves_the_posterior_as_it_is(moved, size, depth):
+    """Whatever the step size and the depth."""
+    before, after = moved(size, depth)
+    assert (after != before).any(axis=1).mean() > 0.5
+    assert stats.kstest(after[:, 0], stats.gumbel_r.cdf).pvalue > 1e-3
+    assert stats.kstest(after[:, 1], stats.norm(0, 2).cdf).pvalue > 1e-3
+    assert abs(stats.spearmanr(after[:, 0], after[:, 1]).statistic) < 4 / np.sqrt(len(after))
+
+
+@pytest.mark.parametrize("metric", ["diag_e", "dense_e", "unit_e"])
+def test_moments_of_a_correlated_normal_law(metric):
+    module = stanimport.loads("""
+data { matrix[3, 3] S; } parameters { vector[3] x; } model { x ~ multi_normal([1, -2, 3]', S); }
+""")
+    covariance = np.array([[4.0, 1.5, 0.0], [1.5, 1.0, 0.3], [0.0, 0.3, 0.25]])
+    fit = stanimport.sample(module, {"S": covariance}, seed=4, metric=metric, iter_sampling=4000)
+    x = fit.stan_variable("x")
+    np.testing.assert_allclose(x.mean(axis=0), [1, -2, 3], atol=0.12)
+    np.testing.assert_allclose(np.cov(x.T), covariance, rtol=0.12, atol=0.08)
+    assert fit.divergences.sum() == 0 and 0.7 < fit.stats["accept_stat__"].mean() < 0.97
+
+
+def test_the_schedule_of_warmup():
+    def ends(iterations):
+        return [s.end for s in adaptation.schedule(iterations)]
+
+    assert ends(1000) == [75, 100, 150, 250, 450, 950, 1000]
+    assert ends(300) == [75, 100, 150, 250, 300]
+    assert ends(100) == [15, 90, 100]
+    assert [ends(n) for n in (0, 1, 19)] == [[], [1], [19]]
+    assert [s.in_window for s in adaptation.schedule(150)] == [False, True, False]
+
+
+def test_estimates_of_the_metric():
+    points = np.random.default_rng(1).normal(size=(20, 3)) * [1.0, 5.0, 0.1]
+    np.testing.assert_allclose(estimate(points, False), (20 * points.var(axis=0, ddof=1) + 0.005) / 25)
+    np.testing.assert_allclose(np.diag(estimate(points, True)), estimate(points, False))
+    metric = Metric.of(estimate(points, True))
+    np.testing.assert_allclose(metric.factor @ metric.factor.T, np.linalg.inv(metric.inverse), rtol=1e-10)
+
+
+def test_the_step_size_that_is_searched_crosses_the_acceptance():
+    """On a normal law of four dimensions steps of about its scale do."""
+    scale = 0.01
+    rng = np.random.default_rng(3)
+
+    def evaluate(point):
+        return tree.State(point, -0.5 * float(point @ point) / scale**2, -point / scale**2)
+
+    found = [
+        adaptation.step_size_search(evaluate, Metric.of(np.ones(4)), evaluate(np.full(4, scale)), start, rng)
+        for start in (1.0, 1e-6, 100.0)
+    ]
+    assert all(scale / 8 < size < 4 * scale for size in found)
+
+
+def test_random_numbers():
+    with double_precision():
+        state, made = uniforms.uniforms(np.uint64(3), 50_000)
+        again = [uniforms.uniforms(np.uint64(3), 1), None]
+        again[1] = uniforms.uniforms(again[0][0], 1)
+        _, normal = uniforms.normals(state, 50_000)
+    made, normal = np.asarray(made), np.asarray(normal)
+    assert (0 < made.min()) and (made.max() < 1) and stats.kstest(made, "uniform").pvalue > 1e-3
+    np.testing.assert_array_equal([a[1][0] for a in again], made[:2])
+    assert stats.kstest(normal, "norm").pvalue > 1e-3
+    assert abs(np.corrcoef(made[:-1], made[1:])[0, 1]) < 0.02
+    assert [hex(int(x)) for x in np.asarray(_bits(0, 3))] == ["0xe220a8397b1dcdaf", "0x6e789e6aa1b965f4",
+                                                              "0x6c45d188009454f"]  # fmt: skip
+
+
+def _bits(seed, count):
+    with double_precision():
+        return uniforms.bits(np.uint64(seed), count)[1]
