@@ -70,10 +70,10 @@ def _is_concrete(state: Any, *functions: Callable[..., Any]) -> bool:
     return not any(_any_traced(v) for f in functions for v in _captured(f, set()))
 
 
-def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
+def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
     """The state after one of two branches."""
-    if not is_traced(predicate):
-        return then(*state) if decided(predicate) else otherwise(*state)
+    if not is_traced(condition):
+        return then(*state) if decided(condition) else otherwise(*state)
     state = _arrays(state)
     with rejecting_draws():
         sides = [_Side(then, state), _Side(otherwise, state)]
@@ -84,7 +84,7 @@ def cond(predicate: Any, then: Callable[..., State], otherwise: Callable[..., St
         target = _merge(*shapes) if len(shapes) == 2 else shapes[0]
         flagged = any(s.rejects for s in sides)
         out, flag = jax.lax.cond(
-            jnp.asarray(predicate) != 0, *(partial(s.run, target, flagged) for s in sides), state
+            jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
         )
     return _settled(out, flag)
 
@@ -127,11 +127,11 @@ def _settled(out: Any, flag: Any) -> Any:
     return out if flag is None else poisoned(out, refuse(jnp.any(flag), rejected))
 
 
-def choose(predicate: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
     """The value of one of two expressions; the other one is not evaluated."""
-    if type(predicate) is Lanes:
-        return in_lanes.choose(predicate, then, otherwise)
-    (out,) = cond(predicate, lambda: (then(),), lambda: (otherwise(),))
+    if type(condition) is Lanes:
+        return in_lanes.choose(condition, then, otherwise)
+    (out,) = cond(condition, lambda: (then(),), lambda: (otherwise(),))
     return out
 
 

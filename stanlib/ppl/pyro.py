@@ -38,7 +38,6 @@ from .values import (  # noqa: F401
     fatal_error,
     fit,
     inf,
-    nan,
     poison,
     real,
     reject,

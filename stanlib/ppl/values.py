@@ -13,7 +13,7 @@ from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import agreed, combine, first
 from ..rejection import is_error, refuse
 
-inf, nan = np.inf, np.nan
+inf = np.inf
 UNSET = None  # a variable that has no value yet and no size of its own
 _LEAST_INT = -(2**31)
 
