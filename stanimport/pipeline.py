@@ -6,11 +6,13 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from stanlib.types import Type
 
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
@@ -20,7 +22,7 @@ from .includes import Includes
 from .ir.fresh import Fresh
 from .ir.phases import Phase
 from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, typed
-from .passes import control, effects, fusion, normalize, predictors, target_reads
+from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, lanes, sinking, unfolding
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
@@ -71,8 +73,11 @@ PASSES = (
     Pass("lanes", lanes.run, Phase.STRUCTURED, Phase.LANES, over_bodies=True, optional=True),
     # last: it hides sums from whoever looks for them
     Pass("predictors", predictors.run, Phase.LANES, Phase.PREDICTORS, over_bodies=True, optional=True, traced=True),
+    # which bodies there are, each of which goes through those before; how control flow runs is decided here
+    Pass("specialise", specialise.run, Phase.PREDICTORS, Phase.SPECIALISED),
 )
-OVER_PROGRAM = tuple(p for p in PASSES if not p.over_bodies)
+*_WHOLE, SPECIALISE = (p for p in PASSES if not p.over_bodies)
+OVER_PROGRAM = tuple(_WHOLE)
 OVER_BODIES = tuple(p for p in PASSES if p.over_bodies)
 OPTIONAL = tuple(p.name for p in PASSES if p.optional)
 _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
@@ -143,12 +148,14 @@ def _verified(program: gprob.Program, made_by: str, phase: Phase) -> gprob.Progr
     return program
 
 
-def _verified_body(body: tuple[gprob.Stmt, ...], made_by: Pass, around: Surroundings) -> tuple[gprob.Stmt, ...]:
+def _verified_body(
+    body: tuple[gprob.Stmt, ...], made_by: Pass, given: Mapping[str, Type], functions: Mapping[str, gprob.FunDef]
+) -> tuple[gprob.Stmt, ...]:
     if os.environ.get("STANIMPORT_VERIFY"):
         from .middle import verify
 
         with verify.naming(made_by.name):
-            verify.body(body, made_by.gives, around.given, around.functions.by_key)
+            verify.body(body, made_by.gives, given, functions)
     return body
 
 
@@ -159,10 +166,26 @@ def prepare(options: Options, last: str = OVER_BODIES[-1].name) -> Prepare:
     def run(body: tuple[gprob.Stmt, ...], around: Surroundings) -> tuple[gprob.Stmt, ...]:
         for p in chosen:
             if around.traces or not p.traced:
-                body = _verified_body(p.run(body, around), p, around)
+                body = _verified_body(p.run(body, around), p, around.given, around.functions.by_key)
         return body
 
     return run
+
+
+def specialised(program: gprob.Program, options: Options, names: Fresh) -> specialise.Specialised:
+    """The functions of the module, after all passes.
+
+    Raises:
+        StanSemanticError: for what the backend can't express.
+    """
+    traces = module.TARGETS[options.backend].traces
+    made: specialise.Specialised = SPECIALISE.run(program, names, prepare(options), traces)
+    variants = {v.definition.name: v.definition for v in made.variants}
+    for label, b in blocks(program).items():
+        _verified_body(made.blocks[label].statements, SPECIALISE, b.given, variants)
+    for f in variants.values():
+        _verified_body(f.body, SPECIALISE, {p.name: p.type for p in f.parameters}, variants)
+    return made
 
 
 def _up_to(last: str, passes: Sequence[Pass], without: frozenset[str]) -> list[Pass]:
@@ -197,7 +220,8 @@ def translate(
     checked, diagnostics, includes = analyse(source, include_paths, strict)
     names = Fresh()
     with _deep():
-        tree = module.build(compile_program(checked, options, names), names, source, name, options, prepare(options))
+        compiled = compile_program(checked, options, names)
+        tree = module.build(specialised(compiled, options, names), names, source, name, options)
     seen = tuple((str(path), state) for path, state in includes.seen.items())
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
 
@@ -266,7 +290,12 @@ def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
         return printer.program(SCHEMES[options.scheme](program, names))
     if any(p.name == stage for p in OVER_PROGRAM):
         return printer.program(compile_program(checked, options, names, stage))
-    shown = bodies(compile_program(checked, options, names), names, options, stage)
+    compiled = compile_program(checked, options, names)
+    if stage == SPECIALISE.name:
+        made = specialised(compiled, options, names).bodies()
+        shown: Iterable[tuple[str, tuple[gprob.Stmt, ...]]] = ((n, b.statements) for n, b in made)
+    else:
+        shown = bodies(compiled, names, options, stage)
     return "\n\n".join(f"{label}:\n{printer.block(body, 1)}" for label, body in shown if body) + "\n"
 
 

@@ -14,3 +14,4 @@ class Phase(IntEnum):
     STRUCTURED = 4  # nothing escapes under control that a backend traces
     LANES = 5  # loops whose iterations run at once, and recurrences
     PREDICTORS = 6  # sums of data times coefficients as products
+    SPECIALISED = 7  # calls name the variants of functions, loops and branches tell how they run

@@ -8,6 +8,7 @@ a pass may move statements without capturing; indices stay 1-based, as in Stan, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Union
 
 from stanlib.registry import Function
@@ -353,13 +354,22 @@ class Deterministic(Stmt):
     site: str
 
 
+class Loop(Enum):
+    """How a loop runs."""
+
+    STATIC = "in Python, over data"
+    UNROLLED = "in Python, while tracing: one copy of the body per iteration"
+    TRACED = "in the backend, on explicit state"
+
+
 @dataclass(frozen=True, slots=True)
 class For(Stmt):
     """`for (name in lower:upper) body`.
 
     With `lanes` the body runs once for all iterations, `name` standing for every index at the same time. If it makes
     values whose shapes differ between iterations, it runs once for each choice of the numbers `alike` that decide them.
-    A `dense` loop does nothing but add up, so that iterations that there are not may count as 0.
+    A `dense` loop does nothing but add up, so that iterations that there are not may count as 0. `runs` tells how the
+    iterations run, once that is decided.
     """
 
     name: str
@@ -369,6 +379,7 @@ class For(Stmt):
     lanes: bool = False
     alike: tuple[Expr, ...] = ()
     dense: bool = False
+    runs: Loop | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,20 +438,24 @@ class ForEach(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class While(Stmt):
+    """`while (condition) body`; a `traced` one runs in the backend, on explicit state."""
+
     condition: Expr
     body: tuple[Stmt, ...]
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class If(Stmt):
     """A branch. With `lanes` each side runs for the lanes in which it is taken, and `merged` are the variables of
-    which every lane keeps the value of its side."""
+    which every lane keeps the value of its side. The backend decides between the sides of a `traced` one."""
 
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...] = ()
     lanes: bool = False
     merged: tuple[str, ...] = ()
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)

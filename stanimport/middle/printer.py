@@ -47,15 +47,19 @@ def _declare(s: gprob.Declare) -> list[str]:
     return [f"let {s.name}: {_sized(s.sized)}{value}"]
 
 
+_RUNS: dict[gprob.Loop | None, str] = {gprob.Loop.TRACED: "traced for", gprob.Loop.UNROLLED: "unrolled for"}
+
+
 def _for(s: gprob.For) -> list[str]:
-    kind = "lanes" if s.lanes else "for"
+    kind = "lanes" if s.lanes else _RUNS.get(s.runs, "for")
     alike = f" alike ({_list(s.alike)})" if s.alike else ""
     return [f"{kind} {s.name} in {expression(s.lower)}:{expression(s.upper)}{alike}"]
 
 
 def _if(s: gprob.If) -> list[str]:
     merged = f" merging {', '.join(s.merged)}" if s.merged else ""
-    return [f"{'when' if s.lanes else 'if'} {expression(s.condition)}{merged}"]
+    kind = "when" if s.lanes else "traced if" if s.traced else "if"
+    return [f"{kind} {expression(s.condition)}{merged}"]
 
 
 def _recur(s: gprob.Recur) -> list[str]:
@@ -96,7 +100,7 @@ _STATEMENTS: dict[type, Callable[[Any], list[str]]] = {
     gprob.Deterministic: lambda s: [f"record {s.name}"],
     gprob.For: _for, gprob.If: _if, gprob.Recur: _recur, gprob.Bind: _bind,
     gprob.ForEach: lambda s: [f"for {s.name} in {expression(s.container)}"],
-    gprob.While: lambda s: [f"while {expression(s.condition)}"],
+    gprob.While: lambda s: [f"{'traced ' if s.traced else ''}while {expression(s.condition)}"],
     gprob.Break: lambda s: ["break"], gprob.Continue: lambda s: ["continue"],
     gprob.Return: lambda s: ["return" if s.value is None else f"return {expression(s.value)}"],
     gprob.Run: lambda s: [f"run {expression(s.call)}"],

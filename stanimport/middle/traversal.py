@@ -42,7 +42,7 @@ def _is_node(kind: Any) -> bool:
 # The annotations of fields that hold no nodes: names, numbers, records of the library.
 _LEAVES = {
     "Type", "Span", "str", "int", "bool", "str | None", "tuple[str, ...]", "Function", "Union[str, Function]",
-    "Union[Function, str]", "Union[Function, str, None]", "Union[int, float, complex, str]",
+    "Loop | None", "Union[Function, str]", "Union[Function, str, None]", "Union[int, float, complex, str]",
 }  # fmt: skip
 
 

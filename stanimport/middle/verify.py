@@ -28,8 +28,9 @@ NODES: dict[type, tuple[Phase, Phase]] = {
 }  # fmt: skip
 # The first phase in which a field may differ from its default.
 FLAGS: dict[type, dict[str, Phase]] = {
-    gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES),
-    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES),
+    gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"runs": Phase.SPECIALISED},
+    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES) | {"traced": Phase.SPECIALISED},
+    gprob.While: {"traced": Phase.SPECIALISED},
     gprob.Assign: {"over": Phase.LANES}, gprob.Bind: {"term": Phase.TRACKED},
 }  # fmt: skip
 # The fields that name variables a statement reads or changes, besides the `Var`s and `Place`s in it.

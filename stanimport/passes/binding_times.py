@@ -11,26 +11,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import Protocol
 
 from ..middle import gprob, traversal
+from ..middle.gprob import Loop
 
 Stmts = Sequence[gprob.Stmt]
 
 
-class Loop(Enum):
-    """How a loop runs."""
-
-    STATIC = "in Python, over data"
-    UNROLLED = "in Python, while tracing: one copy of the body per iteration"
-    TRACED = "in the backend, on explicit state"
-
-
 class Callees(Protocol):
-    """What the analysis asks of user functions; `random` holds those that draw random numbers."""
+    """What the analysis asks of user functions."""
 
-    random: frozenset[str]
+    def is_random(self, key: str) -> bool:
+        """Whether a function draws random numbers."""
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
@@ -74,7 +67,7 @@ class BindingTimes:
         for n in traversal.walk(node):
             if isinstance(n, gprob.Apply) and n.function.random:
                 return True
-            if isinstance(n, gprob.CallUser) and n.function in self.callees.random:
+            if isinstance(n, gprob.CallUser) and self.callees.is_random(n.function):
                 return True
         return False
 

@@ -17,6 +17,9 @@ class Functions:
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
         self._shaped: dict[str, frozenset[int]] = {}
 
+    def is_random(self, key: str) -> bool:
+        return key in self.random
+
     def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
         """Whether the result of a call is: if any argument is, if it adds to the target, for random numbers."""
         if key in self.networks:

@@ -21,7 +21,7 @@ MOST_TERMS = 16  # of a branch on parameters that are sites of their own
 def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
     if s.lanes:
         return lanes.if_(st, s, b)
-    if not (st.expr.traces and st.times.is_dynamic(s.condition)):  # in lanes it is the same in all of them
+    if not s.traced:  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
     if not st.effects.frames:  # else the statement around has been looked at
         refuse_samples(s)

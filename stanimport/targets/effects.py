@@ -241,7 +241,7 @@ def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
         if truncated or effect.observed and d.lpdf.distribution and not is_scalar(s.value.type):
             return b.call(b.attribute(statements.distribution(d, b), "log_prob"), arguments[0])
         return b.call(f"fn.{d.lpdf.symbol}", *arguments)
-    density = statements.expr.user_density(d.lpdf, (s.value, *d.arguments), arguments, b)
+    density = statements.expr.user_density(d.lpdf, arguments, b)
     if not truncated:
         return density
     bounds = statements.truncation_bounds(d, b)

@@ -16,16 +16,15 @@ from ..passes.binding_times import BindingTimes
 from ..passes.loops.affine import mentions
 from .asty import Builder
 from .names import Names
-from .passed_functions import dynamic_parameters
 
 
 class Functions(Protocol):
     """What expressions ask of the user's functions."""
 
-    def variant(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
-        """The Python name of a function, for a call with these arguments dynamic, and random numbers or not."""
+    def identifier(self, name: str) -> str:
+        """The Python name of a function."""
 
-    def is_random(self, key: str) -> bool:
+    def is_random(self, name: str) -> bool:
         """Whether a function draws random numbers."""
 
 
@@ -45,10 +44,6 @@ class Expressions:
         self.random = "random"
         self.any_library = False  # whether arguments may be NumPy's arrays or the backend's
         self.varying: frozenset[str] | set[str] = frozenset()  # what may differ between the lanes of a loop around
-
-    def callee(self, key: str, dynamic: tuple[bool, ...]) -> str:
-        """The Python name of a user's function, for a call with these arguments dynamic."""
-        return self.functions.variant(key, dynamic, self.times.random_is_dynamic)
 
     def with_static(self, names: set[str]) -> "Expressions":
         """The same translation where these variables are known."""
@@ -111,17 +106,10 @@ class Expressions:
         plain = self._operator(e, b)
         if plain is not None:
             return plain
-        arguments = [self._argument(e, i) for i in range(len(e.arguments))]
+        arguments = list(map(self, e.arguments))
         if f.random:
             arguments.insert(0, b.name(self.random))
         return b.call(f"fn.{f.symbol}", *arguments)
-
-    def _argument(self, e: gprob.Apply, i: int) -> ast.expr:
-        """An argument; of a function that is passed on, the variant that the call needs."""
-        a = e.arguments[i]
-        if isinstance(a, gprob.FunctionValue) and isinstance(a.function, str):
-            return Builder(a.span).name(self.callee(a.function, dynamic_parameters(e, i, self.times.is_dynamic)))
-        return self(a)
 
     def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr | None:
         """The Python operator, where it means the same: scalars, or a scalar with a container."""
@@ -160,8 +148,7 @@ class Expressions:
         return isinstance(e, gprob.Cond) and self.is_tensor(e.then) and self.is_tensor(e.otherwise)
 
     def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
-        flags = tuple(self.times.is_dynamic(a) or self.varies(a) for a in e.arguments)
-        callee, arguments = self.callee(e.function, flags), self._user_arguments(e, b)
+        callee, arguments = self.functions.identifier(e.function), self._user_arguments(e, b)
         if self.varying and self.draws(e):
             return b.call("ppl.each_random", arguments[0], b.name(callee), *arguments[1:])
         return self._called(callee, arguments, b)
@@ -170,13 +157,9 @@ class Expressions:
         """A call of a function of the program, which knows nothing of the loops that it is called in."""
         return b.call("ppl.each", b.name(callee), *arguments) if self.varying else b.call(callee, *arguments)
 
-    def user_density(
-        self, key: str, values: Sequence[gprob.Expr], arguments: Sequence[ast.expr], b: Builder
-    ) -> ast.expr:
-        """A call of the density of a program's own law, by its arguments as expressions and as code."""
-        varies = any(map(self.varies, values))
-        flags = tuple(varies or self.times.is_dynamic(v) for v in values)
-        return self._called(self.callee(key, flags), arguments, b)
+    def user_density(self, name: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
+        """A call of the density of a program's own law."""
+        return self._called(self.functions.identifier(name), arguments, b)
 
     def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
         arguments = [self(a) for a in e.arguments]
@@ -185,8 +168,9 @@ class Expressions:
         return arguments
 
     def function_value(self, e: gprob.FunctionValue, b: Builder) -> ast.expr:
-        assert isinstance(e.function, Function)  # the user's are arguments of calls
-        return b.dotted(f"fn.{e.function.symbol}")
+        if isinstance(e.function, Function):
+            return b.dotted(f"fn.{e.function.symbol}")
+        return b.name(self.functions.identifier(e.function))
 
     def logical(self, e: gprob.Logical, b: Builder) -> ast.expr:
         if self.is_traced(e.left) or self.is_traced(e.right):

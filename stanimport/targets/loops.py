@@ -5,7 +5,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ..middle import gprob
-from ..passes.binding_times import Loop, Nest, assigned_names
+from ..passes.binding_times import Nest, assigned_names
 from . import lanes
 from .asty import Builder
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     if s.lanes:
         return lanes.for_(st, s, b)
-    if st.times.loop(s) == Loop.TRACED and st.expr.traces:
+    if s.runs == gprob.Loop.TRACED:
         return _traced_for(st, s, b)
     low, high = st.expr(s.lower), _plus_one(st.expr(s.upper), b)
     before = st.effects.open_list()
@@ -77,7 +77,7 @@ def limit(st: Statements, s: gprob.For, b: Builder) -> list[ast.expr]:
 
 
 def while_(st: Statements, s: gprob.While, b: Builder) -> list[ast.stmt]:
-    if not st.expr.is_traced(s.condition):
+    if not s.traced:
         before = st.effects.open_list()
         loop = b.while_(st.expr.condition(s.condition), st.block(s.body))
         return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]

@@ -10,7 +10,7 @@ from stanlib.types import dimensions
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
-from ..passes.surroundings import Prepare, blocks
+from ..passes.specialise import Specialised
 from ..source import Source
 from . import bounds
 from .asty import Builder
@@ -41,21 +41,18 @@ class Options:
     without: frozenset[str] = frozenset()  # passes that are left out, for debugging
 
 
-def build(
-    program: gprob.Program, names: Fresh, source: Source, name: str, options: Options, passes: Prepare
-) -> ast.Module:
-    """The Python module of a program; `passes` runs those over the body of each of its functions."""
-    return _Module(program, names, source, name, options, passes).build()
+def build(specialised: Specialised, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
+    """The Python module of a program."""
+    return _Module(specialised, names, source, name, options).build()
 
 
 class _Module:
-    def __init__(
-        self, program: gprob.Program, names: Fresh, source: Source, name: str, options: Options, passes: Prepare
-    ):
-        self.program, self.source, self.name, self.options = program, source, name, options
+    def __init__(self, specialised: Specialised, names: Fresh, source: Source, name: str, options: Options):
+        self.specialised, self.program = specialised, specialised.program
+        self.source, self.name, self.options = source, name, options
         self.target = TARGETS[options.backend]
-        self.functions = UserFunctions(program, self.target.traces, names, passes)
-        self.b = Builder(program.span)
+        self.functions = UserFunctions(specialised, self.target.traces, names)
+        self.b = Builder(self.program.span)
 
     def build(self) -> ast.Module:
         data, model = self._transformed_data(), self._model()
@@ -142,10 +139,8 @@ class _Module:
 
     def _statements(self, label: str, effects: Effects) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
         """The body of one of the module's functions, and what turns it into code."""
-        block, names = blocks(self.program)[label], Names(self.functions.module)
-        around = self.functions.around(block.given, block.dynamic, block.random_is_dynamic)
-        statements, prepared = self.functions.prepare(block.body, around, names, effects)
-        return statements, prepared, names
+        body, names = self.specialised.blocks[label], Names(self.functions.module)
+        return self.functions.statements(body, names, effects), body.statements, names
 
     def _transformed_data(self) -> ast.stmt:
         p, b = self.program, self.b

@@ -236,7 +236,7 @@ class Statements:
         if isinstance(f, Function):
             return b.call("ppl.terms", b.dotted(f"fn.{f.symbol}"), bound, *arguments)
         assert f is not None
-        callee = self.expr.callee(f, (True,) * (len(arguments) + 1))
+        callee = self.expr.functions.identifier(f)
         if self.lanes:
             return b.call("ppl.each", b.name(callee), bound, *arguments)
         return b.call(callee, bound, *arguments)

@@ -1,0 +1,102 @@
+"""Which variants of a program's functions there are, and how their control flow runs: before Python is made."""
+from __future__ import annotations
+
+import pytest
+
+from stanimport import pipeline
+from stanimport.ir.fresh import Fresh, stem
+from stanimport.middle import gprob, printer, traversal
+from stanimport.passes.binding_times import walk_statements
+from stanimport.source import Source
+
+FUNCTIONS = """
+functions {
+  real f(real x, int n) { real s = 0; for (i in 1:n) s += x * i; return s; }
+  real even(real x, int n);
+  real odd(real x, int n) { return n == 0 ? 0 : even(x, n - 1); }
+  real even(real x, int n) { return n == 0 ? x : odd(x, n - 1); }
+  real foo_lpdf(real y, real m) { if (m > 0) return normal_lpdf(y | m, 1); return normal_lpdf(y | 0, 2); }
+  vector g(vector x, vector p, data array[] real r, data array[] int i) { return x - p; }
+  real draw_rng(real x) { return normal_rng(x, 1); }
+}
+"""
+REST = """
+data { int N; vector[N] y; real x; }
+transformed data { real z = f(x, N) + draw_rng(x); }
+parameters { real a; vector[N] b; }
+model {
+  for (n in 1:N) y[n] ~ foo(a + f(x, n));
+  b[1] ~ foo(f(a, 3) + even(x, 3) + even(a, 2));
+  for (n in 2:N) { vector[n] v = rep_vector(b[n], n); while (a > n) { target += v[n]; break; } }
+  if (N > 2) target += 1;
+}
+generated quantities { real q = draw_rng(a); }
+"""
+
+
+def specialised(backend="numpyro", text=FUNCTIONS + REST):
+    names, options = Fresh(), pipeline.Options(backend)
+    program = pipeline.compile_program(pipeline.analyse(Source("p.stan", text))[0], options, names)
+    return pipeline.specialised(program, options, names)
+
+
+def kinds(made):
+    """The functions of the program that variants are made of, in order."""
+    return [stem(v.definition.name) for v in made.variants]
+
+
+def test_one_variant_for_every_combination_of_data_and_parameters():
+    made = specialised()
+    assert sorted(kinds(made)) == ["draw_rng", "draw_rng", "even", "even", "f", "f", "f", "foo_lpdf", "odd", "odd"]
+    assert sorted(kinds(specialised("pyro"))) == ["draw_rng", "draw_rng", "even", "f", "foo_lpdf", "odd"]
+
+
+@pytest.mark.parametrize("backend", ("numpyro", "pyro"))
+def test_calls_name_variants_alone(backend):
+    made = specialised(backend)
+    known = {v.definition.name for v in made.variants}
+    called = {
+        n.function if isinstance(n, gprob.CallUser) else n.distribution.lpdf
+        for _, body in made.bodies() for n in traversal.walk(body.statements)
+        if isinstance(n, gprob.CallUser) or isinstance(n, gprob.Observe) and isinstance(n.distribution.lpdf, str)
+    }  # fmt: skip
+    assert called == known
+
+
+def test_control_flow_says_how_it_runs():
+    made = specialised()
+    model = made.blocks["model"].statements
+    loops = [s for s in walk_statements(model) if isinstance(s, gprob.For)]
+    assert [(s.lanes, s.runs) for s in loops] == [(True, gprob.Loop.STATIC), (False, gprob.Loop.UNROLLED)]
+    assert [s.traced for s in walk_statements(model) if isinstance(s, gprob.While)] == [True]
+    assert [s.traced for s in walk_statements(model) if isinstance(s, gprob.If)][-1] is False
+    text = [printer.block(v.definition.body) for v in made.variants if stem(v.definition.name) == "f"]
+    assert sorted(t.splitlines()[1].strip() for t in text) == [
+        "lanes i in 1:n", "lanes i in 1:n", "traced for i in 1:n",
+    ]  # fmt: skip
+
+
+def test_nothing_is_traced_where_the_backend_runs_python():
+    for _, body in specialised("pyro").bodies():
+        for s in walk_statements(body.statements):
+            assert not getattr(s, "traced", False) and getattr(s, "runs", None) in (None, gprob.Loop.STATIC)
+
+
+def test_functions_that_are_passed_on_have_variants_too():
+    text = FUNCTIONS + """
+    data { vector[2] d; }
+    transformed data { vector[2] u = algebra_solver(g, d, d, {1.0}, {1}); }
+    parameters { vector[2] p; }
+    model { target += sum(algebra_solver(g, d, p, {1.0}, {1})); }"""
+    made = specialised(text=text)
+    assert kinds(made).count("g") == 2
+    passed = {
+        n.function for _, body in made.bodies() for n in traversal.walk(body.statements)
+        if isinstance(n, gprob.FunctionValue)
+    }  # fmt: skip
+    assert passed == {v.definition.name for v in made.variants}
+
+
+def test_the_stage_can_be_shown():
+    shown = pipeline.dump("specialise", Source("p.stan", FUNCTIONS + REST), "p", pipeline.Options())
+    assert "f'2:" in shown and "traced while" in shown and "unrolled for" in shown
