@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from . import gprob, traversal
+from .uses import counts, reads, walk_statements, writes
 
 Edges = list[set[int]]
 
@@ -21,20 +22,10 @@ class Access:
 def access(s: gprob.Stmt) -> Access:
     """What a statement reads and writes, nested statements included."""
     out = Access()
-    for node in traversal.walk(s):
-        if isinstance(node, gprob.Var):
-            out.reads.add(node.name)
-        elif isinstance(node, gprob.Place):
-            out.writes.add(node.name)
-            if node.steps:
-                out.reads.add(node.name)
-        elif isinstance(node, (gprob.Declare, gprob.Sample, gprob.Param, gprob.For, gprob.ForEach)):
-            out.writes.add(node.name)
-        elif isinstance(node, (gprob.Check, gprob.Deterministic)):
-            out.reads.add(node.name)
-        elif isinstance(node, gprob.Bind):
-            out.writes |= {n for n in (node.name, node.term) if n is not None}
-        elif isinstance(node, gprob.Message):
+    for inner in walk_statements((s,)):
+        out.reads |= reads(inner)
+        out.writes.update((*counts(inner), *writes(inner)))
+        if isinstance(inner, gprob.Message):
             out.writes.add("print")  # messages keep their order
     return out
 
@@ -57,27 +48,12 @@ def _mark(body: Sequence[gprob.Stmt], dynamic: set[str], controlled: bool) -> No
             if controlled or found.reads & dynamic:
                 dynamic |= found.writes
             continue
-        heads = {n.name for part in _heads(s) for n in traversal.walk(part) if isinstance(n, gprob.Var)}
+        heads = reads(s)
         here = controlled or bool(heads & dynamic)
         if here and isinstance(s, (gprob.For, gprob.ForEach)):
             dynamic.add(s.name)
         for nested in inner:
             _mark(nested, dynamic, here)
-
-
-def _heads(s: gprob.Stmt) -> tuple[gprob.Expr, ...]:
-    """The expressions that decide how often the statements inside are run."""
-    if isinstance(s, gprob.For):
-        return s.lower, s.upper
-    if isinstance(s, gprob.ForEach):
-        return (s.container,)
-    assert isinstance(s, (gprob.While, gprob.If))
-    return (s.condition,)
-
-
-def mentions(node: object, names: set[str]) -> bool:
-    """Whether a node refers to one of some variables."""
-    return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
 
 
 def arrange(

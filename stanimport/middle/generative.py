@@ -13,8 +13,9 @@ from ..ir.fresh import Fresh
 from . import comprehensive, gprob, traversal, typed
 from .branches import lift
 from .comprehensive import map_statements
-from .dependence import arrange, dynamic_names, mentions
+from .dependence import arrange, dynamic_names
 from .priors import NoPrior, prior, subject
+from .uses import mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 

@@ -13,6 +13,7 @@ from ..ir.fresh import Fresh
 from . import gprob, traversal, typed
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
+from .uses import names_in
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -63,9 +64,9 @@ def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> It
     for s in _simple(block):
         if isinstance(s, typed.Increment):
             yield _error("a guide can't add to the target: it is a law to draw from", s)
-        if isinstance(s, typed.Tilde) and _names(s.value) <= data:
+        if isinstance(s, typed.Tilde) and names_in(s.value) <= data:
             yield _error("a guide can't observe data: it samples the parameters of the model", s)
-        for name in _names(s) & derived.keys():
+        for name in names_in(s) & derived.keys():
             yield _error(f"a guide can't read the transformed parameter {derived[name]}", s)
 
 
@@ -76,10 +77,6 @@ def _simple(body: Stmts) -> Iterator[gprob.Stmt]:
                 yield from _simple(inner)
         else:
             yield s
-
-
-def _names(node: object) -> set[str]:
-    return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
 
 
 def _error(message: str, s: gprob.Stmt) -> Diagnostic:

@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from ..ir.fresh import Fresh, stem
 from . import comprehensive, gprob, traversal, typed
-from .dependence import arrange, dynamic_names, mentions
+from .dependence import arrange, dynamic_names
 from .priors import NoPrior, prior, subject
+from .uses import mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 MOST_FAILURES = 100  # after which the laws that are left stay observations, which is always right

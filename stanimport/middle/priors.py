@@ -16,7 +16,7 @@ from stanlib.supports import INTERVALS
 from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
 from . import gprob
-from .dependence import mentions
+from .uses import mentions
 
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None

@@ -9,12 +9,13 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..middle import gprob, traversal
 from ..middle.gprob import Loop
+from ..middle.uses import assigned, walk_statements
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -210,13 +211,8 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
         _mark_assigned(loop.body, trial, walk)
         if len(trial.dynamic) == size:
             break
-    nest = Nest(lambda e: not times.is_dynamic(e), assigned_names(loop.body)).inside(loop)
+    nest = Nest(lambda e: not times.is_dynamic(e), assigned(loop.body)).inside(loop)
     return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees))
-
-
-def assigned_names(body: Stmts) -> set[str]:
-    """The variables that statements of a body assign to, beyond their declaration."""
-    return {s.place.name for s in walk_statements(body) if isinstance(s, (gprob.Assign, gprob.Accumulate))}
 
 
 def _mark_assigned(body: Stmts, trial: BindingTimes, walk: _Walk) -> None:
@@ -287,7 +283,7 @@ class Nest:
     `inline` writes an expression in terms of what is known before the outermost loop and the loops' indices.
     """
 
-    def __init__(self, static: Callable[[gprob.Expr], bool], assigned: set[str]):
+    def __init__(self, static: Callable[[gprob.Expr], bool], assigned: Container[str]):
         self.static, self.assigned = static, assigned
         self.loops: tuple[gprob.For, ...] = ()
         self.definitions: dict[str, gprob.Expr] = {}
@@ -321,16 +317,6 @@ class Nest:
 
         made: gprob.Expr = traversal.rewrite(e, change)
         return None if failed else made
-
-
-def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
-    """All statements of a body in the order of the text, nested ones included."""
-    stack = list(reversed(body))
-    while stack:
-        s = stack.pop()
-        yield s
-        for inner in reversed(traversal.bodies(s)):
-            stack += reversed(inner)
 
 
 def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:

@@ -12,8 +12,9 @@ from stanlib.types import INT, VOID, Type
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
+from ..middle.uses import walk_statements
 from ..source import Span
-from .binding_times import BindingTimes, Loop, escapes_dynamically, walk_statements
+from .binding_times import BindingTimes, Loop, escapes_dynamically
 from .normalize import apply
 from .surroundings import Surroundings
 

@@ -14,7 +14,7 @@ from stanlib.types import MATRIX
 
 from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
-from .binding_times import walk_statements
+from ..middle.uses import walk_statements
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..middle import gprob, traversal
-from .binding_times import BindingTimes, walk_statements
+from ..middle.uses import names_in, reads, walk_statements, writes
+from .binding_times import BindingTimes
 
 _KEEPING = (gprob.Observe, gprob.Factor, gprob.Sample, gprob.Param, gprob.Deterministic)
 _FRESH = (gprob.Const, gprob.MakeArray, gprob.MakeRow)
@@ -28,7 +29,7 @@ class Ownership:
         """Whether a variable's new value must be an array of its own."""
         if isinstance(value, _FRESH):
             return False
-        return name in self.changed or any(n in self.shared for n in _variables(value))
+        return name in self.changed or any(n in self.shared for n in names_in(value))
 
 
 def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
@@ -41,11 +42,11 @@ def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
         if isinstance(s, gprob.Bind):
             calls.append(s)
         if _is_kept(s, times):
-            held |= _mentioned(s)
+            held |= reads(s)
     changed = assigned - held - times.dynamic
     shared = set(changed)
     for s in calls:  # a function may return what it is given
-        if s.name is not None and shared.intersection(_variables(s.call)):
+        if s.name is not None and shared.intersection(names_in(s.call)):
             shared.add(s.name)
     return Ownership(frozenset(changed), frozenset(shared))
 
@@ -54,28 +55,9 @@ def _is_kept(s: gprob.Stmt, times: BindingTimes) -> bool:
     """Whether a backend may keep the values that a statement refers to."""
     if isinstance(s, _KEEPING) or any(map(times.is_dynamic, _parts(s))):
         return True
-    return not times.dynamic.isdisjoint(_written(s))
+    return not times.dynamic.isdisjoint({*writes(s), *reads(s)})
 
 
 def _parts(s: gprob.Stmt) -> list[object]:
     """The nodes of a statement without the statements inside it."""
     return [p for p in traversal.children(s) if not isinstance(p, gprob.Stmt)]
-
-
-def _mentioned(s: gprob.Stmt) -> set[str]:
-    names = {n for p in _parts(s) for n in _variables(p)}
-    if isinstance(s, gprob.Deterministic):
-        names.add(s.name)
-    return names | set(s.inputs) | set(s.state) if isinstance(s, gprob.Recur) else names
-
-
-def _variables(node: object) -> set[str]:
-    return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
-
-
-def _written(s: gprob.Stmt) -> set[str]:
-    if isinstance(s, (gprob.Assign, gprob.Accumulate)):
-        return {s.place.name}
-    if isinstance(s, gprob.Recur):
-        return {*s.state, *s.outputs}
-    return {n for n in (getattr(s, "name", None), getattr(s, "term", None)) if n}

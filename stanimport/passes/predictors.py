@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from stanlib.types import INT, REAL, ROW_VECTOR, VECTOR
 
 from ..middle import gprob, traversal
-from .binding_times import BindingTimes, walk_statements
-from .loops.affine import mentions
+from ..middle.uses import mentions, walk_statements
+from .binding_times import BindingTimes
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]

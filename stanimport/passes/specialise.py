@@ -14,11 +14,10 @@ from typing import Any
 
 from ..ir.fresh import Fresh
 from ..middle import gprob, traversal
+from ..middle.uses import assigned, mentions, written
 from . import ownership
-from .binding_times import BindingTimes, assigned_names
+from .binding_times import BindingTimes
 from .callees import Functions
-from .loops.accesses import written
-from .loops.affine import mentions
 from .passed_functions import dynamic_parameters
 from .surroundings import Prepare, Surroundings, blocks, sizes_of
 
@@ -131,7 +130,7 @@ class _Specialiser:
         times = around.times(body)
         made = _Calls(times, self._ask, self.traces).block(body)
         known = replace(times, callees=self.callees, loops={})
-        return Body(made, known, ownership.analyse(made, known), frozenset(assigned_names(made)))
+        return Body(made, known, ownership.analyse(made, known), frozenset(assigned(made)))
 
     def _ask(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""

@@ -8,7 +8,8 @@ from stanlib.types import VOID, Type
 
 from ..ir.fresh import Fresh
 from ..middle import gprob
-from .binding_times import BindingTimes, analyse, walk_statements
+from ..middle.uses import walk_statements
+from .binding_times import BindingTimes, analyse
 from .callees import Functions
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -15,7 +15,7 @@ from stanlib.registry import Function
 from stanlib.types import REAL, is_scalar
 
 from ..middle import gprob
-from ..passes.binding_times import walk_statements
+from ..middle.uses import walk_statements
 from .asty import Builder
 
 if TYPE_CHECKING:

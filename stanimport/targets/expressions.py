@@ -12,8 +12,8 @@ from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..middle import gprob, traversal
+from ..middle.uses import mentions
 from ..passes.binding_times import BindingTimes
-from ..passes.loops.affine import mentions
 from .asty import Builder
 from .names import Names
 

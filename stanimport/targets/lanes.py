@@ -5,7 +5,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from ..middle import gprob
-from ..passes.loops.accesses import written
+from ..middle.uses import written
 from . import loops
 from .asty import Builder
 

@@ -5,7 +5,8 @@ import ast
 from typing import TYPE_CHECKING
 
 from ..middle import gprob
-from ..passes.binding_times import Nest, assigned_names
+from ..middle.uses import assigned
+from ..passes.binding_times import Nest
 from . import lanes
 from .asty import Builder
 
@@ -29,7 +30,7 @@ def _traced_for(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     outer = st.nest
     most = limit(st, s, b)
     if outer is None:
-        static = Nest(lambda e: not st.times.is_dynamic(e), assigned_names(s.body))
+        static = Nest(lambda e: not st.times.is_dynamic(e), assigned(s.body))
         st.nest = static.inside(s)
     else:
         st.nest = outer.inside(s)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from ..ir.fresh import is_helper, stem
 from ..middle import gprob, traversal
+from ..middle.uses import counts, reads, writes
 
 # What generated code refers to by itself.
 RESERVED = frozenset(
@@ -120,29 +121,12 @@ def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, tuple[int, int]]:
         nonlocal count
         for s in block:
             count += 1
-            mention(_mentioned(s))
+            mention({*counts(s), *writes(s), *reads(s)})
             for body in traversal.bodies(s):
                 visit(body)
             if traversal.bodies(s):
                 count += 1
-                mention(_mentioned(s))
+                mention({*counts(s), *writes(s), *reads(s)})
 
     visit(statements)
     return lives
-
-
-def _mentioned(s: gprob.Stmt) -> set[str]:
-    """The variables that a statement names, nested statements not included."""
-    out: set[str] = set()
-    for attribute in ("name",):
-        value = getattr(s, attribute, None)
-        if isinstance(value, str):
-            out.add(value)
-    nested = {id(x) for body in traversal.bodies(s) for x in body}
-    stack = [c for c in traversal.children(s) if id(c) not in nested]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (gprob.Var, gprob.Place)):
-            out.add(node.name)
-        stack.extend(traversal.children(node))
-    return out

@@ -11,7 +11,8 @@ from ..ir.fresh import Fresh, stem
 from ..middle import gprob, traversal
 from ..middle.comprehensive import is_density
 from ..middle.priors import is_half
-from ..passes.binding_times import Nest, walk_statements
+from ..middle.uses import assigned, defines, walk_statements
+from ..passes.binding_times import Nest
 from ..passes.ownership import Ownership
 from . import bounds, branches, lanes, loops
 from .asty import Builder
@@ -310,19 +311,8 @@ class Statements:
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
-        assigned: dict[str, None] = {}
-        declared: set[str] = set()
-        for body in bodies:
-            for s in walk_statements(body):
-                if isinstance(s, gprob.Declare):
-                    declared.add(s.name)
-                elif isinstance(s, gprob.Recur):
-                    declared.update(w.row for w in s.windows)
-                elif isinstance(s, (gprob.Assign, gprob.Accumulate)):
-                    assigned.setdefault(s.place.name)
-                elif isinstance(s, gprob.Bind) and s.name is not None:
-                    assigned.setdefault(s.name)
-        return [n for n in assigned if n not in declared]
+        own = {name for body in bodies for s in walk_statements(body) for name in defines(s)}
+        return [n for n in assigned([s for body in bodies for s in body]) if n not in own]
 
     def results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
         return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...middle import gprob, traversal
-from ..binding_times import walk_statements
 from .affine import Linear, linear
 
 
@@ -109,33 +108,3 @@ def step_indices(place: gprob.Place) -> tuple[gprob.IndexExpr, ...] | None:
     if any(s.item for s in place.steps):
         return None
     return tuple(i for s in place.steps for i in s.indices)
-
-
-def declared(body: Sequence[gprob.Stmt]) -> set[str]:
-    """The variables that a body declares."""
-    return {s.name for s in walk_statements(body) if isinstance(s, gprob.Declare)}
-
-
-def loop_indices(body: Sequence[gprob.Stmt]) -> set[str]:
-    """The indices of the loops inside a body."""
-    return {s.name for s in walk_statements(body) if isinstance(s, gprob.For)}
-
-
-def written(body: Sequence[gprob.Stmt]) -> set[str]:
-    """The variables that a body writes to."""
-    return set(writes(body))
-
-
-def writes(body: Sequence[gprob.Stmt]) -> list[str]:
-    """The same in the order of the text, which does not depend on what the variables are called."""
-    return list(dict.fromkeys(name for s in walk_statements(body) for name in _own_writes(s)))
-
-
-def _own_writes(s: gprob.Stmt) -> Iterator[str]:
-    """Of the statement itself, without those inside of it."""
-    if isinstance(s, gprob.Declare):
-        yield s.name
-    elif isinstance(s, gprob.Assign):
-        yield s.place.name
-    elif isinstance(s, gprob.Bind):
-        yield from filter(None, (s.name, s.term))

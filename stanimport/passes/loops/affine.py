@@ -82,11 +82,6 @@ def key(node: Any) -> Hashable:
     return (type(node).__name__, *(key(getattr(node, f.name)) for f in fields(node) if f.name != "span"))
 
 
-def mentions(node: Any, names: set[str] | frozenset[str]) -> bool:
-    """Whether an expression or statement reads any of some variables."""
-    return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
-
-
 def mentions_values(node: Any, names: set[str] | frozenset[str]) -> bool:
     """Whether an expression depends on the values of any of some variables, not only on their shapes."""
     if isinstance(node, gprob.Var):

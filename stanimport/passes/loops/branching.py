@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...middle import gprob, traversal
+from ...middle.uses import mentions, written
 from ..surroundings import Surroundings
-from .accesses import of_statement, written
-from .affine import mentions
+from .accesses import of_statement
 
 Stmts = tuple[gprob.Stmt, ...]
 

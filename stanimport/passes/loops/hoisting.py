@@ -8,7 +8,8 @@ from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
 from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
-from .affine import key, mentions
+from ...middle.uses import mentions
+from .affine import key
 from .private import as_sum, summands
 
 

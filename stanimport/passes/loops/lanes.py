@@ -13,11 +13,12 @@ from stanlib.types import INT, Tuple, scalar_of, unwind
 
 from ...ir.fresh import Fresh
 from ...middle import gprob, traversal
-from ..binding_times import BindingTimes, deciding_arguments, walk_statements
+from ...middle.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
+from ..binding_times import BindingTimes, deciding_arguments
 from ..surroundings import Surroundings
 from . import recurrences
-from .accesses import Access, declared, loop_indices, of_statement, writes, written
-from .affine import key, linear, mentions, mentions_values
+from .accesses import Access, of_statement
+from .affine import key, linear, mentions_values
 from .dependences import build, iterations_between
 from .parts import as_ranges, count_of
 from .private import added, is_private, is_sum, substituted
@@ -114,7 +115,7 @@ class Lanes:
         sides = (*then, *otherwise)
         own = {n for n in written(sides) - inner if scope.lives(n) == len(scope.loops)}
         summed = {t.place.name for t in walk_statements(sides) if isinstance(t, gprob.Accumulate)}
-        merged = tuple(n for n in writes(sides) if n in own - summed)
+        merged = tuple(n for n in written_in_order(sides) if n in own - summed)
         return replace(s, then=then, otherwise=otherwise, lanes=True, merged=merged)
 
     def _differs(self, node: object, varying: set[str]) -> bool:
@@ -165,7 +166,7 @@ class Lanes:
                     inside = _declaring(inside, t)
                 made += statements
         done = list(self._each(made, inside))
-        lasting = [n for n in writes(body) if n in private - declared(body)]
+        lasting = [n for n in written_in_order(body) if n in private - declared(body)]
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
         return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
 
@@ -194,8 +195,8 @@ class Lanes:
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
         if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
             raise Refused("a loop inside a recurrence whose bounds change")
-        arrays = [n for n in writes(group) if n not in private and self._is_indexed(group, n)]
-        state = [n for n in writes(group) if n in carried and n not in arrays]
+        arrays = [n for n in written_in_order(group) if n not in private and self._is_indexed(group, n)]
+        state = [n for n in written_in_order(group) if n in carried and n not in arrays]
         for n in state:
             if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
                 raise Refused("an array that is carried as a whole")
@@ -216,7 +217,7 @@ class Lanes:
         own = declared(body)
         sums: set[str] = set()
         private, carried = set(own), set()
-        for name in writes(body):
+        for name in written_in_order(body):
             if name in own or not self._depends(name, s, body, accesses):
                 continue
             if is_sum(body, name):

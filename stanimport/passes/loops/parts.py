@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from stanlib.types import INT
 
 from ...middle import gprob, traversal
+from ...middle.uses import mentions
 from ..normalize import apply
-from .affine import key, linear, mentions
+from .affine import key, linear
 
 Stmts = tuple[gprob.Stmt, ...]
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from stanlib.types import INT, is_scalar
 
 from ...middle import gprob, traversal
-from ..binding_times import walk_statements
+from ...middle.uses import mentions, walk_statements
 from ..normalize import apply
 from .accesses import Access, of_statement, reads, step_indices
-from .affine import key, linear, mentions
+from .affine import key, linear
 
 Stmts = Sequence[gprob.Stmt]
 Sizes = Mapping[str, gprob.Sized]

@@ -14,10 +14,10 @@ from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dim
 
 from ...ir.fresh import Fresh, stem
 from ...middle import gprob, traversal
-from ..binding_times import walk_statements
+from ...middle.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
 from ..normalize import apply
-from .accesses import declared, flattened, loop_indices, of_statement, step_indices, writes, written
-from .affine import Linear, difference, key, linear, mentions
+from .accesses import flattened, of_statement, step_indices
+from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
 from .private import as_sum, fills, is_exposed, summands
 
@@ -95,7 +95,7 @@ def make(
     read = dict.fromkeys(a.name for s in body for a in of_statement(s))
     inputs = [n for n in read if n in available - own - set(state)]
     kept = (private & read_elsewhere) - set(state)
-    outputs = [c.row for c in carried] + [n for n in writes(group) if n in kept]
+    outputs = [c.row for c in carried] + [n for n in written_in_order(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in carried)
     own_names = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
     for n, given in own_names.items():

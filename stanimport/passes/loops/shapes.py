@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...middle import gprob, traversal
-from ..binding_times import walk_statements
+from ...middle.uses import walk_statements
 
 
 def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> frozenset[int]:

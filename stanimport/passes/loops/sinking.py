@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ...middle import gprob, traversal
+from ...middle.uses import mentions, written
 from ..surroundings import Surroundings
-from .accesses import of_statement, written
-from .affine import mentions
+from .accesses import of_statement
 from .private import is_private
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -13,9 +13,9 @@ from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
 from ...ir.fresh import Fresh
 from ...middle import gprob
+from ...middle.uses import declared, loop_indices, written
 from ..normalize import apply
 from ..surroundings import Surroundings
-from .accesses import declared, loop_indices, written
 from .affine import mentions_values
 from .parts import count_of
 

@@ -1,0 +1,138 @@
+"""What statements read, assign and define: the one answer for all schemes, passes and targets.
+
+A statement *defines* the variables that it brings into being, *assigns* those that it gives another value, *writes*
+both, and *reads* those whose value it uses; the indices of loops are no variables, it *counts* them. What holds of a
+statement itself leaves out the statements inside of it.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import Any
+
+from . import gprob, traversal
+
+Stmts = Sequence[gprob.Stmt]
+
+
+def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
+    """All statements of a body in the order of the text, nested ones included."""
+    stack = list(reversed(body))
+    while stack:
+        s = stack.pop()
+        yield s
+        for inner in reversed(traversal.bodies(s)):
+            stack += reversed(inner)
+
+
+def own_nodes(s: gprob.Stmt) -> Iterator[Any]:
+    """The nodes in a statement, without the statements inside of it."""
+    stack: list[Any] = [c for c in traversal.children(s) if not isinstance(c, gprob.Stmt)]
+    while stack:
+        node = stack.pop()
+        yield node
+        stack += traversal.children(node)
+
+
+# --- of one statement ------------------------------------------------------------------------------------------------
+
+
+def _name(s: Any) -> tuple[str, ...]:
+    return (s.name,)
+
+
+def _of_recurrence(s: gprob.Recur) -> tuple[str, ...]:
+    return (*(n for w in s.windows for n in (w.row, *w.before)), *(g for g in s.given if g not in s.inputs), *s.outputs)
+
+
+_COUNTS: dict[type, Callable[[Any], tuple[str | None, ...]]] = dict.fromkeys(
+    (gprob.For, gprob.ForEach, gprob.Recur), _name
+)
+_DEFINES: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
+    **dict.fromkeys((gprob.Declare, gprob.Sample, gprob.Param, gprob.Cumulate), _name),
+    gprob.Bind: lambda s: (s.term,), gprob.Recur: _of_recurrence,
+}  # fmt: skip
+_ASSIGNS: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
+    **dict.fromkeys((gprob.Assign, gprob.Accumulate), lambda s: (s.place.name,)),
+    gprob.Bind: _name, gprob.Last: _name, gprob.Recur: lambda s: s.state,
+    gprob.Unpack: lambda s: tuple(n.name for n in traversal.walk(s.places) if isinstance(n, gprob.Place)),
+}  # fmt: skip
+_READS: dict[type, Callable[[Any], tuple[str, ...]]] = {  # besides the variables in its expressions
+    **dict.fromkeys((gprob.Check, gprob.Deterministic, gprob.Last), _name),
+    gprob.Recur: lambda s: (*s.inputs, *s.state),
+}  # fmt: skip
+
+
+def counts(s: gprob.Stmt) -> tuple[str, ...]:
+    """The index of a loop."""
+    return _told(_COUNTS, s)
+
+
+def defines(s: gprob.Stmt) -> tuple[str, ...]:
+    """The variables that a statement itself brings into being."""
+    return _told(_DEFINES, s)
+
+
+def assigns(s: gprob.Stmt) -> tuple[str, ...]:
+    """The variables to which a statement itself gives another value, or another value of a part."""
+    return _told(_ASSIGNS, s)
+
+
+def writes(s: gprob.Stmt) -> tuple[str, ...]:
+    """Those that a statement itself defines or assigns."""
+    return (*defines(s), *assigns(s))
+
+
+def reads(s: gprob.Stmt) -> set[str]:
+    """The variables whose values a statement itself uses: also one of which it assigns a part."""
+    out = set(_told(_READS, s))
+    for node in own_nodes(s):
+        if isinstance(node, gprob.Var) or isinstance(node, gprob.Place) and node.steps:
+            out.add(node.name)
+    return out
+
+
+def _told(table: dict[type, Callable[[Any], tuple[str | None, ...]]] | Any, s: gprob.Stmt) -> tuple[str, ...]:
+    tell = table.get(type(s))
+    return () if tell is None else tuple(n for n in tell(s) if n is not None)
+
+
+# --- of bodies and expressions ---------------------------------------------------------------------------------------
+
+
+def assigned(body: Stmts) -> list[str]:
+    """The variables that statements of a body assign to, in the order of the first assignment."""
+    return _in_order(assigns, body)
+
+
+def written(body: Stmts) -> set[str]:
+    """The variables that statements of a body write."""
+    return {name for s in walk_statements(body) for name in writes(s)}
+
+
+def written_in_order(body: Stmts) -> list[str]:
+    """The same in the order of the text, which does not depend on what the variables are called."""
+    return _in_order(writes, body)
+
+
+def declared(body: Stmts) -> set[str]:
+    """The variables that a body declares."""
+    return {s.name for s in walk_statements(body) if isinstance(s, gprob.Declare)}
+
+
+def loop_indices(body: Stmts) -> set[str]:
+    """The indices of the loops inside a body."""
+    return {s.name for s in walk_statements(body) if isinstance(s, gprob.For)}
+
+
+def _in_order(own: Callable[[gprob.Stmt], Iterable[str]], body: Stmts) -> list[str]:
+    return list(dict.fromkeys(name for s in walk_statements(body) for name in own(s)))
+
+
+def names_in(node: Any) -> set[str]:
+    """The variables that a node, or tuple of nodes, reads."""
+    return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
+
+
+def mentions(node: Any, names: Set[str]) -> bool:
+    """Whether a node, or tuple of nodes, reads any of some variables."""
+    return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
