@@ -25,8 +25,8 @@ ALLOWED = {
         "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle", "stanimport.passes",
     },
     "stanimport.pipeline": {
-        "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir", "stanimport.frontend",
-        "stanimport.middle", "stanimport.passes", "stanimport.targets",
+        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
+        "stanimport.frontend", "stanimport.middle", "stanimport.passes", "stanimport.targets",
     },
     "stanimport.ownership": set(),
     "stanimport.installed": set(),
