@@ -200,9 +200,10 @@ class _Calls:
     # --- calls
 
     def _expression(self, e: gprob.Expr) -> Any:
-        made = traversal.rewrite_parts(e, self._expression)
         if isinstance(e, gprob.CallUser):
-            return replace(made, function=self._named(e.function, self._dynamic(e.arguments)))
+            named = self._named(e.function, self._dynamic(e.arguments))
+            return replace(traversal.rewrite_parts(e, self._expression), function=named)
+        made = traversal.rewrite_parts(e, self._expression)
         if isinstance(e, gprob.Apply) and any(isinstance(a, gprob.FunctionValue) for a in e.arguments):
             return replace(made, arguments=tuple(self._passed(e, i, a) for i, a in enumerate(made.arguments)))
         return made
@@ -221,8 +222,9 @@ class _Calls:
         values = (s.value, *d.arguments)
         varies = any(map(self._varies, values))
         flags = tuple(varies or self.times.is_dynamic(v) for v in values)
+        named = self._named(d.lpdf, flags)
         tails = {n: self._tail(f, len(values)) for n, f in (("lcdf", d.lcdf), ("lccdf", d.lccdf))}
-        return replace(made, lpdf=self._named(d.lpdf, flags), **tails)
+        return replace(made, lpdf=named, **tails)
 
     def _tail(self, f: Any, count: int) -> Any:
         return self._named(f, (True,) * count) if isinstance(f, str) else f
