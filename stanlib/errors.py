@@ -80,3 +80,6 @@ class StanTracingError(StanRuntimeError):
 
 class MissingLibraryError(StanError, ImportError):
     """A function needs a library that is not installed; the message says what to install."""
+
+
+LIMITS = (StanUnknownError, StanRuntimeError)  # what can't be run here; Stan does not throw, so no draw is rejected

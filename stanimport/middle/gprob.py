@@ -111,6 +111,16 @@ class Index(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Padded(Expr):
+    """`base[lower:upper]` of a vector, as the argument of a function for which `fill` is neutral: it may be longer."""
+
+    base: Expr
+    lower: Expr
+    upper: Expr
+    fill: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Item(Expr):
     """Item `number` (from 1) of a tuple, or of every tuple in an array."""
 

@@ -151,6 +151,9 @@ _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
     gprob.Index: _index, gprob.Item: lambda e: f"{expression(e.base)}.{e.number}",
     gprob.MakeArray: lambda e: "{" + _list(e.items) + "}", gprob.MakeRow: lambda e: f"[{_list(e.items)}]",
     gprob.MakeTuple: lambda e: f"({_list(e.items)})", gprob.Promote: lambda e: expression(e.value),
+    gprob.Padded: lambda e: (
+        f"{expression(e.base)}[{expression(e.lower)}:{expression(e.upper)} padded with {expression(e.fill)}]"
+    ),
     gprob.Predictor: lambda e: f"predictor([{_list(e.coefficients)}], [{_list(e.columns)}], {_list(e.rest)})",
     gprob.TargetValue: lambda e: "target()",
 }  # fmt: skip

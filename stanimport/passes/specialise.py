@@ -18,6 +18,7 @@ from ..middle.uses import assigned, mentions, written
 from . import ownership
 from .binding_times import BindingTimes
 from .callees import Functions
+from .loops.affine import key
 from .passed_functions import dynamic_parameters
 from .surroundings import Prepare, Surroundings, blocks, sizes_of
 
@@ -153,7 +154,8 @@ class _Specialiser:
 class _Calls:
     """Names the variants in the calls of a body, and says of loops and branches how they run.
 
-    `varying` are the variables that may differ between the lanes of the loops around, which are `lanes`.
+    `varying` are the variables that may differ between the lanes of the loops around, which are `lanes`; `alike` are
+    the keys of expressions that read such variables, but are the same wherever the body runs at once.
     """
 
     times: BindingTimes
@@ -161,6 +163,7 @@ class _Calls:
     traces: bool
     varying: frozenset[str] = frozenset()
     lanes: tuple[str, ...] = ()
+    alike: frozenset[object] = frozenset()
 
     def block(self, body: Stmts) -> Stmts:
         return tuple(map(self._statement, body))
@@ -188,6 +191,7 @@ class _Calls:
         inside = self
         if s.lanes:
             inside = self._inside(self.varying | {s.name} | written(s.body), (*self.lanes, s.name))
+            inside = replace(inside, alike=self.alike | set(map(key, s.alike)))
         lower, upper = map(self._expression, (s.lower, s.upper))
         alike = tuple(map(inside._expression, s.alike))
         return replace(s, lower=lower, upper=upper, alike=alike, body=inside.block(s.body), runs=runs)
@@ -220,20 +224,18 @@ class _Calls:
         d = s.distribution
         assert isinstance(d.lpdf, str)
         values = (s.value, *d.arguments)
-        varies = any(map(self._varies, values))
-        flags = tuple(varies or self.times.is_dynamic(v) for v in values)
-        named = self._named(d.lpdf, flags)
+        named = self._named(d.lpdf, self._dynamic(values))
         tails = {n: self._tail(f, len(values)) for n, f in (("lcdf", d.lcdf), ("lccdf", d.lccdf))}
         return replace(made, lpdf=named, **tails)
 
     def _tail(self, f: Any, count: int) -> Any:
         return self._named(f, (True,) * count) if isinstance(f, str) else f
 
-    def _named(self, key: str, dynamic: tuple[bool, ...]) -> str:
-        return self.ask(key, dynamic, self.times.random_is_dynamic)
+    def _named(self, function: str, dynamic: tuple[bool, ...]) -> str:
+        return self.ask(function, dynamic, self.times.random_is_dynamic)
 
     def _dynamic(self, arguments: tuple[gprob.Expr, ...]) -> tuple[bool, ...]:
-        return tuple(self.times.is_dynamic(a) or self._varies(a) for a in arguments)
+        return tuple(self.times.is_dynamic(a) or self._varies(a) and key(a) not in self.alike for a in arguments)
 
     def _is_traced(self, e: gprob.Expr) -> bool:
         return self.traces and self.times.is_dynamic(e) or self._varies(e)

@@ -219,6 +219,9 @@ class Expressions:
         coefficients, columns = ([self(x) for x in items] for items in (e.coefficients, e.columns))
         return b.call("ppl.predictor", b.list_(coefficients), b.list_(columns), *map(self, e.rest))
 
+    def padded(self, e: gprob.Padded, b: Builder) -> ast.expr:
+        return b.call("ppl.padded", self(e.base), self(e.lower), self(e.upper), self(e.fill))
+
     def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
         return b.name("lp")
 
@@ -245,4 +248,5 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Item: Expressions.item, gprob.MakeArray: Expressions.make_array, gprob.MakeRow: Expressions.make_row,
     gprob.MakeTuple: Expressions.make_tuple, gprob.Promote: Expressions.promote,
     gprob.Predictor: Expressions.predictor, gprob.TargetValue: Expressions.target_value,
+    gprob.Padded: Expressions.padded,
 }  # fmt: skip

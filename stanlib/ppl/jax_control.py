@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import StanError, StanIndexError
+from ..errors import LIMITS, StanError, StanIndexError
 from ..lanes import control as in_lanes
 from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
@@ -98,6 +98,8 @@ class _Side:
         self.error: StanError | None = None
         try:
             self.traced = Traced(_watched(body), *state)
+        except LIMITS:
+            raise
         except StanError as e:
             self.error = e
             return
@@ -160,6 +162,8 @@ def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
     """Whether an operand is true, computed in any case; where it is not needed it does not reject the draw."""
     try:
         value, flag = _watched(operand)()
+    except LIMITS:
+        raise
     except StanError:
         value, flag = 0, True
     truth = combine(lambda v: v != 0, value) if type(value) is Lanes else jnp.asarray(value) != 0
@@ -249,6 +253,8 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
     state = _arrays(state)
     try:
         target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
+    except LIMITS:
+        raise
     except StanError:
         return _settled((*state, *((jnp.zeros(()),),) * outputs), lower <= upper)
 
@@ -273,6 +279,8 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
     state = _arrays(state)
     try:
         target, traced = _fixpoint(_watched(body), (), state, lambda r: r[0])
+    except LIMITS:
+        raise
     except StanError:  # known to be wrong in the first iteration, if there is one
         return _settled(state, jnp.asarray(condition(*state)) != 0)
 

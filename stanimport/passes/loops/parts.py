@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from stanlib.types import INT
 
@@ -16,15 +17,17 @@ Stmts = tuple[gprob.Stmt, ...]
 def as_ranges(body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
     """The body with calls that select a part at a varying place written as ranges of indices."""
 
-    def change(node: object) -> object:
-        if isinstance(node, gprob.Apply) and node.function.name in _RANGES and mentions(node.arguments[1:], varying):
-            container, *numbers = node.arguments
-            indices: tuple[gprob.IndexExpr, ...] = _RANGES[node.function.name](*numbers)
-            return gprob.Index(node.type, node.span, container, indices)
-        return node
-
-    out: Stmts = traversal.rewrite(tuple(body), change)
+    out: Stmts = traversal.rewrite(tuple(body), lambda node: as_range(node, varying))
     return out
+
+
+def as_range(node: Any, varying: set[str]) -> Any:
+    """A node, or a call that selects a part at a varying place as a range of indices."""
+    if isinstance(node, gprob.Apply) and node.function.name in _RANGES and mentions(node.arguments[1:], varying):
+        container, *numbers = node.arguments
+        indices: tuple[gprob.IndexExpr, ...] = _RANGES[node.function.name](*numbers)
+        return gprob.Index(node.type, node.span, container, indices)
+    return node
 
 
 def _span(first: gprob.Expr, count: gprob.Expr) -> gprob.Range:

@@ -1,29 +1,35 @@
 """Vector operations whose length differs between the iterations of a loop, as loops over their components.
 
 `dot_product(a[1:n], b[1:n])` and `y[s[n]:e[n]] ~ normal(mu[n], sigma)` inside a loop over n have a shape of their own
-in every iteration; as sums and observations in a loop inside they are array code again.
+in every iteration; as sums and observations in a loop inside they are array code again. So are
+`x[1:n] = rep_vector(0, n)`, and `prod(x[n:m])`, which takes ranges as long as the longest, filled up with ones.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
+from typing import Any, TypeGuard
 
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
 from ...ir.fresh import Fresh
-from ...middle import gprob
-from ...middle.uses import declared, loop_indices, written
+from ...middle import gprob, traversal
+from ...middle.uses import declared, loop_indices, mentions, written
 from ..normalize import apply
 from ..surroundings import Surroundings
-from .affine import mentions_values
-from .parts import count_of
+from .accesses import step_indices
+from .affine import difference, linear, mentions_values
+from .parts import as_range, count_of
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
 _ELEMENTWISE = {
     "add": "add", "subtract": "subtract", "elt_multiply": "multiply", "elt_divide": "divide", "minus": "minus",
 }  # fmt: skip
+_NEUTRAL = {"prod": 1.0, "log_sum_exp": -inf, "max": -inf, "min": inf}  # what changes nothing among the arguments
+_REPEATED = ("rep_vector", "rep_row_vector", "rep_array")
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -46,11 +52,20 @@ class _Unfold:
         elif isinstance(s, gprob.While):
             yield s
         elif isinstance(s, gprob.If):
-            yield replace(s, then=self.block(s.then, varying), otherwise=self.block(s.otherwise, varying))
+            condition = _with_filled_up(s.condition, varying)
+            then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
+            yield replace(s, condition=condition, then=then, otherwise=otherwise)
         elif not varying:
             yield s
-        elif isinstance(s, gprob.Observe):
+        else:
+            yield from self._leaf(_with_filled_up(s, varying), varying)
+
+    def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
+        """A statement of a loop that holds no others."""
+        if isinstance(s, gprob.Observe):
             yield self._observe(s, varying) or s
+        elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
+            yield loop
         elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
             made = self._sums_in(s.value, varying)
             yield from self.before
@@ -77,6 +92,29 @@ class _Unfold:
             return None
         value, *arguments = (e for e in elements if e is not None)
         one = replace(s, value=value, distribution=replace(d, arguments=tuple(arguments)))
+        return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
+
+    # --- assignments
+
+    def _assigned(self, s: gprob.Assign, varying: set[str]) -> gprob.Stmt | None:
+        """An assignment to a range of varying length, number by number: only where the value's size is the range's."""
+        indices = step_indices(s.place)
+        if not indices or dimensions(s.place.type) != 1 or _is_impure(s.value) or mentions(s.value, {s.place.name}):
+            return None
+        ranges = [i for i in indices if isinstance(i, gprob.Range) and i.upper is not None]
+        if len(ranges) != 1 or not all(isinstance(i, gprob.Single) or i is ranges[0] for i in indices):
+            return None
+        first = gprob.int_const(1, s.span) if ranges[0].lower is None else ranges[0].lower
+        count = count_of(replace(ranges[0], lower=first))
+        if not mentions_values(count, varying) or not _has_size(s.value, count):
+            return None
+        index = gprob.Var(INT, s.span, self.names.helper("i"))
+        value = component(s.value, index)
+        if value is None:
+            return None
+        single = tuple(gprob.Single(_shifted(first, index)) if i is ranges[0] else i for i in indices)
+        place = replace(s.place, steps=(gprob.Step(scalar_of(s.place.type), single),))
+        one = replace(s, place=place, value=value)
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
 
     # --- sums
@@ -144,6 +182,59 @@ def _count(e: gprob.Expr) -> gprob.Expr | None:
     return None
 
 
+def _with_filled_up(node: Any, varying: set[str]) -> Any:
+    """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
+
+    def change(n: object) -> object:
+        return (_filled_up(n, varying) if isinstance(n, gprob.Apply) else None) or n
+
+    return traversal.rewrite(node, change)
+
+
+def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
+    """A call that takes a range of varying length, with a range that may be longer in its place."""
+    if e.type != REAL or e.function.name not in _NEUTRAL or len(e.arguments) != 1:
+        return None
+    part = as_range(e.arguments[0], varying)
+    if not isinstance(part, gprob.Index) or dimensions(part.type) != 1:
+        return None
+    ranges = [i for i in part.indices if isinstance(i, gprob.Range) and i.lower is not None and i.upper is not None]
+    if len(ranges) != 1 or not all(isinstance(i, gprob.Single) or i is ranges[0] for i in part.indices):
+        return None
+    lower, upper = ranges[0].lower, ranges[0].upper
+    assert lower is not None and upper is not None
+    if not mentions_values(count_of(ranges[0]), varying):
+        return None
+    whole = replace(part, indices=tuple(gprob.ALL if i is ranges[0] else i for i in part.indices))
+    base = part.base if len(part.indices) == 1 else whole
+    fill = gprob.Const(REAL, e.span, _NEUTRAL[e.function.name])
+    return replace(e, arguments=(gprob.Padded(part.type, part.span, base, lower, upper, fill),))
+
+
+def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
+    """Whether a value certainly has as many components as that."""
+    if is_scalar(e.type):
+        return True
+    if isinstance(e, gprob.Promote):
+        return _has_size(e.value, count)
+    if isinstance(e, gprob.Apply) and _is_elementwise(e):
+        return all(_has_size(a, count) for a in e.arguments)
+    own = e.arguments[1] if _is_repeated(e) else _count(e)
+    return own is not None and difference(linear(own), linear(count)) == 0
+
+
+def _is_repeated(e: gprob.Expr) -> TypeGuard[gprob.Apply]:
+    return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
+
+
+def _is_impure(e: gprob.Expr) -> bool:
+    """Whether an expression may not be computed once for each component."""
+    nodes = list(traversal.walk(e))
+    if any(isinstance(n, (gprob.CallUser, gprob.TargetValue)) for n in nodes):
+        return True
+    return any(isinstance(n, gprob.Apply) and (n.function.random or n.function.raw) for n in nodes)
+
+
 def _term(e: gprob.Apply, index: gprob.Expr) -> gprob.Expr | None:
     """The summand of a sum for one component."""
     elements = [component(a, index) for a in e.arguments]
@@ -175,6 +266,8 @@ def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
         return _of_selection(e, i)
     if isinstance(e, gprob.Var):
         return gprob.Index(scalar_of(e.type), e.span, e, (gprob.Single(i),))
+    if _is_repeated(e):
+        return e.arguments[0]
     if isinstance(e, gprob.Apply):
         if e.function.name in _PARTS:
             container, place = _PARTS[e.function.name](e.arguments, i)

@@ -1,0 +1,75 @@
+"""Ranges whose length differs between lanes, or is known at run time alone, for functions with a neutral element."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .. import indexing
+from ..arrays import namespace
+from ..errors import StanIndexError
+from ..rejection import any_of, poisoned, refuse
+from .calls import refuse_in_lanes
+from .frames import current
+from .values import Lanes, agreed, combine, known
+
+
+def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
+    """`x[lower:upper]` of a vector, as long as the longest of all lanes: behind its own end each has `fill`.
+
+    Where the bounds are not known before the program runs, that is as long as x.
+
+    Raises:
+        StanIndexError: for bounds out of range, as far as they are known.
+    """
+    lower, upper = agreed(lower), agreed(upper)
+    if known(lower) is not None and known(upper) is not None and not _in_lanes(lower, upper):
+        return indexing.at(x, indexing.Span(lower, upper))
+    size = (x.event if type(x) is Lanes else np.shape(x))[0]
+    count = _combined(lambda a, b: b - a + 1, lower, upper)
+    counts = known(count)
+    most = size if counts is None else max(int(counts.max(initial=0)), 0)
+    left = _refused(lower, upper, size)
+    if not size or not most:
+        return np.full(0, fill)
+    position = np.arange(most)
+    inside = _combined(lambda c: position < _column(c), count)
+    index = _combined(partial(_places, position, size), lower, count)
+    picked = indexing.at(x, index)
+    out = _combined(lambda i, v: namespace((i, v)).where(i, v, fill), inside, picked)
+    return out if left is None else poisoned(out, any_of(left))
+
+
+def _places(position: np.ndarray, size: int, lower: Any, count: Any) -> Any:
+    """The index of each component; where there is none, any."""
+    xp = namespace((lower, count))
+    index = xp.where(position < _column(count), _column(lower) + position, 1)
+    return xp.minimum(xp.maximum(index, 1), size)
+
+
+def _column(numbers: Any) -> Any:
+    return namespace((numbers,)).asarray(numbers)[..., None]
+
+
+def _refused(lower: Any, upper: Any, size: int) -> Any:
+    """What Stan throws for: a range that is not empty and reaches beyond the vector."""
+    bad = _combined(lambda a, b: (b >= a) & ((a < 1) | (b > size)), lower, upper)
+
+    def error() -> StanIndexError:
+        return StanIndexError(f"a range is out of range: the size is {size}")
+
+    return refuse_in_lanes(bad.data, error, bad.axes, 0, current()) if type(bad) is Lanes else refuse(bad, error)
+
+
+def _in_lanes(*values: Any) -> bool:
+    return any(type(v) is Lanes for v in values)
+
+
+def _combined(f: Callable[..., Any], *values: Any) -> Any:
+    """f of values, in every lane where they differ."""
+    if _in_lanes(*values):
+        return combine(f, *values)
+    xp = namespace(values)
+    return f(*map(xp.asarray, values))
