@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-warmup", action="store_true", help="keep the draws of the warm-up")
     parser.add_argument("--fixed-param", action="store_true", help="only run generated quantities, at the inits")
     parser.add_argument("--method", default="nuts", help="nuts, numpyro, blackjax or nutpie")
+    parser.add_argument("--keep-stranded", action="store_true", help="let no chain begin anew during warm-up")
     parsing.add_output(parser)
 
 
@@ -40,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
         with parsing.usage_errors():
             fit = sample(
                 fitting.module_of(options), options.data, inits=inits(options.inits),
-                show_progress=fitting.progress(options), **chosen,
+                show_progress=fitting.progress(options), restart_stranded=not options.keep_stranded, **chosen,
             )  # fmt: skip
         return fitting.report(fit, options)
 

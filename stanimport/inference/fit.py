@@ -16,6 +16,7 @@ from .options import suggestion
 
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
+    from .samplers.chains import Restart
 
 
 class Fit:
@@ -113,6 +114,11 @@ class Fit:
         """The number of transitions of each chain that reached the maximum tree depth, (chains,)."""
         found = self.stats.get("treedepth__")
         return None if found is None else (found >= self.settings["max_treedepth"]).sum(axis=1)
+
+    @property
+    def restarts(self) -> tuple[Restart, ...]:
+        """The chains that began anew during warm-up: `chain`, counted from 1, `iteration` and `reason`."""
+        return tuple(self.info.get("restarts", ()))
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -64,9 +64,16 @@ def _read(inits: Any) -> Any:
     raise OptionError(f"inits must be None, a number of at least 0, a dict, a path, a fit or a list, not {inits!r}")
 
 
-def _find(posterior: Posterior, chosen: Any, seed: int, chain: int) -> np.ndarray:
+def another_point(posterior: Posterior, inits: Any, seed: int, chains: int, chain: int, attempt: int) -> Any:
+    """A starting point for a chain that begins anew for the `attempt`-th time; None if it was given its point."""
+    if not (inits is None or isinstance(inits, (int, float)) and inits > 0):
+        return None
+    return _find(posterior, per_chain(inits, chains, seed)[chain], seed, chain, attempt)
+
+
+def _find(posterior: Posterior, chosen: Any, seed: int, chain: int, attempt: int = 0) -> np.ndarray:
     """The first of at most 100 random points with finite density and gradient."""
-    rng = np.random.default_rng([seed, chain, 0x1417])
+    rng = np.random.default_rng([seed, chain, 0x1417, *([attempt] if attempt else [])])
     radius = chosen if isinstance(chosen, float) else RADIUS
     fixed = set() if isinstance(chosen, float) else set(tuples.unpack(chosen))
     certain = radius == 0 or fixed >= set(posterior.names)

@@ -5,6 +5,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -38,7 +39,7 @@ def sample(
     inits: Any = None, iter_warmup: int = 1000, iter_sampling: int = 1000, save_warmup: bool = False, thin: int = 1,
     max_treedepth: int = 10, metric: Any = "diag_e", step_size: float | None = None, adapt_engaged: bool = True,
     adapt_delta: float = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "nuts",
-    chain_method: str | None = None,
+    chain_method: str | None = None, restart_stranded: bool = True,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -65,6 +66,9 @@ def sample(
         method: whose sampler: "nuts", this package's own; NumPyro's; or if they are installed "blackjax" or "nutpie".
         chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
+        restart_stranded: let chains begin anew, elsewhere, whose step size collapses during warm-up at densities far
+            below the other chains'. `fit.restarts` tells which. Only chains with random initial values do, of the
+            method "nuts", and none after warm-up. Chains in another mode stay there.
 
     Returns:
         The fit. After an interrupt (Ctrl-C) it holds the draws made so far.
@@ -136,7 +140,7 @@ def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np
     settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged", "save_warmup")},
-        dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0,
+        dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
     )  # fmt: skip
     if chosen["method"] in ("blackjax", "nutpie"):
         from . import other_samplers
@@ -152,10 +156,16 @@ def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np
         sampler = NumpyroSampler(posterior, settings, lanes, metric, devices)
     else:
         sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
-                                    metric, devices)  # fmt: skip
+                                    metric, devices, elsewhere=partial(_elsewhere, posterior, chosen))  # fmt: skip
         posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
     show, seed = chosen["show_progress"], chosen["seed"]
     return lambda points: chains_of.run(sampler, points, seed, workers, show)
+
+
+def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
+    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["seed"], chosen["chains"],
+                                                     chain, attempt)  # fmt: skip
+    return found
 
 
 def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:

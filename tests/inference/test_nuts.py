@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 import stanimport
 from stanimport.inference.precision import double_precision
-from stanimport.inference.samplers import adaptation, tree, uniforms
+from stanimport.inference.samplers import adaptation, stranding, tree, uniforms
 from stanimport.inference.samplers.metric import Metric, estimate
 
 PRECISION = np.array([[2.0, 0.6, 0.0], [0.6, 1.5, -0.4], [0.0, -0.4, 0.7]])
@@ -213,6 +213,68 @@ def test_the_step_size_that_is_searched_crosses_the_acceptance():
         for start in (1.0, 1e-6, 100.0)
     ]
     assert all(scale / 8 < size < 4 * scale for size in found)
+
+
+ARMA = """
+data { int T; array[T] real y; }
+parameters { real mu; real phi; real theta; real<lower=0> sigma; }
+model {
+  vector[T] err;
+  mu ~ normal(0, 10); phi ~ normal(0, 2); theta ~ normal(0, 2); sigma ~ cauchy(0, 2.5);
+  err[1] = y[1] - (mu + phi * mu);
+  for (t in 2:T) err[t] = y[t] - (mu + phi * y[t - 1] + theta * err[t - 1]);
+  err ~ normal(0, sigma);
+}
+"""  # its residuals grow without bound where theta is above 1
+
+
+@pytest.fixture(scope="module")
+def arma():
+    rng, y = np.random.default_rng(3), [0.0]
+    for e in rng.normal(0, 0.15, size=199):
+        y.append(0.95 * y[-1] + e)
+    return stanimport.loads(ARMA, name="arma"), {"T": len(y), "y": y}
+
+
+def test_stranded_chains_begin_anew_and_no_other_changes(arma):
+    options = dict(seed=1, chains=8, iter_warmup=100, iter_sampling=20)
+    fit = stanimport.sample(*arma, **options)
+    kept = stanimport.sample(*arma, restart_stranded=False, **options)
+    moved = {r.chain - 1 for r in fit.restarts}
+    assert 0 < len(moved) < 8 and kept.restarts == ()
+    assert all("step size fell" in r.reason and r.iteration <= 100 for r in fit.restarts)
+    for name, value in fit.variables.items():
+        for chain in set(range(8)) - moved:
+            np.testing.assert_array_equal(value[chain], kept.variables[name][chain])
+    assert max(kept.step_size[list(moved)]) < 1e-3 < min(fit.step_size)
+    levels = fit.stats["lp__"].mean(axis=1)
+    assert np.ptp(levels) < 10 and kept.stats["lp__"].mean(axis=1).min() < levels.min() - 1000
+
+
+def test_chains_that_were_given_their_start_stay_there(arma):
+    start = {"mu": 0.0, "phi": 1.0, "theta": 1.9, "sigma": 1.0}
+    fit = stanimport.sample(*arma, seed=1, chains=1, inits=start, iter_warmup=100, iter_sampling=5)
+    assert fit.restarts == () and fit.step_size[0] < 1e-10
+
+
+def test_another_mode_stays_visible():
+    """Two modes far apart for the sampler, one of a density 20 lower: chains stay where they are."""
+    module = stanimport.loads("""
+parameters { real x; } model { target += log_sum_exp(-50 * square(x - 1), -20 - 50 * square(x + 1)); }
+""")
+    fit = stanimport.sample(module, seed=2, chains=8, iter_warmup=200, iter_sampling=50)
+    places = fit.variables["x"].mean(axis=1)
+    assert fit.restarts == () and {-1, 1} == set(np.round(places).astype(int))
+
+
+def test_what_is_stranded():
+    rng = np.random.default_rng(1)
+    sound, far = rng.normal(-50, 2, size=40), rng.normal(-5000, 2, size=40)
+    assert stranding.stranded([sound, sound], [0.5, 0.4], 4, True) == {}
+    assert set(stranding.stranded([sound, far, far - 900], [0.5, 1e-5, 0.4], 4, False)) == {1}
+    assert set(stranding.stranded([sound, far, sound], [0.5, 0.4, 1e-5], 4, True)) == {1}
+    assert set(stranding.stranded([sound, far], [0.5, 0.4], 100, True)) == set()
+    assert set(stranding.stranded([np.full(9, np.nan)], [1e-30], 4, False)) == {0}
 
 
 def test_random_numbers():

@@ -93,13 +93,14 @@ class Track:
         done: the number of transitions made.
         state: the sampler's own.
         step_size, metric: after adaptation.
+        levels: the log densities of the latest segment of warm-up.
     """
 
     def __init__(self, settings: Settings, lanes: int, start: Any = None):
         self.settings, self.lanes, self.start = settings, lanes, start
         self.done, self.pieces = 0, list[dict[str, np.ndarray]]()
         self.state: Any = None
-        self.step_size = self.metric = np.zeros(0)
+        self.step_size = self.metric = self.levels = np.zeros(0)
 
     def add(self, piece: dict[str, np.ndarray], count: int) -> None:
         """Keep what will be asked for: with warm-up iterations only where they are saved."""

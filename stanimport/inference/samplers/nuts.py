@@ -5,6 +5,7 @@ metric is renewed and a step size searched, and stranded chains are noticed.
 """
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,14 @@ from jax import lax
 
 from ..programs import Program, Traced, shared
 from ..progress import Progress
-from . import adaptation, tree
+from . import adaptation, stranding, tree
 from .adaptation import Segment, StepSize
 from .chains import ROOM, Restart, Settings, Track, in_pieces
 from .metric import Metric, estimate
 from .tree import State
 
 _NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+_log = logging.getLogger("stanimport")
 _TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
 ROOM_DEPTH = 16  # of trees: deeper ones make another program
 
@@ -81,16 +83,18 @@ class NutsSampler:
         metric: the inverse metric that warm-up starts from, or the one to keep.
         devices: where the programs run.
         varying: for chains with data of their own, those data by name, the first axis counting chains.
+        elsewhere: another starting point for a chain, and for its how-manieth beginning; None if it must not move.
     """
 
     def __init__(
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
+        elsewhere: Callable[[int, int], np.ndarray | None] | None = None,
     ):  # fmt: skip
-        self.settings, self.size, self.lanes = settings, size, lanes
+        self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
         self.segments = adaptation.schedule(settings.iter_warmup) if settings.adapt_engaged else []
-        ends = [s.end for s in self.segments if s.in_window][:1] + [settings.iter_warmup] * settings.adapt_engaged
+        ends = [s.end for s in self.segments[:2]] + [settings.iter_warmup] * settings.adapt_engaged
         self.milestones = sorted({*ends, settings.total} - {0})
         ones = np.ones(size)
         self.metric = Metric.of(metric if metric is not None else np.diag(ones) if settings.dense else ones)
@@ -165,7 +169,21 @@ class NutsSampler:
                     self._learn(track, program, window if segment.in_window else None)
 
     def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
-        return []
+        if self.elsewhere is None or self.lanes or not self.settings.restart or attempt >= stranding.ATTEMPTS:
+            return []
+        found = stranding.stranded(
+            [t.levels for t in tracks], [float(t.step_size) for t in tracks], self.size,
+            is_last=iteration == self.settings.iter_warmup,
+        )  # fmt: skip
+        out = []
+        for i, reason in found.items():
+            point = self.elsewhere(i, tracks[i].start.attempt + 1)
+            if point is not None:
+                start = tracks[i].start._replace(points=point[None], attempt=tracks[i].start.attempt + 1)
+                tracks[i] = Track(self.settings, self.lanes, start)
+                out.append(Restart(i + 1, iteration, reason))
+                _log.info("chain %d begins anew after iteration %d of warm-up: %s", i + 1, iteration, reason)
+        return out
 
     def value_and_grad(self, point: np.ndarray, row: int = 0) -> tuple[float, np.ndarray]:
         """The log density at a point with the data of a chain, and its gradient."""
@@ -215,6 +233,7 @@ class NutsSampler:
         warms_up = track.done < self.settings.iter_warmup
         controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
         window: list[np.ndarray] = []
+        levels: list[np.ndarray] = []
 
         def step(count: int) -> None:
             chain, metric = track.state
@@ -224,11 +243,13 @@ class NutsSampler:
             if segment.in_window:
                 window.append(points.copy())
             columns = np.moveaxis(numbers, -1, 0)
+            levels.append(columns[0])
             named: dict[str, np.ndarray] = {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
             track.add({"point": points, **named}, count)
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
 
         in_pieces(track, segment.end, stop, step)
+        track.levels = np.concatenate(levels) if levels and warms_up else np.zeros(0)
         return np.concatenate(window) if window else np.zeros((0, self.size))
 
     def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
