@@ -79,19 +79,22 @@ def _log_mean_density(xp, t, a, w, v, sv, sw, st):
 
     def at_time(x):
         earlier = t - xp.minimum(st, t) * x
-        return log_mean(xp, lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv), sw, earlier, OF_BIAS)
+        return log_mean(xp, lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv), sw, (earlier, a, w, v, sv, sw), OF_BIAS)
 
     used = xp.where(st > t, t / xp.where(st > t, st, 1.0), 1.0)
-    return within(xp, inside, log_mean(xp, at_time, st, t, OF_TIME) + xp.log(used))
+    return within(xp, inside, log_mean(xp, at_time, st, (t, a, w, v, sv, sw, st), OF_TIME) + xp.log(used))
 
 
-def log_mean(xp, log_f, width, like, count):
-    """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0."""
+def log_mean(xp, log_f, width, beside, count):
+    """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0.
+
+    Points of the interval lie along a new leading axis, before those of all that log_f depends on: `beside`.
+    """
     if holds(xp, width == 0):
         return log_f(0.5)
     nodes, weights = unit_rule(count)
-    shape = (-1,) + (1,) * xp.ndim(like + width)
-    x, log_weights, _ = xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), like))
+    shape = (-1,) + (1,) * max(map(xp.ndim, beside))
+    x, log_weights, *_ = xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))
     return xp.logsumexp(log_f(x) + log_weights, axis=0)
 
 

@@ -71,11 +71,11 @@ def _mean_over_start(xp, log_f, t, a, w, v, sv, sw, st):
 
     def at_time(t):
         mean = _mean_after_drift if log_f is _log_after else _mean_before_drift
-        return log_mean(xp, lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x), sw, t, OF_BIAS)
+        return log_mean(xp, lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x), sw, (t, a, w, v, sv, sw), OF_BIAS)
 
     if holds(xp, st == 0):
         return at_time(t)
-    after = log_mean(xp, lambda x: at_time(t - width * x), st, t, OF_TIME)
+    after = log_mean(xp, lambda x: at_time(t - width * x), st, (t, a, w, v, sv, sw, st), OF_TIME)
     return xp.logaddexp(log0(xp, share) + after, log0(xp, 1 - share) + at_time(0.0 * t - 1.0))
 
 
@@ -83,7 +83,7 @@ def _mean_before_drift(xp, t, a, w, v, sv, like):
     """The log of the mean of P(before t) over a normal drift."""
     if holds(xp, sv == 0):
         return _log_before(xp, t, a, w, v)
-    nodes, log_weights = _hermite(xp, like + v + sv)
+    nodes, log_weights = _hermite(xp, (like, a, w, v, sv))
     return xp.logsumexp(_log_before(xp, t, a, w, v + sv * nodes) + log_weights, axis=0)
 
 
@@ -93,7 +93,7 @@ def _mean_after_drift(xp, t, a, w, v, sv, like):
     """
     if holds(xp, sv == 0):
         return _log_after(xp, t, a, w, v)
-    nodes, log_weights = _hermite(xp, like + v + sv)
+    nodes, log_weights = _hermite(xp, (like, a, w, v, sv))
     time = xp.where(t > 0, t, 0.0)
     spread = 1 + sv * sv * time
     drift = (v - sv * sv * a * w) / spread + sv / xp.sqrt(spread) * nodes
@@ -102,11 +102,11 @@ def _mean_after_drift(xp, t, a, w, v, sv, like):
     return front + xp.logsumexp(rest + log_weights, axis=0)
 
 
-def _hermite(xp, like):
+def _hermite(xp, beside):
     """Nodes and the logarithms of weights for the mean over a standard normal law, along a new leading axis."""
     nodes, weights = normal_rule(OF_DRIFT)
-    shape = (-1,) + (1,) * xp.ndim(like)
-    return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), like))[:2]
+    shape = (-1,) + (1,) * max(map(xp.ndim, beside))
+    return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))[:2]
 
 
 def _log_before(xp, t, a, w, v):

@@ -94,11 +94,11 @@ class TruncatedLaneLaw:
     def log_prob(self, value: Any) -> Any:
         inside: Any = True
         if self.lower is not None:
-            inside = _compared(operator.ge, value, self.lower)
+            inside = _applied(operator.ge, value, self.lower)
         if self.upper is not None:
-            below = _compared(operator.le, value, self.upper)
+            below = _applied(operator.le, value, self.upper)
             inside = below if inside is True else inside & below
-        terms = self.base.log_prob(value) - self.log_normalizer
+        terms = _applied(operator.sub, self.base.log_prob(value), self.log_normalizer)
         if not _any_lanes(terms, inside):
             return namespace((terms,)).where(inside, terms, -float("inf"))
         return combine(lambda c, t: namespace((c, t)).where(c, t, -float("inf")), inside, terms)
@@ -108,8 +108,12 @@ class TruncatedLaneLaw:
         del value, make
 
 
-def _compared(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
-    return combine(f, a, b) if _any_lanes(a, b) else f(a, b)
+def _applied(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """f of two values, in every lane or of none; one of them may be data, which PyTorch's operators don't take."""
+    if _any_lanes(a, b):
+        return combine(f, a, b)
+    xp = namespace((a, b))
+    return f(*(xp.convert((a, b)) if xp.LIBRARY == "torch" else (a, b)))
 
 
 def _any_lanes(*values: Any) -> bool:

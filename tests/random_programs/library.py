@@ -89,7 +89,7 @@ def written(
         text = literal(parameter.type, value)
         if text is None:
             return None
-        free = not (parameter.data_only or data or place.data_only)
+        free = not (parameter.data_only or data or place.data_only or f.name.endswith("_unconstrain"))
         if free and place.choices.chance(40):
             text = varied(place, parameter.type, text, domain.description if domain else "", value, depth)
         texts.append(text)
