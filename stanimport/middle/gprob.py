@@ -438,7 +438,7 @@ class Recur(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class ForEach(Stmt):
-    """`for (name in container) body`; a matrix is read column by column."""
+    """`for (name in container) body`; a matrix is read row by row, and `break` leaves the row."""
 
     name: str
     element: Type

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from stanlib import registry
-from stanlib.types import INT, MATRIX, VECTOR, Tuple, Type, array, unwind
+from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
 from ..ir.fresh import Fresh
 from ..middle import gprob
@@ -46,19 +46,23 @@ def _block(block: Sequence[gprob.Stmt], names: Fresh) -> Iterator[gprob.Stmt]:
 
 
 def _for_each(s: gprob.ForEach, names: Fresh) -> Iterator[gprob.Stmt]:
-    """`for (x in xs)` as a loop over the indices of xs, a matrix read column by column."""
+    """`for (x in xs)` as a loop over the indices of xs; over those of the rows and in each the columns of a matrix.
+
+    That is Stan's: `break` leaves the row of a matrix alone.
+    """
     container = s.container
-    if container.type == MATRIX:
-        container = apply("to_vector", VECTOR, (container,))
     if not isinstance(container, gprob.Var):
         name = names.helper("container")
         yield gprob.Declare(s.span, name, unsized(container.type), None, container)
         container = gprob.Var(container.type, s.span, name)
-    index = gprob.Var(INT, s.span, names.helper(s.name))
-    element = gprob.Index(s.element, s.span, container, (gprob.Single(index),))
-    declare = gprob.Declare(s.span, s.name, unsized(s.element), None, element)
-    size = apply("size", INT, (_plain(container),))
-    yield gprob.For(s.span, index.name, gprob.int_const(1, s.span), size, (declare, *_block(s.body, names)))
+    sizes = ("rows", "cols") if container.type == MATRIX else ("size",)
+    indices = [gprob.Var(INT, s.span, names.helper(s.name)) for _ in sizes]
+    element = gprob.Index(s.element, s.span, container, tuple(map(gprob.Single, indices)))
+    body: Stmts = (gprob.Declare(s.span, s.name, unsized(s.element), None, element), *_block(s.body, names))
+    for index, size in zip(indices[::-1], sizes[::-1]):
+        last = apply(size, INT, (_plain(container),))
+        body = (gprob.For(s.span, index.name, gprob.int_const(1, s.span), last, body),)
+    yield from body
 
 
 def _plain(container: gprob.Expr) -> gprob.Expr:

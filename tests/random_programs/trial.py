@@ -104,7 +104,10 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str) -> Verdict:
     expected = [without_random(stan.at(p), program) for p in at]
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
         return Verdict("rejected", reason=expected[0].rejected or "not finite")
-    return _compared(program, ways, at, expected, "Stan")
+    verdict = _compared(program, ways, at, expected, "Stan")
+    if verdict.what == "differs" and any(stan.contradicts_itself(e, p) for e, p in zip(expected, at) if not e.rejected):
+        return _among_ourselves(program, ways, seed, "stanli contradicts itself")
+    return verdict
 
 
 def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:

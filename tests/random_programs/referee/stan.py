@@ -6,6 +6,8 @@ What stanli can't run it says; that is Unsupported and no difference.
 from __future__ import annotations
 
 import ctypes
+import math
+import os
 import re
 import warnings
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import stanli
 
-from .outcome import Outcome
+from .outcome import Outcome, close
 
 # Words of C++, which stanc prefixes and stanli doesn't know then: it gets other names.
 _RESERVED = re.compile(
@@ -45,6 +47,7 @@ class Stan:
     """
 
     def __init__(self, text: str, data: dict[str, Any]):
+        self._text, self._data = text, data
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             try:
@@ -64,6 +67,35 @@ class Stan:
         except RuntimeError as e:
             return Outcome(rejected=str(e))
         return Outcome(value, gradient, self._variables(point))
+
+    def contradicts_itself(self, outcome: Outcome, point: np.ndarray) -> bool:
+        """Whether stanli's interpreter gives other variables than its compiler, or its gradient is no derivative."""
+        return self._other_variables(outcome, point) or self._other_slope(outcome, point)
+
+    def _other_variables(self, outcome: Outcome, point: np.ndarray) -> bool:
+        if not outcome.values:
+            return False
+        os.environ["STANLI_WA_FORCE_INTERP"] = "1"
+        try:
+            values = Stan(self._text, self._data).at(point).values
+        finally:
+            del os.environ["STANLI_WA_FORCE_INTERP"]
+        return values is None or any(not close(values.get(n, math.nan), x, 1e-2) for n, x in outcome.values.items())
+
+    def _other_slope(self, outcome: Outcome, point: np.ndarray) -> bool:
+        """The slope along a direction against differences of densities, where these settle."""
+        if outcome.gradient is None or not outcome.is_finite:
+            return False
+        direction = np.cos(3.0 * np.arange(len(point)))
+        slope = float(direction @ outcome.gradient)
+        steps = [1e-4, 2e-5]
+        try:
+            found = [sum(s * self._model.log_prob_grad(point + s * h * direction)[0] for s in (1, -1)) / (2 * h)
+                     for h in steps]  # fmt: skip
+        except RuntimeError:
+            return False
+        settled = abs(found[0] - found[1]) <= 1e-4 * (1 + abs(found[0]))
+        return settled and abs(found[1] - slope) > 1e-2 * (1 + abs(slope))
 
     def _variables(self, point: np.ndarray) -> dict[str, float] | None:
         if not self.has_variables:
