@@ -79,7 +79,8 @@ def _log_mean_density(xp, t, a, w, v, sv, sw, st):
 
     def at_time(x):
         earlier = t - xp.minimum(st, t) * x
-        return log_mean(xp, lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv), sw, (earlier, a, w, v, sv, sw), OF_BIAS)
+        from_bias = lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv)
+        return log_mean(xp, from_bias, sw, (earlier, a, w, v, sv, sw), OF_BIAS)
 
     used = xp.where(st > t, t / xp.where(st > t, st, 1.0), 1.0)
     return within(xp, inside, log_mean(xp, at_time, st, (t, a, w, v, sv, sw, st), OF_TIME) + xp.log(used))

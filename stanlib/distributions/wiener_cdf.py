@@ -71,7 +71,8 @@ def _mean_over_start(xp, log_f, t, a, w, v, sv, sw, st):
 
     def at_time(t):
         mean = _mean_after_drift if log_f is _log_after else _mean_before_drift
-        return log_mean(xp, lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x), sw, (t, a, w, v, sv, sw), OF_BIAS)
+        from_bias = lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x)
+        return log_mean(xp, from_bias, sw, (t, a, w, v, sv, sw), OF_BIAS)
 
     if holds(xp, st == 0):
         return at_time(t)

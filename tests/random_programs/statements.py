@@ -296,7 +296,13 @@ def loop_over_items(place: Place) -> Lines:
         Variable(v.name, v.kind, v.low, v.high, v.data, v.static, False)
     ]
     inner.add(Variable(name, item, v.low, v.high, v.data, v.static))
-    return [f"for ({name} in {v.name}) {{", *indented(body(inner, 2, 85)), "}"]
+    head = f"for ({name} in {v.name}) {{"
+    if item.name not in ("int", "real"):
+        # stanli 0.24 repeats the body for every component of an item that it doesn't read
+        index = place.names.fresh()
+        own = declared(item, [str(n) for n in all_dims(item)], name)
+        head = both(head, f"for ({index} in 1:{v.kind.dims[0]}) {{ {own} = {v.name}[{index}];")
+    return [head, *indented(body(inner, 2, 85)), "}"]
 
 
 def _count(kind: Kind) -> int:

@@ -30,7 +30,9 @@ BODIES = {
     "loop over a vector": ("", "out = 0; for (v in x) out = out * 2 + v;", None),
     "loop over an array": ("", "out = 0; for (k in i) out += x[k];", sum(X[k - 1] for k in INDEX)),
     "loop over a matrix": ("", "out = 0; for (v in x * [1, 2]) out = out / 2 + v;", 9.82421875),
-    "break in a loop over a matrix": ("", "out = 0; for (v in x * [1, 2]) { out = out / 2 + v; if (v > 0.6) break; }", 3.796875),
+    "break in a loop over a matrix": (
+        "", "out = 0; for (v in x * [1, 2]) { out = out / 2 + v; if (v > 0.6) break; }", 3.796875,
+    ),
     "break": ("", "out = 0; for (n in 1:4) { if (x[n] > 1) break; out += x[n]; }", 0.5 - 1.25),
     "continue": ("", "out = 0; for (n in 1:4) { if (x[n] < 0) continue; out += x[n]; }", 6.0),
     "break in a nested loop": (
