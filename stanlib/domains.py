@@ -16,10 +16,10 @@ from .supports import Region
 
 @dataclass(frozen=True)
 class Domain:
-    """A condition on one argument: `test(xp, x)` is true where x is inside."""
+    """A condition on one argument: `test(xp, x, *bounds)` is true where x is inside."""
 
     description: str
-    test: Callable[[ModuleType, Any], Any]
+    test: Callable[..., Any]
     traced: bool = True  # whether to look at containers known only at run time too; not where NaN comes by itself
     bounds: tuple[Any, ...] = ()  # what the test compares with, if that was computed
     safe: float | None = None  # a number inside, which stands in for what is outside so that gradients stay finite
@@ -27,17 +27,23 @@ class Domain:
 
     def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a value that is known is inside."""
-        xp = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
-        x = xp.asarray(x)
-        if not xp.asarray(self.test(xp, x)).all():
+        numpy = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
+        if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
+
+    def inside(self, xp: ModuleType, x: Any) -> Any:
+        """Where a value is inside."""
+        return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
+
+    def _known_bounds(self) -> list[Any]:
+        return [namespace((b,)).known(b) for b in self.bounds]
 
     def error(self, function: str, argument: str, x: Any) -> StanDomainError:
         """The error for a value that is not inside; it shows the first component that is not, as far as is known."""
-        numpy, value = named("numpy"), namespace((x,)).known(x)
-        if value is None:
+        numpy, value, bounds = named("numpy"), namespace((x,)).known(x), self._known_bounds()
+        if value is None or any(b is None for b in bounds):
             return StanDomainError(f"{function}: {argument} must be {self.description}!")
-        shown = _name(numpy, argument, numpy.asarray(self.test(numpy, value)), value)
+        shown = _name(numpy, argument, numpy.asarray(self.test(numpy, value, *bounds)), value)
         return StanDomainError(f"{function}: {shown}, but must be {self.description}!")
 
     def looks_at(self, x: Any) -> bool:
@@ -86,7 +92,7 @@ def outside(
         if is_of_data((x,)) and is_of_data(domain.bounds):
             domain.check(xp, function, name, x)
         elif domain.looks_at(x):
-            yield i, ~xp.asarray(domain.test(xp, x)), domain, partial(domain.error, function, name, x)
+            yield i, ~domain.inside(xp, x), domain, partial(domain.error, function, name, x)
 
 
 def _name(xp: ModuleType, argument: str, inside: Any, x: Any) -> str:
@@ -118,13 +124,13 @@ SIMPLEX_TOLERANCE = 1e-8
 
 def at_least(bound: Any) -> Domain:
     """The domain of what is not below a bound."""
-    return Domain(f"greater than or equal to {bound}", lambda xp, x: x >= bound, bounds=(bound,))
+    return Domain(f"greater than or equal to {bound}", lambda xp, x, least: x >= least, bounds=(bound,))
 
 
 def between(lower: Any, upper: Any) -> Domain:
     """The domain of what is in the closed interval."""
     return Domain(
-        f"in the interval [{lower}, {upper}]", lambda xp, x: (x >= lower) & (x <= upper), bounds=(lower, upper)
+        f"in the interval [{lower}, {upper}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
     )
 
 

@@ -34,7 +34,7 @@ def _after(alpha, tau, beta, delta, *variances):
     most = math.inf if variances else math.nan
     return Domain(
         f"greater than the non-decision time {tau}{' and finite' if variances else ''}",
-        lambda xp, y: (y > tau) & (y != most), bounds=(tau,),
+        lambda xp, y, start: (y > start) & (y != most), bounds=(tau,),
     )  # fmt: skip
 
 

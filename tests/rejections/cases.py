@@ -67,7 +67,7 @@ def _of_record(f: Any) -> Iterator[Case]:
         domain = domains.get(argument)
         if domain is None or not isinstance(example[i], float) or callable(getattr(domain, "bounds", None)):
             continue
-        bad = [c for c in CANDIDATES if not np.all(domain.test(_NUMPY(), np.float64(c)))]
+        bad = [c for c in CANDIDATES if not np.all(domain.inside(_NUMPY(), np.float64(c)))]
         chosen = [c for c in bad if math.isfinite(c)][:1] + [c for c in bad if math.isnan(c)]
         text = _call(f, example, i)
         if chosen and text is not None:

@@ -7,6 +7,7 @@ from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient
 from scipy.integrate import dblquad, quad
 
 from stanlib import distribution, registry
+from stanlib.errors import StanDomainError
 
 PLAIN = [
     (1.0, 1.5, 0.2, 0.4, 0.7), (0.5, 1.5, 0.2, 0.4, -0.7), (3.0, 1.5, 0.2, 0.4, -1.7), (0.3, 1.0, 0.1, 0.8, 3.0),
@@ -82,3 +83,14 @@ def test_before_the_non_decision_time(library):
     x = np.array([0.1, 1.5, 0.2, 0.4, 0.7])
     assert (gradient(library, lambda x: log_prob(*x), x) == 0).all()
     assert call(library, "wiener_lcdf_unnorm", *x) == -math.inf
+
+
+def test_data_beside_tensors():
+    torch = pytest.importorskip("torch")
+    lpdf = registry.by_symbol("wiener_lpdf")
+    tau = torch.tensor(0.2, dtype=torch.float64, requires_grad=True)
+    for y in (np.float64(1.0), np.asarray(1.0)):
+        assert float(lpdf(y, 1.5, tau.detach(), 0.4, 0.7)) == pytest.approx(lpdf(1.0, 1.5, 0.2, 0.4, 0.7), rel=1e-12)
+        assert float(lpdf(y, 1.5, tau, 0.4, 0.7).detach()) == pytest.approx(lpdf(1.0, 1.5, 0.2, 0.4, 0.7), rel=1e-12)
+        with pytest.raises(StanDomainError, match="y is 1.0, but must be greater than the non-decision time 2.0"):
+            lpdf(y, 1.5, 10 * tau.detach(), 0.4, 0.7)
