@@ -54,7 +54,8 @@ def row(items: Sequence[Any]) -> Any:
 def fit(value: Any, shape: Sequence[int]) -> Any:
     """The value assigned to a variable of declared sizes, which must be the value's.
 
-    The elements of an empty array have no sizes: those behind a size of 0 are the variable's.
+    The elements of an empty array have no sizes: those behind a size of 0 are the variable's. A variable without
+    elements takes a value of any size, as in Stan.
 
     Raises:
         StanIndexError: naming both shapes.
@@ -65,6 +66,8 @@ def fit(value: Any, shape: Sequence[int]) -> Any:
         return value
     if 0 in given and len(given) == len(declared) and given[: given.index(0) + 1] == declared[: given.index(0) + 1]:
         return namespace((value,)).reshape(value, declared)
+    if 0 in declared:
+        return value
     raise StanIndexError(f"a value of shape {given} is assigned to a variable of shape {declared}")
 
 

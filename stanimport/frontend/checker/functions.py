@@ -91,7 +91,8 @@ def _verify_all_defined(c: Context) -> None:
     for functions in c.functions.by_name.values():
         for f in functions:
             if not f.defined and not f.network:
-                c.diagnostics.error(f"{f.name!r} is declared but never defined", f.span, code="undefined")
+                said = f"{f.name!r} is declared but never defined: it needs a body in Stan, C++ can't be linked to it"
+                c.diagnostics.error(said, f.span, code="undefined")
 
 
 def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -> gprob.FunDef | None:
