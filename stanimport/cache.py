@@ -45,14 +45,14 @@ class Entry:
 def key(text: str, settings: Settings) -> bytes:
     """What a translation depends on, but for its includes: text, options, translator, Python."""
     parts = [
-        text, settings.backend, settings.scheme, *map(str, settings.include_paths), _translator(),
+        text, settings.backend, settings.scheme, *map(str, settings.include_paths), fingerprint(),
         str(sys.implementation.cache_tag), sys.version,
     ]  # fmt: skip
     return files.digest("\0".join(parts).encode())
 
 
 @lru_cache(maxsize=1)
-def _translator() -> str:
+def fingerprint() -> str:
     """A fingerprint of the translator: the sizes and times of its files, so that a changed one is noticed.
 
     Where they are no files, it is that of the archive they lie in, or of the frozen application.

@@ -1,10 +1,9 @@
-"""What the commands that fit a model share: the compiled programs' cache, the module, and showing the fit."""
+"""What the commands that fit a model share: the module, and showing the fit."""
 from __future__ import annotations
 
 import argparse
 import contextlib
 import importlib.util
-import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from .. import api, cache, ownership, settings
+from .. import api
 from ..errors import MissingLibraryError
 
 if TYPE_CHECKING:
@@ -30,33 +29,11 @@ def module_of(options: argparse.Namespace, backend: str | None = None) -> Module
 
 @contextlib.contextmanager
 def session() -> Iterator[None]:
-    """The process keeps what XLA compiles for the next one, and prints warnings as single lines."""
-    folder = settings.jit_cache()
-    if folder is not None:
-        _use_cache(folder)
+    """Warnings are printed as single lines."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         warnings.showwarning = lambda message, *_, **__: print(f"warning: {message}", file=sys.stderr)
         yield
-
-
-def _use_cache(folder: Path) -> None:
-    """Point JAX to the folder, before it is imported, so that nothing else of its configuration is touched."""
-    try:
-        ownership.make_private(folder)
-        if not cache.is_private(folder):
-            return
-    except OSError:
-        return  # without a cache it only takes longer
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(folder))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "0")
-    if "jax" in sys.modules:
-        import jax
-
-        jax.config.update("jax_compilation_cache_dir", os.environ["JAX_COMPILATION_CACHE_DIR"])
-        jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
-        jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
 
 
 def report(fit: Fit, options: argparse.Namespace) -> int:

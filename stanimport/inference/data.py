@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from stanlib.data import TEXTS
 from stanlib.errors import MissingLibraryError, StanDataError
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
@@ -147,6 +146,8 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _number(text: str, name: str, path: Path) -> float | int:
+    from stanlib.data import TEXTS  # only now: it loads SciPy
+
     text = text.strip()
     if text in TEXTS:
         return TEXTS[text]

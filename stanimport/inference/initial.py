@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from stanlib.errors import StanDataError
 
 from . import tuples
 from .data import read_file
-from .failures import InitialValueError, explain
+from .failures import InitialValueError
 from .options import OptionError, suggestion
-from .posterior import Posterior
 from .programs import Program
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
 
 ATTEMPTS = 100
 RADIUS = 2.0
@@ -85,7 +87,9 @@ def _find(posterior: Posterior, chosen: Any, seed: int, chain: int, attempt: int
         value, gradient = posterior.value_and_grad(point)
         if np.isfinite(value) and np.all(np.isfinite(gradient)):
             return point
-    reason, line = explain(posterior, point)
+    from .explanations import explain  # only now: it loads NumPyro
+
+    reason, line = explain(posterior.traced(), point)
     random = f"any of {ATTEMPTS} random initial values within ({-radius:g}, {radius:g})"
     tried = "the initial values" if certain else random
     raise InitialValueError(f"{posterior.program.name} can't start from {tried}: {reason}", line)

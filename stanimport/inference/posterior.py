@@ -157,6 +157,10 @@ class Posterior:
         other.inputs = {**self.inputs, **varying}
         return other
 
+    def traced(self) -> "Posterior":
+        """Itself: what is remembered of a posterior gives one whose model can be traced."""
+        return self
+
     # --- compiled programs ---------------------------------------------------------------------------------------
 
     @cached_property

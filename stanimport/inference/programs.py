@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import Literal, Var
+from jaxlib import lapack
 
 from stanlib.errors import StanError
 
@@ -32,6 +33,8 @@ LARGE = 20_000  # numbers of data beyond which they belong to the compiled progr
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
+_CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
+_KNOWN_CALL = re.compile(r"lapack_|mhlo\.|chlo\.")  # which a process has that has not traced them
 _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
 
 
@@ -86,6 +89,24 @@ def _text(lowered: Any) -> str:
     return f"{lowered.in_avals}\n{lowered.as_text()}"
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A compiled program on disk.
+
+    Attributes:
+        key: by which it is found.
+        constants: the data that enter its arithmetic.
+        calls: the functions of libraries that it calls.
+        may_block, is_joinable: as they are of `Program`.
+    """
+
+    key: bytes
+    constants: list[np.ndarray]
+    calls: frozenset[str]
+    may_block: bool
+    is_joinable: bool
+
+
 class Program:
     """A function compiled for arguments of given shapes.
 
@@ -108,7 +129,8 @@ class Program:
         lowered = traced.lower(device, self._is_joinable)
         text = _text(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
-        self._compiled = _programs.get(lowered, text, device)
+        self.key, self._compiled = _programs.get(lowered, text, device)
+        self._calls = frozenset(_CUSTOM_CALL.findall(text))
 
     def __call__(self, *arguments: Any) -> Any:
         _verify_process()
@@ -116,6 +138,34 @@ class Program:
         with double_precision():
             leaves = compiled(self._constants, jax.tree.leaves(arguments))
             return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
+
+    def kept(self) -> Kept | None:
+        """What another process needs to find the program; None for one that it can't find."""
+        if self.key is None or self.device is not None or not all(map(_KNOWN_CALL.match, self._calls)):
+            return None
+        constants = [np.asarray(c) for c in self._constants]
+        return Kept(self.key, constants, self._calls, self.may_block, self._is_joinable)
+
+    @classmethod
+    def found(cls, kept: Kept, result: Any) -> Program | None:
+        """A program that was compiled before, in this process or another one; None if it is gone.
+
+        Args:
+            kept: what `kept` returned.
+            result: something of the structure of its results.
+        """
+        _verify_process()
+        if any(name.startswith("lapack") for name in kept.calls):
+            lapack.prepare_lapack_call("potrf", np.dtype(float))  # else JAX finds LAPACK when it traces
+        compiled = _programs.find(kept.key)
+        if compiled is None:
+            return None
+        made = cls.__new__(cls)
+        made.device, made.key, made._compiled, made._tree = None, kept.key, compiled, jax.tree.structure(result)
+        made.may_block, made._is_joinable, made._calls = kept.may_block, kept.is_joinable, kept.calls
+        with double_precision():
+            made._constants = [jax.device_put(c) for c in kept.constants]
+        return made
 
     @staticmethod
     def shapes(function: Callable[..., Any], *examples: Any) -> Any:
@@ -173,19 +223,36 @@ class _Compiled:
     made: OrderedDict[tuple[Any, ...], Program] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, lowered: Any, text: str, device: Any) -> Future[Any]:
-        """The compiled program: one that is known, or one whose compilation starts now."""
+    def get(self, lowered: Any, text: str, device: Any) -> tuple[bytes | None, Future[Any]]:
+        """The compiled program: one that is known, or one whose compilation starts now; and the key it is kept by."""
         if "callback" in text:  # it names a Python function by its address, which may be another one's later
-            return _compilers.submit(_compile, lowered, device)
+            return None, _compilers.submit(_compile, lowered, device)
         used = device or jax.devices()[0]
         key = hashlib.sha256(f"{used} {used.device_kind} {_QUICK}\n{text}".encode()).digest()
         with self.lock:
             if key not in self.known or self._failed(self.known[key]):
                 self.known[key] = _compilers.submit(_stored_or_compiled, key, lowered, device)
-            self.known.move_to_end(key)
-            while len(self.known) > self.room:
-                self.known.popitem(last=False)
-            return self.known[key]
+            return key, self._used(key)
+
+    def find(self, key: bytes) -> Future[Any] | None:
+        """The compiled program of a key that is known or stored."""
+        with self.lock:
+            if key in self.known and not self._failed(self.known[key]):
+                return self._used(key)
+        with double_precision():
+            found = stored.load(key)
+        if found is None:
+            return None
+        with self.lock:
+            self.known[key] = Future()
+            self.known[key].set_result(found)
+            return self._used(key)
+
+    def _used(self, key: bytes) -> Future[Any]:
+        self.known.move_to_end(key)
+        while len(self.known) > self.room:
+            self.known.popitem(last=False)
+        return self.known[key]
 
     @staticmethod
     def _failed(compiled: Future[Any]) -> bool:

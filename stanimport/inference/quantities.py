@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from .posterior import Posterior
 from .precision import TRACING, double_precision, random_keys
 from .programs import Program
+from .remembered import Remembered
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
 
 TOGETHER = 512  # draws that one run of the compiled program computes at most
 MEMORY = 2**28  # bytes of results that one run of the compiled program makes at most
@@ -38,6 +41,13 @@ class Batched:
             self.program = Program(jax.vmap(function), *stacked) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
             self.shapes = {}
+
+    @classmethod
+    def ready(cls, program: Program, shapes: dict[str, Any], batch: int) -> "Batched":
+        """One whose program is compiled."""
+        made = cls.__new__(cls)
+        made.program, made.shapes, made.batch = program, shapes, batch
+        return made
 
     def __call__(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
         """The results for all draws, each with a first axis of draws."""
@@ -69,8 +79,12 @@ class Batched:
 def _batch_size(one: Mapping[str, Any], count: int) -> int:
     """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
     size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
-    together = min(TOGETHER, 1 << max(count - 1, 0).bit_length())
-    return max(1, min(together, MEMORY // max(size, 1)))
+    return max(1, min(together(count), MEMORY // max(size, 1)))
+
+
+def together(count: int) -> int:
+    """As many of `count` draws as may be computed at once."""
+    return min(TOGETHER, 1 << max(count - 1, 0).bit_length())
 
 
 def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
@@ -82,9 +96,12 @@ def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 class DrawProcessor:
     """From points on the unconstrained scale to all variables of the program, in the order of their declarations."""
 
-    def __init__(self, posterior: Posterior, count: int):
+    def __init__(self, posterior: Posterior | Remembered, count: int):
         self.posterior = posterior
-        self.batched = Batched(posterior.everything, posterior.blank, count)
+        if isinstance(posterior, Remembered):
+            self.batched = Batched.ready(*posterior.quantities)
+        else:
+            self.batched = Batched(posterior.everything, posterior.blank, count)
 
     def __call__(self, points: np.ndarray, seed: int) -> dict[str, np.ndarray]:
         """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...)."""

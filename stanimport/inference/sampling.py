@@ -8,22 +8,24 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stanlib.errors import StanDataError
 
-from . import initial, interrupts, options
+from . import initial, interrupts, options, remembered
 from .data import read_data
 from .fit import Fit
 from .modules import module_of
-from .posterior import Posterior, condition
 from .precision import new_seed
-from .quantities import DrawProcessor
+from .quantities import DrawProcessor, together
 from .samplers import chains as chains_of
 from .samplers.chains import Draws, Settings
-from .samplers.nuts import NutsSampler
+from .samplers.nuts import NutsSampler, results_of, room_for
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
 
 METHODS = ("nuts", "numpyro", "blackjax", "nutpie")
 METRICS = ("diag_e", "dense_e", "unit_e")
@@ -99,11 +101,12 @@ def sample(
 
         with interrupts.immediate():
             return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
-    posterior = condition(translated, given, chosen["seed"])
+    kept = len(range(0, iter_sampling, thin))
+    key = _key(translated, given, chosen, chains * kept)
+    posterior = _posterior(translated, given, chosen["seed"], key)
     if fixed_param or posterior.size == 0:
         return _fixed(posterior, chosen)
-    kept = len(range(0, iter_sampling, thin))
-    draws, processor = _draw(posterior, chosen, kept)
+    draws, processor = _draw(posterior, chosen, kept, key)
     return _warned(fit_of(posterior, draws, processor, _recorded(chosen)))
 
 
@@ -126,16 +129,44 @@ def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
 
 
-def _draw(posterior: Posterior, chosen: Mapping[str, Any], kept: int) -> tuple[Draws, DrawProcessor]:
+def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: bytes | None) -> Any:
+    """The posterior that is remembered, else the one that is made now."""
+
+    def condition() -> Posterior:
+        from .posterior import condition  # only now: it loads NumPyro
+
+        return condition(module, data, seed)
+
+    return remembered.find(module, key, results_of, condition) or condition()
+
+
+def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
+    """By what the posterior is remembered with what it takes to sample it; None if it is not remembered."""
+    devices, lanes, _ = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
+    if chosen["fixed_param"] or chosen["method"] != "nuts" or lanes or [*devices] != [None]:
+        return None
+    metric = chosen["metric"]
+    if not isinstance(metric, str) or metric not in METRICS:
+        return None
+    seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
+    program = metric == "dense_e", room_for(chosen["max_treedepth"]), together(count)
+    return remembered.key_of(module, data, *program, seed)
+
+
+def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | None) -> tuple[Draws, DrawProcessor]:
     """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
-    start = _sampler_of(posterior, chosen)
+    start, own = _sampler_of(posterior, chosen)
     processor = DrawProcessor(posterior, chosen["chains"] * kept)
     points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["seed"])
-    return start(points), processor
+    draws = start(points)
+    if own is not None and not isinstance(posterior, remembered.Remembered):
+        (bound,), batched = own.programs, processor.batched
+        remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)
+    return draws, processor
 
 
-def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np.ndarray], Draws]:
-    """A function from starting points to draws, whose compilation has begun."""
+def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
+    """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
     metric, dense, adapts = metric_of(chosen["metric"], posterior.size)
     settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
@@ -146,20 +177,22 @@ def _sampler_of(posterior: Posterior, chosen: Mapping[str, Any]) -> Callable[[np
         from . import other_samplers
 
         run = getattr(other_samplers, f"run_{chosen['method']}")
-        return lambda points: run(posterior, settings, points, chosen["seed"], metric)
+        return lambda points: run(posterior, settings, points, chosen["seed"], metric), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
     sampler: chains_of.Sampler
+    own: NutsSampler | None = None
     if chosen["method"] == "numpyro":
         from .samplers.numpyro_nuts import NumpyroSampler
 
         posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
         sampler = NumpyroSampler(posterior, settings, lanes, metric, devices)
     else:
+        ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
         sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
-                                    metric, devices, elsewhere=partial(_elsewhere, posterior, chosen))  # fmt: skip
+                                    metric, devices, elsewhere=partial(_elsewhere, posterior, chosen), ready=ready)
         posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
     show, seed = chosen["show_progress"], chosen["seed"]
-    return lambda points: chains_of.run(sampler, points, seed, workers, show)
+    return lambda points: chains_of.run(sampler, points, seed, workers, show), own
 
 
 def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
@@ -247,6 +280,7 @@ def _warned(fit: Fit) -> Fit:
 def posterior_of(module: Any, data: Any, seed: int | None) -> tuple[Posterior, int]:
     """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
     from .modules import for_numpyro
+    from .posterior import condition
 
     chosen = new_seed() if seed is None else int(seed)
     translated: ModuleType = for_numpyro(module_of(module))

@@ -1,14 +1,18 @@
 """Convergence statistics of draws of shape (chains, draws, columns): rank-normalized R-hat and effective sample sizes.
 
 Source: Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021), "Rank-normalization, folding, and localization: an
-improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16. The effective sample size of given numbers and
-the plain R-hat are NumPyro's.
+improved R-hat for assessing convergence of MCMC", Bayesian Analysis 16; for the truncation of autocorrelations, Geyer
+(1992), "Practical Markov chain Monte Carlo", Statistical Science 7. ArviZ has the same statistics; they stand here
+because the table of a fit would take twice as long if it waited for the import.
 """
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
-from numpyro.diagnostics import effective_sample_size, gelman_rubin
-from scipy.special import ndtri
+
+_NORMAL = NormalDist()
+_MANY = 20_000  # normal scores beyond which importing SciPy is faster than computing them one by one
 
 
 def split(draws: np.ndarray) -> np.ndarray:
@@ -24,7 +28,16 @@ def rank_normalized(draws: np.ndarray) -> np.ndarray:
     for j, column in enumerate(flat.T):
         _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
         ranks[:, j] = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    return np.asarray(ndtri((ranks - 0.375) / (len(flat) + 0.25))).reshape(draws.shape)
+    every, place = np.unique(ranks, return_inverse=True)
+    return _normal_quantiles((every - 0.375) / (len(flat) + 0.25))[place].reshape(draws.shape)
+
+
+def _normal_quantiles(probabilities: np.ndarray) -> np.ndarray:
+    if len(probabilities) > _MANY:
+        from scipy.special import ndtri
+
+        return np.asarray(ndtri(probabilities))
+    return np.array([_NORMAL.inv_cdf(p) for p in probabilities.tolist()])
 
 
 def rhat(draws: np.ndarray) -> np.ndarray:
@@ -32,8 +45,15 @@ def rhat(draws: np.ndarray) -> np.ndarray:
     halves = split(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     with np.errstate(all="ignore"):
-        values = [gelman_rubin(rank_normalized(h)) for h in (halves, folded)]
+        values = [_potential_reduction(rank_normalized(h)) for h in (halves, folded)]
     return _where_defined(draws, np.maximum(*values))
+
+
+def _potential_reduction(draws: np.ndarray) -> np.ndarray:
+    """The square root of the variance of all draws over that within the chains."""
+    within = draws.var(axis=1, ddof=1).mean(axis=0)
+    between = draws.mean(axis=1).var(axis=0, ddof=1)
+    return np.asarray(np.sqrt((draws.shape[1] - 1) / draws.shape[1] + between / within))
 
 
 def ess_bulk(draws: np.ndarray) -> np.ndarray:
@@ -68,13 +88,28 @@ def ebfmi(energy: np.ndarray) -> np.ndarray:
 
 
 def _ess(draws: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """NumPyro's effective sample size, at most the number of draws times its logarithm in base 10."""
-    if values.shape[1] < 2:
+    """The effective sample size for the mean of values, at most their number times its logarithm in base 10."""
+    if values.shape[1] < 4:
         return np.full(draws.shape[-1], np.nan)
     count = values.shape[0] * values.shape[1]
     with np.errstate(all="ignore"):
-        size = np.asarray(effective_sample_size(values))
+        size = count / _autocorrelation_time(values)
     return _where_defined(values, np.minimum(size, count * np.log10(count)))
+
+
+def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
+    """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing."""
+    chains, length = values.shape[:2]
+    centered = values - values.mean(axis=1, keepdims=True)
+    spectrum = np.fft.rfft(centered, 2 * length, axis=1)
+    covariances = np.fft.irfft(np.square(np.abs(spectrum)), 2 * length, axis=1)[:, :length].mean(axis=0) / length
+    within = covariances[0] * length / (length - 1)
+    between = values.mean(axis=1).var(axis=0, ddof=1) if chains > 1 else 0.0
+    correlations = 1 - (within - covariances) / (covariances[0] + between)
+    correlations[0] = 1
+    pairs = correlations[: length // 2 * 2].reshape(length // 2, 2, -1).sum(axis=1)
+    kept = np.logical_and.accumulate(pairs > 0)
+    return np.asarray(2 * np.where(kept, np.minimum.accumulate(pairs), 0).sum(axis=0) - 1)
 
 
 def _where_defined(draws: np.ndarray, values: np.ndarray) -> np.ndarray:

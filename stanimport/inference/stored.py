@@ -29,6 +29,26 @@ _SUFFIX = ".xla"
 
 def load(key: bytes) -> Any:
     """The compiled program, None if there is none that can be used."""
+    content = read(key)
+    try:
+        return None if content is None else serialize_executable.deserialize_and_load(*content)
+    except Exception:  # whatever XLA has against it: it is compiled anew
+        return None
+
+
+def store(key: bytes, compiled: Any) -> None:
+    """Keep a compiled program for other processes."""
+    if _path(key) is None:
+        return
+    try:
+        content = serialize_executable.serialize(compiled)
+    except (ValueError, TypeError, jax.errors.JaxRuntimeError):
+        return  # some devices' programs can't be written
+    write(key, content)
+
+
+def read(key: bytes) -> Any:
+    """What was written for a key; None if there is nothing that can be used."""
     path = _path(key)
     if path is None:
         return None
@@ -42,20 +62,20 @@ def load(key: bytes) -> Any:
         return None
 
 
-def store(key: bytes, compiled: Any) -> None:
-    """Keep a compiled program for other processes."""
+def write(key: bytes, content: Any) -> None:
+    """Keep what pickles for other processes."""
     path = _path(key)
     if path is None:
         return
     try:
-        payload = pickle.dumps(serialize_executable.serialize(compiled))
+        payload = pickle.dumps(content)
         ownership.make_private(path.parent)
         if ownership.why_not_private(path.parent):
             return
         files.write(path, _MAGIC + files.digest(payload) + payload, 0o600)
         _trim(path.parent)
-    except (OSError, ValueError, TypeError, pickle.PicklingError, jax.errors.JaxRuntimeError):
-        return  # some devices' programs can't be written
+    except (OSError, ValueError, TypeError, AttributeError, pickle.PicklingError):
+        return
 
 
 def _decode(content: bytes) -> Any:
@@ -65,8 +85,8 @@ def _decode(content: bytes) -> Any:
     if not content.startswith(_MAGIC) or files.digest(payload) != content[head:start]:
         return None
     try:
-        return serialize_executable.deserialize_and_load(*pickle.loads(payload))
-    except Exception:  # whatever XLA has against it: it is compiled anew
+        return pickle.loads(payload)
+    except Exception:  # of another version, say
         return None
 
 

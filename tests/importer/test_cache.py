@@ -87,7 +87,7 @@ def test_a_changed_include_is_noticed(program, monkeypatch):
 
 def test_another_translator_is_noticed(program, monkeypatch):
     load(program)
-    monkeypatch.setattr(cache, "_translator", lambda: "changed")
+    monkeypatch.setattr(cache, "fingerprint", lambda: "changed")
     made = translations(monkeypatch)
     load(program)
     assert made
@@ -205,7 +205,7 @@ def test_a_translator_in_an_archive_is_noticed_too(program, monkeypatch, tmp_pat
         f"import sys; sys.path.insert(0, {str(archive)!r})\n"
         "import stanimport; from stanimport import cache\n"
         f"assert cache.__file__.startswith({str(archive)!r}), cache.__file__\n"
-        f"print(cache._translator()); stanimport.load({str(program)!r}).model"
+        f"print(cache.fingerprint()); stanimport.load({str(program)!r}).model"
     )
 
     def state() -> str:

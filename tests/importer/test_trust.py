@@ -334,27 +334,6 @@ def test_what_is_written_is_for_the_user_alone(folder):
     assert {p.stat().st_mode & 0o777 for p in (root, *root.rglob("*")) if p.is_dir()} == {0o700}
 
 
-@posix
-def test_the_cache_of_compiled_programs(folder, monkeypatch):
-    """What XLA compiled is code too."""
-    from stanimport.commands import fitting
-
-    monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(folder / "jit"))
-    for name in ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS",
-                 "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES"):  # fmt: skip
-        monkeypatch.setenv(name, "before")
-        monkeypatch.delenv(name)
-    monkeypatch.delitem(sys.modules, "jax", raising=False)
-    (folder / "jit").mkdir()
-    (folder / "jit").chmod(0o777)
-    with pytest.warns(StanWarning, match="others can write in"):
-        fitting._use_cache(folder / "jit")
-    assert "JAX_COMPILATION_CACHE_DIR" not in os.environ
-    fitting._use_cache(folder / "other")
-    assert os.environ["JAX_COMPILATION_CACHE_DIR"] == str(folder / "other")
-    assert (folder / "other").stat().st_mode & 0o777 == 0o700
-
-
 # --- networks --------------------------------------------------------------------------------------------------------
 
 NETWORK = """

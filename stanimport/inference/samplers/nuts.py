@@ -84,12 +84,14 @@ class NutsSampler:
         devices: where the programs run.
         varying: for chains with data of their own, those data by name, the first axis counting chains.
         elsewhere: another starting point for a chain, and for its how-manieth beginning; None if it must not move.
+        ready: the program of one chain, compiled before, and the data that enter the density's arithmetic.
     """
 
     def __init__(
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
         elsewhere: Callable[[int, int], np.ndarray | None] | None = None,
+        ready: tuple[Program, Any] | None = None,
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
@@ -98,11 +100,16 @@ class NutsSampler:
         self.milestones = sorted({*ends, settings.total} - {0})
         ones = np.ones(size)
         self.metric = Metric.of(metric if metric is not None else np.diag(ones) if settings.dense else ones)
-        traced = [Traced(jax.value_and_grad(density), ones, self._own([0], False), device=d) for d in devices]
+        self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
+
+    def _compiling(self, density: Callable[[Any, Any], Any], devices: Sequence[Any]) -> list[_Bound]:
+        """The programs for the devices, whose compilation begins."""
+        function, examples = jax.value_and_grad(density), (np.ones(self.size), self._own([0], False))
+        traced = [Traced(function, *examples, device=d) for d in devices]
         self._density, key = traced[0], traced[0].text()
-        depth = -(-settings.max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
-        kind = (key, lanes, settings.dense, depth)
-        self.programs = [
+        depth = room_for(self.settings.max_treedepth)
+        kind = (key, self.lanes, self.settings.dense, depth)
+        return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
         ]
@@ -277,6 +284,16 @@ class NutsSampler:
     def _parts(self, whole: Any) -> list[Any]:
         known = jax.tree.map(np.asarray, whole)
         return [jax.tree.map(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+
+
+def room_for(max_treedepth: int) -> int:
+    """The depth of trees that a program has room for."""
+    return -(-max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
+
+
+def results_of(size: int) -> Any:
+    """Something of the structure of the program's results."""
+    return _blank(size), 0, 0
 
 
 def _blank(size: int) -> Chain:

@@ -1,0 +1,108 @@
+"""Posteriors that another process sampled: found without tracing, and only where nothing differs."""
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.inference import programs, remembered
+
+PROGRAM = """
+data { int N; vector[N] y; real<lower=0> scale; }
+transformed data { real noise = normal_rng(0, 1e-3); }
+parameters { real mu; real<lower=0> sigma; }
+transformed parameters { vector[2] both = [mu, sigma]'; }
+model { mu ~ normal(noise, scale); sigma ~ exponential(1); y ~ normal(mu, sigma); }
+generated quantities { real z = normal_rng(mu, sigma); }
+"""
+DATA = {"N": 4, "y": [1.5, 2.0, 0.5, 1.0], "scale": 3.7}
+OPTIONS = dict(seed=3, chains=2, iter_warmup=150, iter_sampling=300)
+
+SECOND = """
+import json, sys
+import stanimport
+fit = stanimport.sample(sys.argv[1], json.loads(sys.argv[2]), **json.loads(sys.argv[3]))
+fit.diagnose()
+from stanimport.inference.summary import table
+table(fit)
+loaded = [m for m in ("numpyro", "scipy", "pandas", "arviz", "stanimport.pipeline", "stanimport.inference.posterior")
+          if m in sys.modules]
+print(json.dumps([loaded, fit.draws().tolist()]))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(tmp_path / "jit"))
+    monkeypatch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+    programs.forget()
+    yield tmp_path
+    programs.forget()
+
+
+@pytest.fixture
+def found(monkeypatch):
+    """Whether each call of `sample` found its posterior."""
+    seen = []
+
+    def find(*arguments, original=remembered.find):
+        out = original(*arguments)
+        seen.append(out is not None)
+        return out
+
+    monkeypatch.setattr(remembered, "find", find)
+    return seen
+
+
+def test_another_process_needs_jax_alone_and_draws_the_same(folder):
+    program = folder / "noisy.stan"
+    program.write_text(PROGRAM)
+    command = [sys.executable, "-W", "ignore", "-c", SECOND, str(program), json.dumps(DATA), json.dumps(OPTIONS)]
+    runs = [json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=dict(os.environ)).stdout)
+            for _ in range(2)]  # fmt: skip
+    assert "numpyro" in runs[0][0] and runs[1] == [[], runs[0][1]]
+
+
+def test_only_what_is_the_same_is_found(folder, found):
+    module = stanimport.loads(PROGRAM)
+    first = stanimport.sample(module, DATA, **OPTIONS)
+    cases = [
+        (DATA, {}, True), (DATA, dict(adapt_delta=0.9, iter_warmup=200, max_treedepth=8, step_size=0.3), True),
+        (DATA, dict(seed=4), False), (DATA | {"y": [1.5, 2.0, 0.5, 1.5]}, {}, False),
+        (DATA, dict(metric="dense_e"), False), (DATA | {"scale": 3.8}, {}, False),
+        (DATA, dict(method="numpyro"), False), (DATA, dict(max_treedepth=20), False),
+    ]
+    for data, options, _ in cases:
+        stanimport.sample(module, data, **OPTIONS | options)
+    assert found[1:] == [same for *_, same in cases]
+    other = stanimport.loads(PROGRAM.replace("exponential(1)", "exponential(2)"))
+    stanimport.sample(other, DATA, **OPTIONS)
+    assert found[-1] is False
+    again = stanimport.sample(module, DATA, **OPTIONS)
+    assert found[-1] is True
+    for name, value in first.variables.items():
+        np.testing.assert_array_equal(again.variables[name], value)
+    np.testing.assert_array_equal(again.data["y"], first.data["y"])
+
+
+def test_what_needs_the_model_traces_it(folder, found):
+    module = stanimport.loads(PROGRAM)
+    stanimport.sample(module, DATA, **OPTIONS)
+    given = stanimport.sample(module, DATA, **OPTIONS | dict(inits={"mu": 1.0, "sigma": 0.5}))
+    assert found == [False, True] and np.isfinite(given.stats["lp__"]).all()
+    with pytest.raises(stanimport.StanDataError, match="sigma is -1.0, outside its domain"):
+        stanimport.sample(module, DATA, **OPTIONS | dict(inits={"mu": 1.0, "sigma": -1.0}))
+    warm = stanimport.sample(module, DATA, **OPTIONS | dict(save_warmup=True))
+    assert warm.draws(inc_warmup=True).shape[0] == 450
+
+
+def test_data_that_cannot_be_told_are_not_remembered():
+    module = stanimport.loads(PROGRAM)
+    assert remembered.key_of(module, {"y": [np.ones(2), np.ones(2)]}) is None
+    assert remembered.key_of(module, {"y": np.array([1, None])}) is None
+    keys = [remembered.key_of(module, {"y": y}) for y in ([1.0, 2.0], [1, 2], np.array([1.0, 2.0]), (1.0, 2.0))]
+    assert None not in keys and len(set(keys)) == 4
