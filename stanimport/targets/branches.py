@@ -4,23 +4,17 @@ from __future__ import annotations
 import ast
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from ..middle import gprob, traversal
 from ..passes.control import always_returns
-from . import lanes
 from .asty import Builder
+from .context import Context
 from .traced import refuse_samples
-
-if TYPE_CHECKING:
-    from .statements import Statements
 
 MOST_TERMS = 16  # of a branch on parameters that are sites of their own
 
 
-def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
-    if s.lanes:
-        return lanes.if_(st, s, b)
+def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     if not s.traced:  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
     if not st.effects.frames:  # else the statement around has been looked at
@@ -55,7 +49,7 @@ def _adds_often(s: gprob.If) -> bool:
     return next(islice(found, MOST_TERMS, None), None) is not None
 
 
-def _summing_if(st: Statements, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
+def _summing_if(st: Context, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:
     """A branch whose increments of the target are one term: their number does not multiply that of the branches."""
     total = st.effects.open_sum(st, b)
     state = [*state, total] if total else state
@@ -71,7 +65,7 @@ def _summing_if(st: Statements, s: gprob.If, state: list[str], b: Builder) -> li
     return [*out, *st.results(call, state, b), *after]
 
 
-def _tail_if(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
+def _tail_if(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     """Both sides return: so does the choice between them. What a side assigns is a parameter of its function."""
     functions, references = [], []
     given = [*(st.names[n] for n in st.state(s.then, s.otherwise)), *st.effects.running]

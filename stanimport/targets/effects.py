@@ -9,17 +9,27 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from stanlib.registry import Function
 from stanlib.types import REAL, is_scalar
 
+from ..ir.fresh import Fresh
 from ..middle import gprob
 from ..middle.uses import walk_statements
+from . import laws
 from .asty import Builder
+from .expressions import Expressions
+from .names import Names
 
-if TYPE_CHECKING:
-    from .statements import Statements
+
+class Body(Protocol):
+    """What effects ask of the body that they happen in."""
+
+    expr: Expressions
+    names: Names
+    fresh: Fresh
+    lanes: list[str]
 
 
 @dataclass(frozen=True)
@@ -46,7 +56,7 @@ class _Frame:
     names: dict[Effect, str]
     total: str = ""
 
-    def name(self, effect: Effect, statements: Statements) -> str:
+    def name(self, effect: Effect, statements: Body) -> str:
         for known, name in self.names.items():
             if known.key() == effect.key():
                 return name
@@ -64,14 +74,14 @@ class Effects(ABC):
         self.frames: list[_Frame] = []
 
     @abstractmethod
-    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         """The statements for an increment outside of all loops."""
 
     @abstractmethod
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         """What a function returns for a value."""
 
-    def add(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def add(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         """The statements for an increment where it stands."""
         if not self.frames:
             return self.outermost(effect, statements, b)
@@ -87,7 +97,7 @@ class Effects(ABC):
         return [b.assign(name, term)]
 
     def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
     ) -> list[ast.stmt]:
         return [b.run(b.call(f"ppl.{s.kind}", *parts))]
 
@@ -103,7 +113,7 @@ class Effects(ABC):
     def lists_before(self, frame: _Frame | None, b: Builder) -> list[ast.stmt]:
         return [b.assign(n, b.list_([])) for n in frame.names.values()] if frame is not None else []
 
-    def close_list(self, frame: _Frame | None, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def close_list(self, frame: _Frame | None, statements: Body, b: Builder) -> list[ast.stmt]:
         if frame is None:
             return []
         self.frames.pop()
@@ -132,13 +142,13 @@ class Effects(ABC):
 
     # --- loops of unknown length
 
-    def open_sum(self, statements: Statements, b: Builder) -> str:
+    def open_sum(self, statements: Body, b: Builder) -> str:
         """Enter a loop in which increments can only be added up; the name of the sum."""
         total = statements.names.temporary("total")
         self.frames.append(_Frame("sum", {}, total))
         return total
 
-    def close_sum(self, site: str, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def close_sum(self, site: str, total: str, statements: Body, b: Builder) -> list[ast.stmt]:
         self.frames.pop()
         effect = Effect(statements.fresh.site(site), False, None, b.name(total))
         return self.add(effect, statements, b)
@@ -149,19 +159,19 @@ class ModelEffects(Effects):
 
     check_function = "ppl.require"
 
-    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         site, s = b.const(effect.site), effect.statement
         if effect.term is not None:
             name = "ppl.observe_terms" if effect.observed else "ppl.factor_terms"
             return [b.run(b.call(name, site, effect.term))]
         if effect.observed and is_law(s):
             value = statements.expr(s.value)
-            return [b.run(b.call("ppl.observe", site, statements.distribution(s.distribution, b), value))]
+            return [b.run(b.call("ppl.observe", site, laws.distribution(statements.expr, s.distribution, b), value))]
         term = term_of(effect, statements, b)
         return [b.run(b.call("ppl.observe_terms" if effect.observed else "ppl.factor", site, term))]
 
     def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
     ) -> list[ast.stmt]:
         rejected = b.call("ppl.reject", *parts)
         return self.add(Effect(s.site, False, s, rejected), statements, b)
@@ -179,12 +189,12 @@ class FunctionEffects(Effects):
         """Increments in a Python loop go to the sum at once: a return may leave the loop."""
         return super().open_list() if self.frames else None
 
-    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         term = b.call("ppl.total", term_of(effect, statements, b))
         return [b.assign("lp", b.binary(b.name("lp"), "+", term))]
 
     def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Statements, b: Builder
+        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
     ) -> list[ast.stmt]:
         return self.add(Effect(s.site, False, s, b.call("ppl.reject", *parts)), statements, b)
 
@@ -202,16 +212,16 @@ class RejectingEffects(FunctionEffects):
 class NoEffects(Effects):
     """Transformed data, generated quantities and pure functions: no target."""
 
-    def add(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def add(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         return []
 
-    def outermost(self, effect: Effect, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
         return []
 
-    def open_sum(self, statements: Statements, b: Builder) -> str:
+    def open_sum(self, statements: Body, b: Builder) -> str:
         return ""
 
-    def close_sum(self, site: str, total: str, statements: Statements, b: Builder) -> list[ast.stmt]:
+    def close_sum(self, site: str, total: str, statements: Body, b: Builder) -> list[ast.stmt]:
         return []
 
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
@@ -225,7 +235,7 @@ def is_law(s: Any) -> bool:
     return s.distribution.lpdf.distribution is not None
 
 
-def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
+def term_of(effect: Effect, statements: Body, b: Builder) -> ast.expr:
     """The log density that a statement adds; of observed containers one entry per observation."""
     if effect.term is not None:
         return effect.term
@@ -239,10 +249,10 @@ def term_of(effect: Effect, statements: Statements, b: Builder) -> ast.expr:
     truncated = d.lower is not None or d.upper is not None
     if isinstance(d.lpdf, Function):
         if truncated or effect.observed and d.lpdf.distribution and not is_scalar(s.value.type):
-            return b.call(b.attribute(statements.distribution(d, b), "log_prob"), arguments[0])
+            return b.call(b.attribute(laws.distribution(statements.expr, d, b), "log_prob"), arguments[0])
         return b.call(f"fn.{d.lpdf.symbol}", *arguments)
     density = statements.expr.user_density(d.lpdf, arguments, b)
     if not truncated:
         return density
-    bounds = statements.truncation_bounds(d, b)
-    return b.call("ppl.truncated_term", density, arguments[0], statements.log_normalizer(d, b), *bounds)
+    bounds = laws.truncation_bounds(statements.expr, d, b)
+    return b.call("ppl.truncated_term", density, arguments[0], laws.log_normalizer(statements.expr, d, b), *bounds)

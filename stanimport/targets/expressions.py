@@ -151,15 +151,15 @@ class Expressions:
         callee, arguments = self.functions.identifier(e.function), self._user_arguments(e, b)
         if self.varying and self.draws(e):
             return b.call("ppl.each_random", arguments[0], b.name(callee), *arguments[1:])
-        return self._called(callee, arguments, b)
+        return self.called(callee, arguments, b)
 
-    def _called(self, callee: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
+    def called(self, callee: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
         """A call of a function of the program, which knows nothing of the loops that it is called in."""
         return b.call("ppl.each", b.name(callee), *arguments) if self.varying else b.call(callee, *arguments)
 
     def user_density(self, name: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
         """A call of the density of a program's own law."""
-        return self._called(self.functions.identifier(name), arguments, b)
+        return self.called(self.functions.identifier(name), arguments, b)
 
     def _user_arguments(self, e: gprob.CallUser, b: Builder) -> list[ast.expr]:
         arguments = [self(a) for a in e.arguments]

@@ -9,10 +9,11 @@ from ..ir.fresh import Fresh, stem
 from ..passes.effects import rejects
 from ..passes.specialise import Body, Specialised, Variant
 from .asty import Builder
+from .context import Context
 from .effects import Effects, FunctionEffects, NoEffects, RejectingEffects
 from .expressions import Expressions
 from .names import Names, names_of_variables
-from .statements import Statements
+from .statements import statement
 
 
 class UserFunctions:
@@ -44,9 +45,9 @@ class UserFunctions:
         """The Python functions for all variants."""
         return [self._definition(v) for v in self.specialised.variants]
 
-    def statements(self, body: Body, names: Names, effects: Effects) -> Statements:
+    def statements(self, body: Body, names: Names, effects: Effects) -> Context:
         """What turns a body into code."""
-        made = Statements(Expressions(names, body.times, self, self.traces), effects, self.fresh)
+        made = Context(Expressions(names, body.times, self, self.traces), effects, self.fresh, statement)
         made.ownership, made.assigned = body.ownership, body.assigned
         return made
 

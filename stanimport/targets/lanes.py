@@ -2,18 +2,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ..middle import gprob
 from ..middle.uses import written
 from . import loops
 from .asty import Builder
-
-if TYPE_CHECKING:
-    from .statements import Statements
+from .context import Context
 
 
-def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
+def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     """`for n in ppl.lanes(lower, upper)`: the body runs once."""
     call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **_kind(st, s, b))
     before = st.expr.varying
@@ -29,7 +26,7 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     return [*st.effects.lists_before(frame, b), loop, *st.effects.close_list(frame, st, b)]
 
 
-def _kind(st: Statements, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
+def _kind(st: Context, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
     """How a loop whose bounds differ between lanes or iterations around gets lanes enough for all of them."""
     if st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper):
         limits = loops.limit(st, s, b)
@@ -37,7 +34,7 @@ def _kind(st: Statements, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
     return {"dense": b.const(True)} if s.dense and (st.expr.varies(s.lower) or st.expr.varies(s.upper)) else {}
 
 
-def if_(st: Statements, s: gprob.If, b: Builder) -> list[ast.stmt]:
+def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     """Each side for the lanes in which it is taken, then the variables that either assigns put together."""
     condition = st.expr.condition(s.condition)
     merged = [st.names[n] for n in s.merged]
@@ -64,7 +61,7 @@ def _once(function: str, condition: ast.expr, body: list[ast.stmt], b: Builder) 
     return b.for_("_", b.call(function, condition), body)
 
 
-def accumulate(st: Statements, s: gprob.Accumulate, b: Builder) -> list[ast.stmt]:
+def accumulate(st: Context, s: gprob.Accumulate, b: Builder) -> list[ast.stmt]:
     """`place += value` of all iterations of a loop."""
     name, value, loop = st.names[s.place.name], st.expr(s.value), b.name(st.names[s.loop])
     if not s.place.steps:
@@ -74,14 +71,14 @@ def accumulate(st: Statements, s: gprob.Accumulate, b: Builder) -> list[ast.stmt
     return [b.assign(name, b.call("ppl.add_at", b.name(name), value, *indices, loop=loop, **shared))]
 
 
-def last(st: Statements, s: gprob.Last, b: Builder) -> list[ast.stmt]:
+def last(st: Context, s: gprob.Last, b: Builder) -> list[ast.stmt]:
     """A variable as the last iteration leaves it."""
     name = st.names[s.name]
     value = b.call("ppl.last", b.name(name), b.name(st.names[s.loop]))
     return [b.assign(name, b.call("ppl.copy", value) if s.name in st.ownership.changed else value)]
 
 
-def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
+def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     """A recurrence: a function from what is carried and the inputs of one iteration to both anew."""
     before = [st.names[n] for w in s.windows for n in w.before]
     groups = (s.state, s.inputs, s.given, s.outputs)
@@ -107,13 +104,13 @@ def recur(st: Statements, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     return [*split, function, b.assign(target, call), *st.passed_on(terms, b)]
 
 
-def cumulate(st: Statements, s: gprob.Cumulate, b: Builder) -> list[ast.stmt]:
+def cumulate(st: Context, s: gprob.Cumulate, b: Builder) -> list[ast.stmt]:
     """A running sum over the iterations of a loop."""
     first, value = _previous(st, s.first, b), st.expr(s.value)
     return [b.assign(st.names[s.name], b.call("ppl.running_sum", first, value, b.name(st.names[s.loop])))]
 
 
-def _previous(st: Statements, e: gprob.Expr, b: Builder) -> ast.expr:
+def _previous(st: Context, e: gprob.Expr, b: Builder) -> ast.expr:
     if isinstance(e, gprob.Apply):
         return b.call(f"fn.{e.function.symbol}", *(_previous(st, a, b) for a in e.arguments))
     assert isinstance(e, gprob.Index)

@@ -2,21 +2,15 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from ..middle import gprob
 from ..middle.uses import assigned
 from ..passes.binding_times import Nest
-from . import lanes
 from .asty import Builder
-
-if TYPE_CHECKING:
-    from .statements import Statements
+from .context import Context
 
 
-def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
-    if s.lanes:
-        return lanes.for_(st, s, b)
+def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     if s.runs == gprob.Loop.TRACED:
         return _traced_for(st, s, b)
     low, high = st.expr(s.lower), _plus_one(st.expr(s.upper), b)
@@ -26,7 +20,7 @@ def for_(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
 
 
-def _traced_for(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
+def _traced_for(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     outer = st.nest
     most = limit(st, s, b)
     if outer is None:
@@ -41,7 +35,7 @@ def _traced_for(st: Statements, s: gprob.For, b: Builder) -> list[ast.stmt]:
     return out
 
 
-def _lifted_for(st: Statements, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
+def _lifted_for(st: Context, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
     state = [st.names[n] for n in st.state(s.body)]
     name, index = st.names.temporary("loop"), st.names[s.name]
     frame = st.effects.open_lifted()
@@ -57,7 +51,7 @@ def _lifted_for(st: Statements, s: gprob.For, limit: list[ast.expr], b: Builder)
     return [*split, function, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
 
 
-def limit(st: Statements, s: gprob.For, b: Builder) -> list[ast.expr]:
+def limit(st: Context, s: gprob.For, b: Builder) -> list[ast.expr]:
     """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
     if st.nest is None or not (st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper)):
         return []
@@ -77,7 +71,7 @@ def limit(st: Statements, s: gprob.For, b: Builder) -> list[ast.expr]:
     return [b.name(most)]
 
 
-def while_(st: Statements, s: gprob.While, b: Builder) -> list[ast.stmt]:
+def while_(st: Context, s: gprob.While, b: Builder) -> list[ast.stmt]:
     if not s.traced:
         before = st.effects.open_list()
         loop = b.while_(st.expr.condition(s.condition), st.block(s.body))
@@ -97,7 +91,7 @@ def while_(st: Statements, s: gprob.While, b: Builder) -> list[ast.stmt]:
 
 
 def _while_functions(
-    st: Statements, s: gprob.While, state: list[str], count: str, b: Builder
+    st: Context, s: gprob.While, state: list[str], count: str, b: Builder
 ) -> tuple[list[str], list[ast.stmt]]:
     """The names of the condition's and the body's functions, and their definitions; `count` counts iterations."""
     made, out = [], []

@@ -14,11 +14,11 @@ from ..passes.specialise import Specialised
 from ..source import Source
 from . import bounds
 from .asty import Builder
+from .context import Context
 from .effects import Effects, ModelEffects, NoEffects
 from .functions import UserFunctions
 from .names import Names
 from .nesting import limited
-from .statements import Statements
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class _Module:
 
     # --- functions of the module
 
-    def _statements(self, label: str, effects: Effects) -> tuple[Statements, tuple[gprob.Stmt, ...], Names]:
+    def _statements(self, label: str, effects: Effects) -> tuple[Context, tuple[gprob.Stmt, ...], Names]:
         """The body of one of the module's functions, and what turns it into code."""
         body, names = self.specialised.blocks[label], Names(self.functions.module)
         return self.functions.statements(body, names, effects), body.statements, names
@@ -156,7 +156,7 @@ class _Module:
         """Variables as declarations, so that their names are chosen before all others."""
         return (gprob.Declare(v.span, v.symbol, gprob.Sized(v.sized.type)) for v in variables)
 
-    def _read(self, v: gprob.Variable, statements: Statements) -> ast.stmt:
+    def _read(self, v: gprob.Variable, statements: Context) -> ast.stmt:
         b = Builder(v.span)
         name = statements.names[v.symbol]
         if v.sized.items:
@@ -167,7 +167,7 @@ class _Module:
 
     def _read_items(
         self, sized: gprob.Sized, constraint: gprob.Constraint | None, outer: tuple[gprob.Expr, ...],
-        statements: Statements, b: Builder,
+        statements: Context, b: Builder,
     ) -> list[ast.expr]:  # fmt: skip
         """How each item of a tuple is read; the sizes of arrays of tuples, the outer and its own, come first in all."""
         made, outer = [], (*outer, *sized.shape)
@@ -182,7 +182,7 @@ class _Module:
         return made
 
     def _read_as(
-        self, sized: gprob.Sized, constraint: gprob.Constraint | None, statements: Statements, b: Builder
+        self, sized: gprob.Sized, constraint: gprob.Constraint | None, statements: Context, b: Builder
     ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
         """The arguments that tell shape and constraint of a value."""
         kind, named = statements.constraint(constraint, b)
@@ -192,7 +192,7 @@ class _Module:
             named["constraint"] = b.const(kind)
         return [statements.shape(sized, b)] if sized.shape else [], named
 
-    def _random(self, statements: Statements, body: Sequence[gprob.Stmt]) -> list[ast.stmt]:
+    def _random(self, statements: Context, body: Sequence[gprob.Stmt]) -> list[ast.stmt]:
         return [self.b.assign("random", self.b.call("ppl.random"))] if statements.uses_random(body) else []
 
     def _given(self) -> tuple[gprob.Variable, ...]:

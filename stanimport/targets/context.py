@@ -1,0 +1,95 @@
+"""What the statements of one function body share while they become Python: names, effects, loops around."""
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..ir.fresh import Fresh
+from ..middle import gprob, traversal
+from ..middle.uses import assigned, defines, walk_statements
+from ..passes.binding_times import Nest
+from ..passes.ownership import Ownership
+from .asty import Builder
+from .effects import Effect, Effects
+from .expressions import Expressions
+
+Stmts = Sequence[gprob.Stmt]
+Emit = Callable[["Context", Any, Builder], list[ast.stmt]]
+
+
+class Context:
+    """One function body on its way to Python.
+
+    `emit` turns one statement into Python's; `effects` decides what becomes of increments of the target; `ownership`
+    says which arrays may be changed in place (they are nobody else's).
+    """
+
+    def __init__(self, expressions: Expressions, effects: Effects, fresh: Fresh, emit: Emit):
+        self.expr, self.effects, self.fresh, self.emit = expressions, effects, fresh, emit
+        self.names, self.times = expressions.names, expressions.times
+        self.depth = 0  # of the blocks around
+        self.draws = True  # whether anything in the outermost one takes random numbers
+        self.nest: Nest | None = None  # the traced loops around the current statement
+        self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
+        self.lanes: list[str] = []  # the loops around whose iterations run as lanes
+        self.ownership = Ownership()
+        self.assigned: frozenset[str] | set[str] = frozenset()  # what the body assigns to after its declaration
+        self.sizes: dict[str, gprob.Sized] = {}  # of the variables that it declares
+        self.sites: dict[str, str] = {}  # the parameters that the body samples
+        self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
+
+    def block(self, body: Stmts) -> list[ast.stmt]:
+        out: list[ast.stmt] = []
+        if not self.depth:
+            self.draws = any(self.expr.draws(n) for n in traversal.walk(tuple(body)))
+        self.depth += 1
+        for s in body:
+            out += self.emit(self, s, Builder(s.span))
+            if self.nest is not None and isinstance(s, gprob.Declare) and s.value is not None:
+                self.nest.define(s.name, s.value)
+            if self.depth == 1:
+                self.names.release()
+        self.depth -= 1
+        return out
+
+    def shape(self, sized: gprob.Sized, b: Builder) -> ast.expr:
+        return b.tuple_([self.expr(e) for e in sized.shape])
+
+    def constraint(self, c: gprob.Constraint | None, b: Builder) -> tuple[str | None, dict[str, ast.expr]]:
+        """The name of a constrained type, and bounds by keyword."""
+        if c is None:
+            return None, {}
+        named = {n: self.expr(e) for n, e in c.arguments}
+        return (None if c.kind == "bounds" else c.kind), named
+
+    def passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
+        """What a lifted body has collected goes on to whatever is around it."""
+        out: list[ast.stmt] = []
+        for effect, name in terms.items():
+            out += self.effects.add(effect.with_term(b.name(name)), self, b)
+        return out
+
+    def with_random(
+        self, nodes: object, index: ast.expr, make: Callable[[], list[ast.stmt]], b: Builder
+    ) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """A lifted body with random numbers of its own where it draws any, and what must stand before its function."""
+        outer = self.expr.random
+        if not self.uses_random(nodes):
+            return [], make()
+        each, own = self.names.temporary("random"), self.names.temporary("random")
+        self.expr.random = own
+        made = [b.assign(own, b.call(f"{each}.at", index)), *make()]
+        self.expr.random = outer
+        return [b.assign(each, b.call(f"{outer}.split"))], made
+
+    def uses_random(self, nodes: object) -> bool:
+        return self.draws and any(self.expr.draws(node) for node in traversal.walk(nodes))
+
+    def state(self, *bodies: Stmts) -> list[str]:
+        """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
+        own = {name for body in bodies for s in walk_statements(body) for name in defines(s)}
+        return [n for n in assigned([s for body in bodies for s in body]) if n not in own]
+
+    def results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
+        return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]

@@ -1,0 +1,117 @@
+"""Sites: parameters, laws that are observed, increments of the target, records and tests of variables."""
+from __future__ import annotations
+
+import ast
+
+from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
+
+from ..middle import gprob, traversal
+from ..middle.comprehensive import is_density
+from . import bounds, laws
+from .asty import Builder
+from .context import Context
+from .effects import Effect
+from .tuples import in_array
+
+
+def sample(st: Context, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
+    if s.distribution is not None:
+        return [b.assign(st.names[s.name], _prior(st, s, s.distribution, b))]
+    return [b.assign(st.names[s.name], _parameter(st, s.name, s.site, s.sized, s.constraint, b))]
+
+
+def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
+    """A parameter of a guide."""
+    arguments = [b.const(s.site), *([st.shape(s.sized, b)] if s.sized.shape else [])]
+    kind, named = st.constraint(s.constraint, b)
+    if kind is not None:
+        named = {"kind": b.const(kind), **named}
+    if s.value is not None:
+        named["init"] = st.expr(s.value)
+    return [b.assign(st.names[s.name], b.call("ppl.param", *arguments, **named))]
+
+
+def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:
+    """A parameter from its law."""
+    arguments = [b.const(s.site), laws.distribution(st.expr, d, b)]
+    if s.sized.shape:
+        arguments.append(st.shape(s.sized, b))
+    return b.call("ppl.sample", *arguments, **_domain(st, s.name, s.constraint, b))
+
+
+def _domain(st: Context, name: str, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:
+    """The domain of a parameter, as keywords of its site."""
+    kind, named = st.constraint(c, b)
+    if c is not None and not st.expr.traces:
+        named = {n: bounds.argument(e, st.sites, st.expr, b) for n, e in c.arguments}
+    if name in st.bounding:
+        named = {"bounding": b.const(True), **named}
+    return named if kind is None else {"kind": b.const(kind), **named}
+
+
+def _parameter(
+    st: Context, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
+) -> ast.expr:
+    element, dims = unwind(sized.type)
+    if isinstance(element, Tuple):
+        kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
+        parts = [in_array(sized, i, dims) for i in sized.items]
+        made = [_parameter(st, "", f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
+        return b.tuple_(made)
+    arguments = [b.const(site)]
+    if sized.shape:
+        arguments.append(st.shape(sized, b))
+    named = _domain(st, name, constraint, b)
+    if scalar_of(sized.type) == COMPLEX:
+        named["complex"] = b.const(True)
+    return b.call("ppl.parameter", *arguments, **named)
+
+
+def observe(st: Context, s: gprob.Observe, b: Builder) -> list[ast.stmt]:
+    return st.effects.add(Effect(s.site, _is_data(st, s.value), s), st, b)
+
+
+def _is_data(st: Context, e: gprob.Expr) -> bool:
+    """Whether a value comes from data alone; the index of a traced loop is no parameter."""
+    indices = {loop.name for loop in st.nest.loops} if st.nest is not None else set()
+    return not st.expr.with_static(indices).times.is_dynamic(e)
+
+
+def factor(st: Context, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
+    return st.effects.add(Effect(s.site, not s.jacobian and _is_of_data(st, s.value), s), st, b)
+
+
+def _is_of_data(st: Context, e: gprob.Expr) -> bool:
+    """Whether an increment is made of densities of data: then it has a term per observation."""
+    outcomes = [n.arguments[0] for n in traversal.walk(e) if is_density(n)]
+    known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in traversal.walk(y))]
+    return bool(known) and all(_is_data(st, y) for y in outcomes)
+
+
+def bind(st: Context, s: gprob.Bind, b: Builder) -> list[ast.stmt]:
+    """A call that returns a value and what it adds to the target."""
+    value = b.target(st.names[s.name]) if s.name is not None else b.target(st.names.temporary("_"))
+    term = st.names.temporary("term") if s.term is None else st.names[s.term]
+    pair = b.make(ast.Tuple, elts=[value, b.target(term)], ctx=ast.Store())
+    call = b.assign(pair, st.expr(s.call))
+    return [call, *st.effects.add(Effect(s.site, False, s, b.name(term)), st, b)]
+
+
+def deterministic(st: Context, s: gprob.Deterministic, b: Builder) -> list[ast.stmt]:
+    return [b.run(b.call("ppl.deterministic", b.const(s.site), b.name(st.names[s.name])))]
+
+
+def check(st: Context, s: gprob.Check, b: Builder) -> list[ast.stmt]:
+    return _check(st, s.site, s.constraint, b.name(st.names[s.name]), b)
+
+
+def _check(st: Context, site: str, constraint: gprob.Constraint, value: ast.expr, b: Builder) -> list[ast.stmt]:
+    if constraint.kind == "tuple":
+        out: list[ast.stmt] = []
+        for i, c in enumerate(constraint.items):
+            if c is not None and c.kind != "offset_multiplier":
+                out += _check(st, f"{site}.{i + 1}", c, b.subscript(value, b.const(i)), b)
+        return out
+    kind, named = st.constraint(constraint, b)
+    arguments = [b.const(site), value, *([b.const(kind)] if kind is not None else [])]
+    return [b.run(b.call(st.effects.check_function, *arguments, **named))]
