@@ -15,9 +15,10 @@ import numpy as np
 from . import explicit, implicit
 from .arguments_jax import is_real
 from .control import Control
+from .equations_jax import Coupled, Equations
 from .implicit_jax import implicit_matrix, residuals
 from .march_jax import Stepper, attempt, least_step
-from .ode_jax import Coupled, Equations, stepper
+from .steppers_jax import stepper
 
 MOST_STRETCHES = 2000  # besides one per time of output
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from . import implicit
 from .control import Control, implicit_growth
+from .equations_jax import Coupled, Equations
 from .march_jax import Stepper, first_step
-from .ode_jax import Coupled, Equations
 
 # What a step remembers: the derivatives of all rows where it ended, those of the state at its stages, its size.
 Memory = tuple[Any, Any, Any]

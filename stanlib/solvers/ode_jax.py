@@ -7,36 +7,20 @@ parameters adjoint_jax.py goes back over the steps instead.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import explicit
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
-from .control import FIRST_STEP, STANS_OWN, Control, explicit_growth
-from .march_jax import Stepper, first_step, march
+from .control import STANS_OWN, Control
+from .equations_jax import Coupled, Equations
+from .march_jax import march
+from .steppers_jax import stepper
 
 MOST_COLUMNS = 100  # derivatives that the state carries; with more, going back is faster
 STRETCH = 32  # steps that are repeated together on the way back
-Slope = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Equations:
-    """`y' = slope(t, y, p)`, or `0 = residual(t, y, y', p)` if slope is None."""
-
-    slope: Slope | None
-    residual: Callable[[Any, Any, Any, Any], Any]
-
-    def jacobians(self, t: Any, y: Any, dy: Any, p: Any) -> tuple[Any, Any]:
-        """The derivatives of the residual in y and in y'."""
-        if self.slope is not None:
-            return -jax.jacfwd(self.slope, 1)(t, y, p), jnp.eye(y.size, dtype=y.dtype)
-        in_y, in_dy = jax.jacfwd(self.residual, (1, 2))(t, y, dy, p)
-        return in_y, in_dy
 
 
 def solve(
@@ -141,65 +125,3 @@ def _rows(
     rows = jnp.concatenate([y0[None], jnp.asarray(in_y0, y0.dtype)])
     coupled = Coupled(of_p, p, jnp.asarray(in_p, y0.dtype))
     return march(stepper(coupled, method, control, dy0, loose), control, t0, ts, rows)
-
-
-@dataclass(frozen=True)
-class Coupled:
-    """Equations at the parameters p, with the directions in p of each row below the first."""
-
-    equations: Equations
-    p: Any
-    in_p: Any
-
-    def push(self, f: Callable[[Any, Any], Any], rows: Any) -> tuple[Any, Any]:
-        """f(y, p), and its derivatives along every row."""
-        y = rows[0]
-        if not len(self.in_p):
-            out = f(y, self.p)
-            return out, jax.tree.map(lambda x: jnp.zeros((0, *x.shape), x.dtype), out)
-        along = lambda dy, dp: jax.jvp(f, (y, self.p), (dy, dp))
-        return jax.vmap(along, out_axes=(None, 0))(rows[1:], self.in_p)
-
-    def slope(self, t: Any, rows: Any) -> Any:
-        f = self.equations.slope
-        assert f is not None
-        return _stack(*self.push(lambda y, p: f(t, y, p), rows))
-
-
-def _stack(value: Any, along: Any) -> Any:
-    return jnp.concatenate([value[None], along]) if len(along) else value[None]
-
-
-def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, loose: bool = False) -> Stepper:
-    """The method; outputs of rk45 are taken inside its steps, as in Stan.
-
-    With `loose` the errors of the states alone are controlled, not those of their derivatives.
-    """
-    if method == "bdf":
-        from .implicit_jax import radau
-
-        return radau(coupled, control, dy0)
-    tableau, dense = explicit.TABLEAUS[method], method == "rk45"
-
-    def allowed(h: Any, rows: Any, k: Any) -> Any:
-        return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
-
-    def start(t: Any, rows: Any) -> tuple[Any, Any]:
-        k = coupled.slope(t, rows)
-        h = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
-        h = jnp.asarray(h, rows.dtype)
-        return h, (k, t, h, rows, k, k, k) if dense else (k,)
-
-    def step(t: Any, h: Any, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
-        k = memory[0]
-        new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
-        memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)
-        relative = jnp.abs(error) / allowed(h, rows, k)
-        return new, jnp.max(relative[0] if loose else relative), memory
-
-    def inside(time: Any, after: Any, memory: Any) -> Any:
-        last, t, h, before, *form = memory
-        return explicit.inside((time - t) / h, h, before, after, (last, *form))
-
-    growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
-    return Stepper(start, step, growth, inside if dense else None)

@@ -1,0 +1,45 @@
+"""The methods for initial value problems by their names (JAX)."""
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from . import explicit
+from .control import FIRST_STEP, STANS_OWN, Control, explicit_growth
+from .equations_jax import Coupled
+from .implicit_jax import radau
+from .march_jax import Stepper, first_step
+
+
+def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, loose: bool = False) -> Stepper:
+    """The method; outputs of rk45 are taken inside its steps, as in Stan.
+
+    With `loose` the errors of the states alone are controlled, not those of their derivatives.
+    """
+    if method == "bdf":
+        return radau(coupled, control, dy0)
+    tableau, dense = explicit.TABLEAUS[method], method == "rk45"
+
+    def allowed(h: Any, rows: Any, k: Any) -> Any:
+        return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
+
+    def start(t: Any, rows: Any) -> tuple[Any, Any]:
+        k = coupled.slope(t, rows)
+        h = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
+        h = jnp.asarray(h, rows.dtype)
+        return h, (k, t, h, rows, k, k, k) if dense else (k,)
+
+    def step(t: Any, h: Any, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
+        k = memory[0]
+        new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
+        memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)
+        relative = jnp.abs(error) / allowed(h, rows, k)
+        return new, jnp.max(relative[0] if loose else relative), memory
+
+    def inside(time: Any, after: Any, memory: Any) -> Any:
+        last, t, h, before, *form = memory
+        return explicit.inside((time - t) / h, h, before, after, (last, *form))
+
+    growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
+    return Stepper(start, step, growth, inside if dense else None)
