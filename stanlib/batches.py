@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import StanError
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .metadata import Program
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from .arrays import uses_jax
 from .errors import StanDataError
 
 if TYPE_CHECKING:
-    from .program import Program, Variable
+    from .metadata import Program, Variable
 
 _INTEGER_LIMIT = 2**31
 _DEEPEST = 32  # as many dimensions as NumPy's arrays have in all its versions

@@ -14,6 +14,7 @@ import numpy as np
 from .arrays import differs_between_lanes, is_of_data, namespace
 from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
+from .lanes.handing import hand_over
 from .rejection import any_of, poisoned, refuse
 
 
@@ -28,9 +29,7 @@ class Span:
 def at(x: Any, *indices: Any) -> Any:
     """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
     if differs_between_lanes((x, *_values(indices))):
-        from .lanes import indexing as in_lanes
-
-        return in_lanes.at(x, *indices)
+        return hand_over("at", x, *indices)
     if isinstance(x, tuple):  # an array of tuples is a tuple of arrays
         return tuple(at(item, *indices) for item in x)
     xp = namespace((x, *_values(indices)))
@@ -62,9 +61,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
     In a loop whose iterations run as lanes, `over` is the index of the outermost one that shares x.
     """
     if over is not None or differs_between_lanes((x, value, *_values(indices))) or _is_masked():
-        from .lanes import indexing as in_lanes
-
-        return in_lanes.assign(x, value, *indices, over=over)
+        return hand_over("assign", x, value, *indices, over=over)
     if isinstance(x, tuple):
         return tuple(assign(item, v, *indices) for item, v in zip(x, value))
     xp = namespace((x, value, *_values(indices)))
@@ -74,9 +71,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
 def assign_in_place(x: Any, value: Any, *indices: Any, over: Any = None) -> None:
     """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
-        from .lanes import indexing as in_lanes
-
-        in_lanes.assign(x, value, *indices, over=over, in_place=True)
+        hand_over("assign", x, value, *indices, over=over, in_place=True)
         return
     if isinstance(x, tuple):
         for item, v in zip(x, value):

@@ -27,8 +27,8 @@ from .errors import StanError
 _LIBRARIES = ("torch", "flax", "equinox")
 
 if TYPE_CHECKING:
-    from .backend import Backend
-    from .program import Program
+    from .metadata import Program
+    from .ppl.interface import Backend
 
 
 class StanNetworkError(StanError):

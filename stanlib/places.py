@@ -24,7 +24,7 @@ from .errors import (
 )
 
 if TYPE_CHECKING:
-    from .program import Program
+    from .metadata import Program
 
 Handle = tuple["Program", CodeType, int]  # a program, and an instruction of its code
 

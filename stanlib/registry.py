@@ -21,6 +21,7 @@ from . import signatures
 from .arrays import differs_between_lanes, namespace
 from .domains import Domain, guard
 from .lanes import frames
+from .lanes.handing import hand_over
 from .types import Parameter, Type
 
 
@@ -103,7 +104,7 @@ class Function:
 
     def __call__(self, *args: Any) -> Any:
         if differs_between_lanes(args) or self.random and frames.current().axes:
-            return _in_lanes(self, args)
+            return hand_over("call", self, args)
         xp = namespace(args)
         if self.raw:
             return self.body(xp, *args)
@@ -116,12 +117,6 @@ class Function:
 
     def __repr__(self) -> str:
         return f"<stan function {self.symbol}>"
-
-
-def _in_lanes(function: Function, args: tuple[Any, ...]) -> Any:
-    from .lanes.calls import call
-
-    return call(function, args)
 
 
 FUNCTIONS: dict[str, list[Function]] = {}

@@ -14,6 +14,7 @@ from ..domains import guard
 from ..errors import StanUnknownError
 from ..rejection import Error, any_of, collected, poisoned, refuse, rejected
 from .frames import Axis, Frame, current, entered, outside
+from .handing import taker
 from .values import Lanes, agreed, align, combine, full, operand
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from ..registry import Function
 
 
+@taker
 def call(function: Function, arguments: Sequence[Any]) -> Any:
     """A library function of arguments some of which differ between lanes."""
     frame = current()
@@ -155,6 +157,7 @@ def _any_within(bad: Any, lanes: int) -> Any:
 # --- one lane at a time, for the code; all at once, for the machine -------------------------------------------------
 
 
+@taker
 def each(function: Callable[..., Any], *arguments: Any) -> Any:
     """function of every lane's values: by `vmap`, in NumPy one lane after the other."""
     frame = current()

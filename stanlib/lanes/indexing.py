@@ -14,6 +14,7 @@ from ..indexing import Span
 from ..rejection import refuse
 from .calls import refuse_in_lanes
 from .frames import Axis, Frame, current, entered
+from .handing import taker
 from .reductions import masked, summed
 from .values import (
     Lanes,
@@ -35,6 +36,7 @@ def involves_lanes(x: Any, indices: Sequence[Any]) -> bool:
     return is_lanes((*x, *parts) if isinstance(x, tuple) else (x, *parts))
 
 
+@taker
 def at(x: Any, *indices: Any) -> Any:
     """`x[i, j, ...]` in every lane.
 
@@ -289,6 +291,7 @@ def _broadcast(arrays: list[Any], shape: tuple[int, ...]) -> list[Any]:
 # --- writing ---------------------------------------------------------------------------------------------------------
 
 
+@taker
 def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_place: bool = False) -> Any:
     """x after `x[i, j, ...] = value` in every lane; `over` is the index of the outermost loop whose lanes share x.
 

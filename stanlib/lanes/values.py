@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import namespace
 from .frames import Axis, Frame, current
+from .handing import hand_over
 
 
 class Lanes:
@@ -85,13 +86,11 @@ def known(value: Any) -> np.ndarray | None:
 
 def _product(a: Any, b: Any) -> Lanes:
     """The matrix product in every lane."""
-    from .calls import each
-
     if type(a) is Lanes and type(b) is not Lanes:
         a = operand(a)
         xp = namespace((a.data, b))
         return Lanes(xp.matmul(*xp.convert((a.data, b))), a.axes, a.mask)
-    return each(lambda x, y: namespace((x, y)).matmul(x, y), a, b)  # type: ignore[no-any-return]
+    return hand_over("each", lambda x, y: namespace((x, y)).matmul(x, y), a, b)  # type: ignore[no-any-return]
 
 
 # --- a value in the current frame ------------------------------------------------------------------------------------

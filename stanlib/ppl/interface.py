@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from ..networks import Network
-    from ..program import Program
+    from ..metadata import Program
 
 State = tuple[Any, ...]
 
@@ -164,6 +163,9 @@ class Lanes(Protocol):
     def add_at(self, x: Any, value: Any, *indices: Any, loop: Any, over: Any = None) -> Any:
         """`x[indices] += value` of all lanes."""
 
+    def padded(self, x: Any, lower: Any, upper: Any, fill: float) -> Any:
+        """A range of varying length, filled up to the longest."""
+
     def last(self, value: Any, loop: Any) -> Any:
         """The value that the last lane has."""
 
@@ -195,11 +197,14 @@ class Backend(Values, Sites, Lanes, Protocol):
     def draw(self, value: Any) -> Any:
         """A parameter's value as generated quantities compute with it."""
 
+    def reject_draws(self, flag: Any) -> None:
+        """The log density is -inf if the flag is true."""
+
     def make_distribution(self, record: Any, arguments: Sequence[Any]) -> Any:
         """The backend's distribution of a law of the library."""
 
     def call_network(
-        self, network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]
+        self, network: Any, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]
     ) -> Any:
         """The output of a network."""
 
@@ -239,10 +244,3 @@ class Runs(Backend, Protocol):
 
     def decided(self, condition: Any) -> Any:
         """A condition that Python branches on."""
-
-
-if TYPE_CHECKING:
-    from . import numpyro, pyro
-
-    TRACES: Traces = numpyro
-    RUNS: Runs = pyro

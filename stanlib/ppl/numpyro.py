@@ -23,7 +23,7 @@ from ..lanes.padding import padded  # noqa: F401
 from ..lanes.predictors import predictor  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
-from ..program import Program
+from ..metadata import Program
 from ..random.jax import JaxRandom
 from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401

@@ -21,7 +21,7 @@ from ..lanes.padding import padded  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.recurrences import run_in_python as recur  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
-from ..program import Program
+from ..metadata import Program
 from ..random.torch import TorchRandom
 from ..rejection import decided, pending  # noqa: F401
 from .laws import placed, take_up

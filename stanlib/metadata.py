@@ -1,0 +1,58 @@
+"""What a translated module says of itself: `module.stan`."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A program variable: its Stan name, type ("vector"), sizes as Stan expressions, declared constraint, and line.
+
+    `constraint` is the name of a constrained type ("simplex", ...) or of bounds as they are written; `items` are the
+    items of a tuple.
+    """
+
+    name: str
+    type: str
+    shape: tuple[str, ...] = ()
+    constraint: str = ""
+    declaration: str = ""
+    line: int = 0
+    items: tuple["Variable", ...] = ()
+
+
+@dataclass(frozen=True)
+class Program:
+    """A Stan program as translated: what tools need to know of it.
+
+    Attributes:
+        name: the model's name.
+        filename: the `.stan` file.
+        backend, scheme: how it was translated.
+        data, transformed_data, parameters, transformed_parameters, generated_quantities: its variables, in order.
+        source: the Stan text.
+        guide_parameters: what a guide learns.
+        networks: the names of the neural networks that it calls.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> [(v.name, v.type, v.shape, v.constraint) for v in coin.stan.data]
+        [('flips', 'int', (), 'lower=0'), ('heads', 'array[] int', ('flips',), 'lower=0, upper=1')]
+    """
+
+    name: str
+    filename: str
+    backend: str
+    scheme: str
+    data: tuple[Variable, ...] = ()
+    transformed_data: tuple[Variable, ...] = ()
+    parameters: tuple[Variable, ...] = ()
+    transformed_parameters: tuple[Variable, ...] = ()
+    generated_quantities: tuple[Variable, ...] = ()
+    source: str = ""
+    guide_parameters: tuple[Variable, ...] = ()
+    networks: tuple[str, ...] = ()
+
+    def names(self, *groups: str) -> tuple[str, ...]:
+        """The names of the variables of some blocks: `names("data", "parameters")`."""
+        return tuple(v.name for g in groups for v in getattr(self, g))
