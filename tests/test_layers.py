@@ -129,3 +129,33 @@ def test_a_wrong_arrow_is_noticed(tmp_path, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "read_text", lambda self, *a: "from stanimport.source import Span\n")
     with pytest.raises(AssertionError):
         test_imports_follow_the_direction(bad)
+
+
+def arrows() -> dict[str, set[str]]:
+    """What every module imports of the project: lazy imports, and those for types alone, too."""
+    names = {dotted(p): p for p in modules()}
+
+    def nearest(imported: str) -> str:
+        return imported if imported in names else imported.rpartition(".")[0]
+
+    return {n: {nearest(i) for i in imports(p)} & names.keys() - {n} for n, p in names.items()}
+
+
+def in_circles(graph: dict[str, set[str]]) -> set[str]:
+    """The modules that import themselves by way of others, and those between such ones."""
+    left = {n: set(edges) for n, edges in graph.items()}
+    while True:
+        ends = {n for n, edges in left.items() if not edges & left.keys()}
+        ends |= {n for n in left if not any(n in edges for m, edges in left.items())}
+        if not ends:
+            return set(left)
+        left = {n: edges - ends for n, edges in left.items() if n not in ends}
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    found = in_circles(arrows())
+    assert {n for n in found if not n.startswith("stanimport.inference")} == set()
+
+
+def test_circles_are_noticed():
+    assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
