@@ -26,14 +26,14 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import ModuleType
 from typing import Any
 
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .domains import Domain, guard, outside
-from .errors import StanIndexError
+from .errors import StanDomainError, StanIndexError
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
 from .supports import Region
@@ -166,6 +166,19 @@ class Distribution:
             terms = xp.where(b, -xp.inf, terms)
         return terms
 
+    def checked_terms(self, method: str, arguments: Sequence[Any]) -> Any:
+        """The terms of a density or distribution function of arrays that broadcast.
+
+        What Stan throws for rejects the draw, or raises where it is known.
+        """
+        xp = namespace(arguments)
+        name, (y, *parameters) = f"{self.name}_{method}", arguments
+        self.refuse_variate(xp, method, y, parameters)
+        domains = self.density_domains if method == self.density else self.domains
+        checks = tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
+        given = (y, *guard(xp, name, parameters, checks))
+        return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
+
     def _inside(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
         kept, bad = list(arguments), []
@@ -284,7 +297,7 @@ def _summed_function(d: Distribution, method: str) -> Function:
         arguments: Sequence[Any] = parameters
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
-        return getattr(xp, reduction)(d.methods[method](xp, y, *arguments))
+        return numbers(name, getattr(xp, reduction)(d.methods[method](xp, y, *arguments)))
 
     def check(xp: ModuleType, y: Any, *parameters: Any) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
@@ -295,6 +308,13 @@ def _summed_function(d: Distribution, method: str) -> Function:
     return Function(
         name, name, texts, body, domains=domains, check=check, examples=d.examples, distribution=d, reduction=reduction
     )
+
+
+def numbers(function: str, values: Any) -> Any:
+    """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
+    if not is_of_data((values,)):
+        refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))
+    return values
 
 
 def _rng_function(d: Distribution) -> Function:

@@ -10,7 +10,7 @@ from typing import Any
 from . import supports
 from .arrays import is_of_data, named, namespace
 from .errors import StanDomainError
-from .rejection import refuse
+from .rejection import is_lane_by_lane, refuse
 from .supports import Region
 
 
@@ -67,13 +67,12 @@ def guard(
 ) -> list[Any]:
     """The arguments, once those with a domain are checked.
 
-    Where one that depends on parameters is outside, the draw is rejected and a number of the domain takes its place;
-    NaN where that can't be noted.
+    Where one that depends on parameters is outside, the draw is rejected and a number of the domain takes its place.
     """
     out = list(arguments)
     for i, bad, domain, error in outside(xp, function, arguments, checks):
-        left = refuse(bad, error)
-        out[i] = domain.replaced(xp, bad, out[i]) if left is None else xp.where(bad, xp.nan, xp.real(out[i]))
+        refuse(bad, error)
+        out[i] = domain.replaced(xp, bad, out[i])
     return out
 
 
@@ -89,7 +88,7 @@ def outside(
         if i >= len(arguments):
             continue  # an overload with fewer arguments
         x = arguments[i]
-        if is_of_data((x,)) and is_of_data(domain.bounds):
+        if is_of_data((x,)) and is_of_data(domain.bounds) and not is_lane_by_lane():
             domain.check(xp, function, name, x)
         elif domain.looks_at(x):
             yield i, ~domain.inside(xp, x), domain, partial(domain.error, function, name, x)

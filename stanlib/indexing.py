@@ -15,7 +15,7 @@ from .arrays import differs_between_lanes, is_of_data, namespace
 from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
 from .lanes.handing import hand_over
-from .rejection import any_of, poisoned, refuse
+from .rejection import refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,7 @@ def at(x: Any, *indices: Any) -> Any:
     xp = namespace((x, *_values(indices)))
     if len(indices) > xp.ndim(x):
         raise StanIndexError(f"{len(indices)} indices for a container of {xp.ndim(x)} dimensions")
-    left = False
-    converted = []
-    for i, n in zip(indices, xp.shape(x)):
-        i, bad = _convert(xp, i, n)
-        converted.append(i)
-        left = left if bad is None else left | bad
-    return _picked(xp, x, converted) if left is False else poisoned(_picked(xp, x, converted), left)
+    return _picked(xp, x, [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))])
 
 
 def _picked(xp: ModuleType, x: Any, converted: list[Any]) -> Any:
@@ -92,7 +86,7 @@ def _is_masked() -> bool:
 
 def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
     """The NumPy index of the part of x that is assigned, whose shape must be the value's."""
-    converted = [_convert(xp, i, n)[0] for i, n in zip(indices, xp.shape(x))]
+    converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
     shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
     shape += tuple(xp.shape(x)[len(indices) :])
     given = xp.shape(value)
@@ -121,19 +115,19 @@ def _values(indices: tuple[Any, ...]) -> list[Any]:
     return [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
 
 
-def _convert(xp: ModuleType, index: Any, n: int) -> tuple[Any, Any]:
-    """One index as NumPy would have it, and where it is out of range if that could not be noted elsewhere."""
+def _convert(xp: ModuleType, index: Any, n: int) -> Any:
+    """One index as NumPy would have it, inside of the range."""
     if isinstance(index, Span):
-        return _slice(xp, index, n), None
+        return _slice(xp, index, n)
     if not is_of_data((index,)):
         if n == 0:
             raise out_of_range(index, n)
-        left = refuse((index < 1) | (index > n), lambda: out_of_range(index, n))
-        return xp.minimum(xp.maximum(index, 1), n) - 1, None if left is None else any_of(left)
+        refuse((index < 1) | (index > n), lambda: out_of_range(index, n))
+        return xp.minimum(xp.maximum(index, 1), n) - 1
     index = np.asarray(index)
     if index.size and (index.min() < 1 or index.max() > n):
         raise out_of_range(index, n)
-    return int(index) - 1 if index.ndim == 0 else index - 1, None
+    return int(index) - 1 if index.ndim == 0 else index - 1
 
 
 def out_of_range(index: Any, n: int) -> StanIndexError:

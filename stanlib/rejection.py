@@ -3,8 +3,9 @@
 A condition that is known, from data alone, is an error there and then. One that depends on parameters can't be looked
 at while JAX traces: it is noted in the rejections of the code that runs, and makes the log density -inf. Whoever
 lifts code into a function of its own (a branch, the body of a loop) collects its rejections and hands them on, so that
-only those of code that really runs count. Where that is not possible, inside of functions that solvers call, the
-condition is returned to the caller, who makes its result NaN.
+only those of code that really runs count. Where that is not possible, inside of functions that solvers call, the lifted
+function's result is NaN. Nothing is returned to those who refuse, so that nobody can drop it: a condition that is met
+where nobody collects is an error.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .arrays import differs_between_lanes, is_of_data, named, namespace, tracing
-from .errors import StanError, StanReject
+from .errors import StanError, StanReject, StanRuntimeError
 from .lanes import frames
 
 Error = Callable[[], StanError]
@@ -27,12 +28,13 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 class Rejections:
     """The conditions under which a draw is rejected, as the code of one function meets them.
 
-    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane. `decided`
-    tells whether Python took a branch because of parameters.
+    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane. With
+    `raising`, one that is known is an error though it depends on parameters. `decided` tells whether Python took a
+    branch because of parameters.
     """
 
-    def __init__(self, of_lanes: bool = False):
-        self.of_lanes, self.decided = of_lanes, False
+    def __init__(self, of_lanes: bool = False, raising: bool = False):
+        self.of_lanes, self.raising, self.decided = of_lanes, raising, False
         self.around = _current.get()
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
@@ -58,9 +60,9 @@ def decided(condition: Any) -> Any:
 
 
 @contextlib.contextmanager
-def collected(of_lanes: bool = False) -> Iterator[Rejections]:
+def collected(of_lanes: bool = False, raising: bool = False) -> Iterator[Rejections]:
     """Inside, conditions are noted in the Rejections that this gives."""
-    made = Rejections(of_lanes)
+    made = Rejections(of_lanes, raising)
     token = _current.set(made)
     try:
         yield made
@@ -70,7 +72,7 @@ def collected(of_lanes: bool = False) -> Iterator[Rejections]:
 
 @contextlib.contextmanager
 def rejecting_draws() -> Iterator[None]:
-    """Inside, the log density is -inf where the draw is rejected: in models, and in branches that are traced."""
+    """Inside, the log density is -inf where the draw is rejected: in models."""
     token = _quiet.set(True)
     try:
         yield
@@ -108,10 +110,14 @@ def is_noted() -> bool:
     return _current.get() is not None
 
 
-def refuse(bad: Any, error: Error) -> Any:
-    """What Stan throws for: `bad` is true, or an array with a true component.
+def is_lane_by_lane() -> bool:
+    """Whether conditions are kept for every lane: what is known to be wrong in one may be in none that runs."""
+    found = _current.get()
+    return found is not None and found.of_lanes
 
-    Returns None where that is taken care of, else `bad`: then the caller's result must be NaN where it holds.
+
+def refuse(bad: Any, error: Error) -> None:
+    """What Stan throws for: `bad` is true, or an array with a true component.
 
     Raises:
         StanError: `error()`, if `bad` is known not to depend on parameters, or outside of models.
@@ -119,28 +125,62 @@ def refuse(bad: Any, error: Error) -> Any:
     found = _current.get()
     if found is not None and found.of_lanes:
         found.found.append((bad, error))
-        return None
+        return
     bad = _where_masked(bad)
     if is_of_data((bad,)):
         if named("numpy").any(bad):
             raise error()
-        return None
-    known = namespace((bad,)).known(bad) if found is None or _explaining.get() else None
-    if known is None and found is not None and found.scope == tracing():
+        return
+    known = namespace((bad,)).known(bad) if found is None or found.raising or _explaining.get() else None
+    if known is not None:
+        if known.any():
+            raise error()
+    elif found is None or found.scope != tracing():
+        raise StanRuntimeError("a condition that rejects draws is met in lifted code of which nobody collects them")
+    else:
         found.found.append((bad, error))
-        return None
-    if known is None:
-        return bad
-    if known.any():
-        raise error()
-    return None
 
 
-def pass_on(found: Rejections) -> Any:
-    """Hand the conditions of code that has run on to what is around it; what could not be handed on is returned."""
-    left = [b for bad, error in found.found if (b := refuse(bad, error)) is not None]
-    found.found = []
-    return [any_of(b) for b in left]
+def refuse_here(error: Error) -> None:
+    """What Stan throws for where a program gets: in a branch that Python took because of parameters, for them.
+
+    Raises:
+        StanError: `error()`, unless parameters are the reason.
+    """
+    found = _current.get()
+    if found is not None and found.decided and not found.raising and not _explaining.get():
+        found.found.append((True, error))
+    else:
+        refuse(True, error)
+
+
+def poisoning(run: Callable[[], Any]) -> Any:
+    """What `run` returns, its reals NaN where it rejects: for calls of the library by itself, outside of programs."""
+    with collected(raising=True) as found:
+        out = run()
+    return poisoned(out, found.take())
+
+
+class Lifted:
+    """A function of the program as solvers call it: where it rejects the draw, its reals are NaN.
+
+    What lies outside of JAX's traces is told that the draw is rejected, too.
+    """
+
+    def __init__(self, function: Callable[..., Any]):
+        self.function, self.around = function, _current.get()
+
+    def __call__(self, *arguments: Any) -> Any:
+        return poisoned(*self.flagged(*arguments))
+
+    def flagged(self, *arguments: Any) -> tuple[Any, Any]:
+        """The result, and whether the draw is rejected; None if nothing in the function can."""
+        with collected() as found:
+            out = self.function(*arguments)
+        flag = found.take()
+        if flag is not None and self.around is not None and self.around.scope == tracing():
+            refuse(flag, rejected)
+        return out, flag
 
 
 def pending() -> Any:

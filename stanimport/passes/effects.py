@@ -29,17 +29,7 @@ def run(program: gprob.Program, names: Fresh) -> gprob.Program:
 
 def effectful_functions(program: gprob.Program) -> frozenset[str]:
     """The unique names of the user's functions whose call adds to the target."""
-    return closure(program.functions, _adds, _rejects)
-
-
-def _rejects(f: gprob.FunDef) -> bool:
-    """A function without a value says by its increment that it has rejected."""
-    return f.result == VOID and rejects(f.body)
-
-
-def rejects(body: Stmts) -> bool:
-    """Whether a `reject` stands in a body."""
-    return any(isinstance(n, gprob.Message) and n.kind != "print" for n in traversal.walk(body))
+    return closure(program.functions, _adds)
 
 
 def _adds(node: object) -> bool:

@@ -96,11 +96,6 @@ class Effects(ABC):
             return [b.run(b.call(f"{name}.append", term))]
         return [b.assign(name, term)]
 
-    def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
-    ) -> list[ast.stmt]:
-        return [b.run(b.call(f"ppl.{s.kind}", *parts))]
-
     # --- Python loops
 
     def open_list(self) -> _Frame | None:
@@ -170,12 +165,6 @@ class ModelEffects(Effects):
         term = term_of(effect, statements, b)
         return [b.run(b.call("ppl.observe_terms" if effect.observed else "ppl.factor", site, term))]
 
-    def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
-    ) -> list[ast.stmt]:
-        rejected = b.call("ppl.reject", *parts)
-        return self.add(Effect(s.site, False, s, rejected), statements, b)
-
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return value
 
@@ -193,20 +182,8 @@ class FunctionEffects(Effects):
         term = b.call("ppl.total", term_of(effect, statements, b))
         return [b.assign("lp", b.binary(b.name("lp"), "+", term))]
 
-    def reject(
-        self, s: gprob.Message, parts: list[ast.expr], statements: Body, b: Builder
-    ) -> list[ast.stmt]:
-        return self.add(Effect(s.site, False, s, b.call("ppl.reject", *parts)), statements, b)
-
     def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
         return b.tuple_([b.const(None) if value is None else value, b.name("lp")])
-
-
-class RejectingEffects(FunctionEffects):
-    """A function that may reject and returns a value: the value becomes NaN."""
-
-    def returned(self, value: ast.expr | None, b: Builder) -> ast.expr | None:
-        return value if value is None else b.call("ppl.poison", value, b.name("lp"))
 
 
 class NoEffects(Effects):

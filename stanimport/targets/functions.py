@@ -6,11 +6,10 @@ import ast
 from stanlib.types import VOID
 
 from ..ir.fresh import Fresh, stem
-from ..passes.effects import rejects
 from ..passes.specialise import Body, Specialised, Variant
 from .asty import Builder
 from .context import Context
-from .effects import Effects, FunctionEffects, NoEffects, RejectingEffects
+from .effects import Effects, FunctionEffects, NoEffects
 from .expressions import Expressions
 from .names import Names, names_of_variables
 from .statements import statement
@@ -57,8 +56,6 @@ class UserFunctions:
         names = Names(self.module)
         parameters = [names[p.name] for p in f.parameters]
         effects: Effects = FunctionEffects() if v.is_effectful else NoEffects()
-        if not v.is_effectful and rejects(body):
-            effects = RejectingEffects()
         statements = self.statements(v.body, names, effects)
         statements.expr.any_library = not self.traces
         names.share(body, [p.name for p in f.parameters])

@@ -41,9 +41,7 @@ def run(st: Context, s: gprob.Run, b: Builder) -> list[ast.stmt]:
 
 def message(st: Context, s: gprob.Message, b: Builder) -> list[ast.stmt]:
     parts = [b.const(i) if isinstance(i, str) else st.expr(i) for i in s.items]
-    if s.kind == "print":
-        return [b.run(b.call("ppl.message", *parts))]
-    return st.effects.reject(s, parts, st, b)
+    return [b.run(b.call("ppl.message" if s.kind == "print" else f"ppl.{s.kind}", *parts))]
 
 
 _METHODS: dict[type, Emit] = {

@@ -46,12 +46,17 @@ def is_of_data(args: Iterable[Any]) -> bool:
 
 
 def tracing() -> Any:
-    """What JAX is tracing now, to compare with what it traces at another time; None where it is not in use."""
-    if "jax" not in sys.modules:
-        return None
-    from jax.extend import core
+    """What JAX and PyTorch are tracing now, to compare with what they trace at another time."""
+    state = level = None
+    if "jax" in sys.modules:
+        from jax.extend import core
 
-    return core.get_opaque_trace_state(convention="nnx")
+        state = core.get_opaque_trace_state(convention="nnx")
+    if "torch" in sys.modules:
+        from torch._C import _functorch  # type: ignore[attr-defined]
+
+        level = _functorch.maybe_current_level()
+    return state, level
 
 
 def uses_jax(args: Iterable[Any]) -> bool:

@@ -61,7 +61,8 @@ UPPER = add(
 
 def _bounds(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     """Between finite bounds by the logistic function; with an infinite one as with the other one alone."""
-    both = (xp.asarray(lower) > -xp.inf) & (xp.asarray(upper) < xp.inf)
+    x, lower, upper = xp.convert((x, lower, upper))
+    both = (lower > -xp.inf) & (upper < xp.inf)
     if xp.is_concrete(both) and xp.all(both):
         return _between(xp, x, lower, upper)
     value, log_jacobian = _between(xp, xp.where(both, x, 0.0), xp.where(both, lower, 0.0), xp.where(both, upper, 1.0))
@@ -78,7 +79,8 @@ def _between(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
 
 
 def _bounds_inverse(xp: ModuleType, y: Any, lower: Any, upper: Any) -> Any:
-    low, high = xp.asarray(lower) > -xp.inf, xp.asarray(upper) < xp.inf
+    y, lower, upper = xp.convert((y, lower, upper))
+    low, high = lower > -xp.inf, upper < xp.inf
     both = low & high
     a, b = xp.where(both, lower, 0.0), xp.where(both, upper, 1.0)
     inside = xp.where(both, y, 0.5)

@@ -10,7 +10,7 @@ import functools
 from ..checks import nonempty, same_size
 from ..domains import FINITE, NONNEGATIVE, POSITIVE
 from ..registry import stan_function, variadic_function
-from ..solvers import engine
+from ..solvers import solve
 from ..solvers.roots import Limits
 
 RESIDUAL, MOST_STEPS, MOST_STEPS_OF_OLD = 1e-6, 200, 1000
@@ -32,7 +32,8 @@ def _solve(xp, name, method, f, guess, arguments, step_tolerance, residual, most
         same_size(name, "the output of the algebraic system", len(out), "the vector of unknowns", size)
         return out
 
-    return engine(xp, "roots").solve(system, guess, arguments, method, Limits(float(residual), int(most_steps)))
+    limits = Limits(float(residual), int(most_steps))
+    return solve(xp, name, "roots", "solve", system, guess, arguments, method, limits)
 
 
 def _register(method):

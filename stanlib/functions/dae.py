@@ -8,7 +8,7 @@ import functools
 
 from ..checks import same_size
 from ..registry import variadic_function
-from ..solvers import engine
+from ..solvers import solve
 from ..solvers.control import Control
 from .ode import check_problem, check_times
 
@@ -47,4 +47,5 @@ def _solve(xp, name, f, y0, dy0, t0, ts, relative, absolute, most_steps, argumen
         same_size(name, "the residual", len(out), "the state", size)
         return out
 
-    return engine(xp, "ode").solve_dae(residual, y0, dy0, t0, ts, arguments, Control(relative, absolute, most_steps))
+    control = Control(relative, absolute, most_steps)
+    return solve(xp, name, "ode", "solve_dae", residual, y0, dy0, t0, ts, arguments, control)

@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Linear algebra functions and solvers".
 """
 from __future__ import annotations
 
+from ..arrays import is_of_data
 from ..checks import nonempty, positive_definite, same_size, size, square, symmetric
 from ..registry import stan_function
 
@@ -35,7 +36,10 @@ def log_determinant(xp, a):
 def log_determinant_spd(xp, a):
     if symmetric(xp, "log_determinant_spd", a) == 0:
         return 0.0
-    return 2 * xp.sum(xp.log(xp.diagonal(xp.cholesky(a))))
+    factor = xp.cholesky(a)
+    if not is_of_data((a,)):  # of data Stan gives NaN
+        positive_definite(xp, "log_determinant_spd", factor)
+    return 2 * xp.sum(xp.log(xp.diagonal(factor)))
 
 
 def _qr_thin(xp, name, a):

@@ -10,7 +10,8 @@ from ..checks import known, same_size, square
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..errors import StanIndexError
 from ..registry import stan_function, variadic_function
-from ..solvers import engine
+from ..rejection import Lifted
+from ..solvers import engine, solved
 from ..solvers.laplace import Model, Search
 from ..variadic import LAPLACE_LIKELIHOODS
 
@@ -71,12 +72,12 @@ def _model(xp, name, likelihood, arguments, block, covariance, covariance_argume
     block = int(block)
     if block < 1 or size % block:
         raise StanIndexError(f"{name}: the size of the blocks, {block}, must divide the latent values ({size})")
-    return Model(likelihood, arguments, matrix, block), size
+    return Model(Lifted(likelihood), arguments, matrix, block), size
 
 
 def _approximate(xp, name, what, head, control):
     model, size = _model(xp, name, *head)
-    return getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control))
+    return solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
 
 
 def _marginal(name, split):

@@ -25,10 +25,14 @@ def _check(xp, name, a, rows):
     same_size(name, "rows of the square matrix", square(xp, name, a), "size of the other operand", rows)
 
 
-def _check_spd(xp, name, a):
-    symmetric(xp, name, a)
+def _solve_spd(xp, name, a, b):
+    """The solution of a x = b for a positive definite a; it is NaN where a is none."""
     if is_of_data((a,)):
         positive_definite(xp, name, xp.cholesky(a))
+    solution = xp.solve_spd(a, b)
+    if not is_of_data((a,)):
+        refuse(xp.isnan(solution), partial(StanDomainError, f"{name}: the matrix is not positive definite"))
+    return solution
 
 
 @stan_function(*_left("mdivide_left"), examples=[(_B, [1.0, 2.0])])
@@ -63,15 +67,15 @@ def mdivide_right_tri_low(xp, b, a):
 @stan_function(*_left("mdivide_left_spd"), examples=[(_SPD, [1.0, 2.0])])
 def mdivide_left_spd(xp, a, b):
     _check(xp, "mdivide_left_spd", a, xp.shape(b)[0])
-    _check_spd(xp, "mdivide_left_spd", a)
-    return xp.solve_spd(a, b)
+    symmetric(xp, "mdivide_left_spd", a)
+    return _solve_spd(xp, "mdivide_left_spd", a, b)
 
 
 @stan_function(*_right("mdivide_right_spd"), examples=[([1.0, 2.0], _SPD)])
 def mdivide_right_spd(xp, b, a):
     _check(xp, "mdivide_right_spd", a, xp.shape(b)[-1])
-    _check_spd(xp, "mdivide_right_spd", a)
-    return xp.transpose(xp.solve_spd(a, xp.transpose(b)))
+    symmetric(xp, "mdivide_right_spd", a)
+    return xp.transpose(_solve_spd(xp, "mdivide_right_spd", a, xp.transpose(b)))
 
 
 @stan_function("matrix inverse(matrix A)", examples=[(_B,)])
@@ -83,8 +87,8 @@ def inverse(xp, a):
 def inverse_spd(xp, a):
     if square(xp, "inverse_spd", a) == 0:
         return a
-    _check_spd(xp, "inverse_spd", a)
-    return xp.solve_spd(a, xp.eye(xp.shape(a)[0]))
+    symmetric(xp, "inverse_spd", a)
+    return _solve_spd(xp, "inverse_spd", a, xp.eye(xp.shape(a)[0]))
 
 
 @stan_function("matrix chol2inv(matrix L)", examples=[(_L,)])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..checks import same_size
 from ..domains import POSITIVE
 from ..registry import stan_function, variadic_function
+from ..rejection import Lifted
 from ..solvers import engine
 
 
@@ -34,4 +35,4 @@ def map_rect(xp, f, phi, thetas, x_rs, x_is):
     count = xp.shape(thetas)[0]
     for what, x in (("x_rs", x_rs), ("x_is", x_is)):
         same_size("map_rect", f"the shards of {what}", xp.shape(x)[0], "those of the parameters", count)
-    return engine(xp, "shards").apply(f, phi, thetas, x_rs, x_is) if count else xp.zeros((0,))
+    return engine(xp, "shards").apply(Lifted(f), phi, thetas, x_rs, x_is) if count else xp.zeros((0,))

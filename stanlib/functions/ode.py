@@ -12,7 +12,7 @@ from ..checks import same_size
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain
 from ..errors import StanIndexError
 from ..registry import stan_function, variadic_function
-from ..solvers import engine
+from ..solvers import solve
 from ..solvers.control import Control
 
 DEFAULTS = {"rk45": (1e-6, 1e-6, 10**6), "ckrk": (1e-6, 1e-6, 10**6), "bdf": (1e-10, 1e-10, 10**8)}
@@ -69,7 +69,7 @@ def _solve(xp, name, method, f, y0, t0, ts, relative, absolute, most_steps, argu
     check_times(xp, name, t0, ts)
     f = _checked(f, name, xp.shape(y0)[0])
     control = Control(relative, absolute, most_steps)
-    return engine(xp, "ode").solve(f, y0, t0, ts, arguments, method, control, adjoint)
+    return solve(xp, name, "ode", "solve", f, y0, t0, ts, arguments, method, control, adjoint)
 
 
 def _register(method):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..registry import stan_function, variadic_function
-from ..solvers import engine
+from ..solvers import solve
 from ..solvers.tolerance import Tolerance
 
 RELATIVE = 2.0**-26  # the root of the precision of doubles
@@ -30,7 +30,7 @@ def _integrate(xp, name, method, f, a, b, arguments, tolerance):
         below.check(xp, name, "lower limit", a)
         if a == b:
             return 0.0
-    return engine(xp, "quadrature").integrate(f, a, b, arguments, tolerance, method)
+    return solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
 
 
 @stan_function(

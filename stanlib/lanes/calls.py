@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..arrays import is_of_data, namespace
-from ..domains import guard
 from ..errors import StanUnknownError
-from ..rejection import Error, any_of, collected, poisoned, refuse, rejected
+from ..rejection import Error, any_of, collected, refuse, rejected
 from .frames import Axis, Frame, current, entered, outside
 from .handing import taker
 from .values import Lanes, agreed, align, combine, full, operand
@@ -34,7 +33,7 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
     if function.shape_only:
         return function(*map(_one_lane, values))
     if has_terms(function):
-        terms = density_terms(function, values, frame)
+        terms = _checked_terms(function, values, frame)
         return _reduced(terms, function.reduction) if terms.rank else terms
     if function.is_componentwise and all(rank_of(v) == 0 for v in values):
         return _componentwise(function, values, frame)
@@ -94,11 +93,23 @@ def is_elementwise(law: Distribution) -> bool:
     return law.event_dims == 0 and not law.argument_dims and all(law.vectorized)
 
 
-def density_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
-    """One term for every lane and observation of a density or distribution function."""
+def _checked_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
+    """The terms of a call whose value may be anything's operand: whatever Stan throws for rejects the draw."""
     law, method = function.distribution, function.method
     arrays, axes = align(values, frame)
-    terms = log_terms(law, method, arrays)
+    with rejecting(axes, max(map(rank_of, values)), frame):
+        terms = law.checked_terms(method, arrays)
+    return _of_lanes(terms, axes, frame)
+
+
+def density_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
+    """One term for every lane and observation of a density, -inf where the draw is rejected."""
+    arrays, axes = align(values, frame)
+    return _of_lanes(log_terms(function.distribution, function.method, arrays), axes, frame)
+
+
+def _of_lanes(terms: Any, axes: tuple[Axis, ...], frame: Frame) -> Lanes:
+    """An array of terms, as there is one for all lanes."""
     shape = tuple(a.size for a in axes)
     missing = tuple(np.shape(terms))[: len(axes)] != shape or len(np.shape(terms)) < len(axes)
     if missing:
@@ -112,12 +123,7 @@ def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
     xp = namespace(arrays)
     y, *parameters = arrays
     law.check_variate(xp, method, y, parameters)
-    if method == law.density:
-        return law.log_prob(y, *parameters)
-    checks = tuple((i, n, law.domains[n]) for i, n in enumerate(law.argument_names) if n in law.domains)
-    guarded = guard(xp, f"{law.name}_{method}", parameters, checks)
-    converted = (xp.reals if law.density == "lpmf" else xp.convert)((y, *guarded))
-    return law.methods[method](xp, *converted)
+    return law.log_prob(y, *parameters) if method == law.density else law.checked_terms(method, arrays)
 
 
 # --- rejections ------------------------------------------------------------------------------------------------------
@@ -138,14 +144,15 @@ def rejecting(axes: tuple[Axis, ...], rank: int, frame: Frame) -> Iterator[None]
         refuse_in_lanes(bad, error, axes, rank, frame)
 
 
-def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, frame: Frame) -> Any:
+def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, frame: Frame) -> None:
     """What Stan throws for in some lanes: a condition whose array leads with `axes`, unless all lanes share it."""
     if frame.mask is None or len(np.shape(bad)) < len(axes) + rank:
-        return refuse(bad, error)
+        refuse(bad, error)
+        return
     bad = _any_within(bad, len(axes))
     with entered(Frame(frame.axes)):
         both = combine(lambda b, m: b & m, Lanes(bad, axes), Lanes(frame.mask.data, frame.mask.axes))
-        return refuse(both.data, error)
+        refuse(both.data, error)
 
 
 def _any_within(bad: Any, lanes: int) -> Any:
@@ -169,8 +176,7 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
             return function(*(v.data if type(v) is Lanes else v for v in values))
         out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
     for bad, error in found:
-        left = refuse_in_lanes(bad, error, axes, 0, frame)
-        out = out if left is None else poisoned(out, any_of(left))
+        refuse_in_lanes(bad, error, axes, 0, frame)
     return _wrapped(out, axes, frame)
 
 

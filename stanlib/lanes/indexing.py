@@ -70,20 +70,36 @@ def _inside(x: Any, indices: Sequence[Any], frame: Frame) -> list[Any]:
     """Indices moved into the range, the draw rejected if one was outside in a lane that the mask lets through."""
     out = []
     for i, n in zip(indices, x.event if type(x) is Lanes else np.shape(x)):
-        if type(i) is Lanes and not i.rank and n:
+        if isinstance(i, Span):
+            i = _inner_window(i, n)
+        if type(i) is Lanes and n:
             _refuse_outside(operand(i, Frame(frame.axes)), n, frame)
             i = i.like(_clipped(i.data, n))
-        elif isinstance(i, (int, np.integer)) and not 1 <= i <= n and n:
+        elif not isinstance(i, Span) and type(i) is not Lanes and n:
             with entered(frame):
-                refuse(True, partial(indexing.out_of_range, i, n))
-            i = min(max(i, 1), n)
+                refuse(_is_outside(i, n), partial(indexing.out_of_range, i, n))
+            i = _clipped(i, n)
         out.append(i)
     return out
 
 
+def _inner_window(span: Span, size: int) -> Any:
+    """A range inside of the container as it is, any other one as the indices that it stands for."""
+    window = _window(span)
+    if not isinstance(window, Span):
+        return window
+    low, high = window.lower or 1, size if window.upper is None else window.upper
+    known = isinstance(low, (int, np.integer)) and isinstance(high, (int, np.integer))
+    return np.arange(low, high + 1) if known and low <= high and not 1 <= low <= high <= size else window
+
+
 def _refuse_outside(index: Lanes, size: int, frame: Frame) -> None:
-    bad = (index.data < 1) | (index.data > size)
-    refuse_in_lanes(bad, lambda: indexing.out_of_range(index.data, size), index.axes, 0, frame)
+    bad = _is_outside(index.data, size)
+    refuse_in_lanes(bad, lambda: indexing.out_of_range(index.data, size), index.axes, index.rank, frame)
+
+
+def _is_outside(index: Any, size: int) -> Any:
+    return (index < 1) | (index > size)
 
 
 def _clipped(index: Any, size: int) -> Any:
@@ -473,7 +489,7 @@ def _spread_over(value: Lanes, axes: list[Axis]) -> Any:
 
 def _plain_index(index: Any, size: int) -> Any:
     """A shared index as NumPy has it."""
-    return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)[0]
+    return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)
 
 
 def _length(s: slice, n: int) -> int:

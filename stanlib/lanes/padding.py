@@ -10,7 +10,7 @@ import numpy as np
 from .. import indexing
 from ..arrays import namespace
 from ..errors import StanIndexError
-from ..rejection import any_of, poisoned, refuse
+from ..rejection import refuse
 from .calls import refuse_in_lanes
 from .frames import current
 from .values import Lanes, agreed, combine, known
@@ -31,15 +31,14 @@ def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
     count = _combined(lambda a, b: b - a + 1, lower, upper)
     counts = known(count)
     most = size if counts is None else max(int(counts.max(initial=0)), 0)
-    left = _refused(lower, upper, size)
+    _refuse(lower, upper, size)
     if not size or not most:
         return np.full(0, fill)
     position = np.arange(most)
     inside = _combined(lambda c: position < _column(c), count)
     index = _combined(partial(_places, position, size), lower, count)
     picked = indexing.at(x, index)
-    out = _combined(lambda i, v: namespace((i, v)).where(i, v, fill), inside, picked)
-    return out if left is None else poisoned(out, any_of(left))
+    return _combined(lambda i, v: namespace((i, v)).where(i, v, fill), inside, picked)
 
 
 def _places(position: np.ndarray, size: int, lower: Any, count: Any) -> Any:
@@ -53,14 +52,17 @@ def _column(numbers: Any) -> Any:
     return namespace((numbers,)).asarray(numbers)[..., None]
 
 
-def _refused(lower: Any, upper: Any, size: int) -> Any:
+def _refuse(lower: Any, upper: Any, size: int) -> None:
     """What Stan throws for: a range that is not empty and reaches beyond the vector."""
     bad = _combined(lambda a, b: (b >= a) & ((a < 1) | (b > size)), lower, upper)
 
     def error() -> StanIndexError:
         return StanIndexError(f"a range is out of range: the size is {size}")
 
-    return refuse_in_lanes(bad.data, error, bad.axes, 0, current()) if type(bad) is Lanes else refuse(bad, error)
+    if type(bad) is Lanes:
+        refuse_in_lanes(bad.data, error, bad.axes, 0, current())
+    else:
+        refuse(bad, error)
 
 
 def _in_lanes(*values: Any) -> bool:

@@ -20,7 +20,7 @@ from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
 from ..lanes.values import Lanes, combine, full
 from ..random.jax import JaxRandom
-from ..rejection import collected, decided, poisoned, refuse, rejected, rejecting_draws
+from ..rejection import collected, decided, refuse, rejected
 from . import jax_while
 from .jax_tracing import Traced
 
@@ -75,17 +75,16 @@ def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., St
     if not is_traced(condition):
         return then(*state) if decided(condition) else otherwise(*state)
     state = _arrays(state)
-    with rejecting_draws():
-        sides = [_Side(then, state), _Side(otherwise, state)]
-        errors = [s.error for s in sides if s.error is not None]
-        if len(errors) == 2:
-            raise errors[0]
-        shapes = [s.shapes for s in sides if s.shapes is not None]
-        target = _merge(*shapes) if len(shapes) == 2 else shapes[0]
-        flagged = any(s.rejects for s in sides)
-        out, flag = jax.lax.cond(
-            jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
-        )
+    sides = [_Side(then, state), _Side(otherwise, state)]
+    errors = [s.error for s in sides if s.error is not None]
+    if len(errors) == 2:
+        raise errors[0]
+    shapes = [s.shapes for s in sides if s.shapes is not None]
+    target = _merge(*shapes) if len(shapes) == 2 else shapes[0]
+    flagged = any(s.rejects for s in sides)
+    out, flag = jax.lax.cond(
+        jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
+    )
     return _settled(out, flag)
 
 
@@ -126,7 +125,9 @@ def _watched(body: Callable[..., Any]) -> Callable[..., Any]:
 
 def _settled(out: Any, flag: Any) -> Any:
     """What lifted code results in, once its rejections are handed on: `flag` tells of one, or of all its runs."""
-    return out if flag is None else poisoned(out, refuse(jnp.any(flag), rejected))
+    if flag is not None:
+        refuse(jnp.any(flag), rejected)
+    return out
 
 
 def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:

@@ -63,8 +63,9 @@ def take_up(law: Any, value: Any) -> None:
         record = base.record
         xp = namespace((value, *base.arguments))
         record.check_variate(xp, record.density, value, base.arguments)
-        if 0 in xp.shape(value):  # there is no density that the parameters could make -inf
+        if 0 in xp.shape(value):  # there is no density that could be -inf: a later one will be
             record.guard_parameters(base.arguments)
+            return
     if hasattr(law, "rejected"):
         flag = pending()
         law.rejected = NEVER if flag is None else flag

@@ -36,11 +36,11 @@ from .sites_numpyro import latent, observed, weighted
 from .values import (  # noqa: F401
     array,
     check,
+    check_domain,
     copy,
     fatal_error,
     fit,
     inf,
-    poison,
     real,
     reject,
     replace_item,
@@ -91,6 +91,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
+    check_domain(name, arguments)
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support) and 0 not in shape:
@@ -133,7 +134,8 @@ def _weigh(name: str, value: Any) -> None:
 
 def _rejecting(log_densities: Any) -> Any:
     """Log densities, -inf where they are NaN or what was computed before rejects the draw."""
-    flag, made = pending(), xp.without_nan(log_densities)
+    made = xp.without_nan(log_densities)
+    flag = pending() if made.size else None
     return made if flag is None else jnp.where(flag, -jnp.inf, made)
 
 

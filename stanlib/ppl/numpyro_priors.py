@@ -13,6 +13,7 @@ from numpyro.distributions import Distribution, ExpandedDistribution, biject_to,
 from .numpyro_distributions import of_shape
 from .numpyro_supports import StanConstraint, support_of
 from .sites_numpyro import latent
+from .values import check_domain
 
 
 def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
@@ -25,6 +26,7 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         kind: the name of a constrained type, None for plain ones.
         arguments: lower, upper, offset, multiplier.
     """
+    check_domain(name, arguments)
     sizes = tuple(int(n) for n in shape)
     return latent(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
 

@@ -26,7 +26,7 @@ from ..random.torch import TorchRandom
 from ..rejection import decided, pending  # noqa: F401
 from .laws import placed, take_up
 from .networks_pyro import call_network  # noqa: F401
-from .pyro_bounds import bound, recorded  # noqa: F401
+from .pyro_bounds import bound, known, recorded  # noqa: F401
 from .pyro_distributions import Improper, Restricted, Truncated, make, tensors
 from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
@@ -35,11 +35,11 @@ from .values import (  # noqa: F401
     UNSET,
     array,
     check,
+    check_domain,
     copy,
     fatal_error,
     fit,
     inf,
-    poison,
     real,
     reject,
     replace_item,
@@ -97,6 +97,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
+    check_domain(name, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes))
@@ -126,8 +127,8 @@ def factor(name: str, value: Any) -> None:
 
 
 def _weigh(name: str, value: torch.Tensor) -> None:
-    flag, value = pending(), torch.where(torch.isnan(value), -torch.inf, value)
-    weighted(name, value if flag is None else torch.where(flag, -torch.inf, value))
+    flag, value = pending() if value.numel() else None, torch.where(torch.isnan(value), -torch.inf, value)
+    weighted(name, value if flag is None else torch.where(torch.as_tensor(flag), -torch.inf, value))
 
 
 def reject_draws(flag: Any) -> None:

@@ -10,10 +10,11 @@ import torch
 from pyro.distributions import ExpandedDistribution, Independent, TorchDistribution
 from torch.distributions import biject_to, constraints
 
-from .pyro_bounds import recorded
+from .pyro_bounds import known, recorded
 from .pyro_distributions import of_shape
 from .pyro_supports import StanConstraint, support_of
 from .sites_pyro import latent
+from .values import check_domain
 
 
 def sample(
@@ -30,6 +31,7 @@ def sample(
         bounding: whether bounds of other parameters refer to this one.
         arguments: lower, upper, offset, multiplier.
     """
+    check_domain(name, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
     return latent(name, fitted(distribution, sizes, recorded(name, support) if bounding else support))

@@ -1,17 +1,18 @@
 """What generated code does with values on any backend: declarations, literals, copies, tests of constraints."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
-from ..errors import StanFatalError, StanIndexError, StanReject
+from ..errors import StanDomainError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
-from ..lanes.values import agreed, combine, first
-from ..rejection import is_error, refuse
+from ..lanes.values import agreed, first
+from ..rejection import refuse, refuse_here
 
 inf = np.inf
 UNSET = None  # a variable that has no value yet and no size of its own
@@ -99,8 +100,9 @@ def terms(function: Any, y: Any, *arguments: Any) -> Any:
         return lane_terms(function, y, *arguments)
     if function.distribution is None or method not in function.distribution.methods:
         return function(y, *arguments)
-    xp = namespace((y, *arguments))
-    return function.distribution.methods[method](xp, *xp.convert((y, *arguments)))
+    law = function.distribution
+    law.check_sizes(namespace((y, *arguments)), function.name, (y, *arguments), law.texts[0])
+    return law.checked_terms(method, (y, *arguments))
 
 
 def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
@@ -128,6 +130,26 @@ def check(name: str, value: Any, kind: str | None, bounds: dict[str, Any]) -> No
         refuse(inside == 0, lambda: violation(name, value, kind))
 
 
+def check_domain(name: str, arguments: Mapping[str, Any]) -> None:
+    """The domain of a parameter must not be empty: a lower bound is below the upper one, a multiplier positive.
+
+    Raises:
+        StanDomainError: where that does not depend on other parameters.
+    """
+    if "lower" in arguments and "upper" in arguments:
+        lower, upper = arguments["lower"], arguments["upper"]
+        error = f"{name}: the lower bound {text(lower)} must be less than the upper bound {text(upper)}!"
+        refuse(_array(lower < upper) == 0, partial(StanDomainError, error))
+    if "multiplier" in arguments:
+        factor = _array(arguments["multiplier"])
+        error = f"{name}: the multiplier is {text(factor)}, but must be positive finite!"
+        refuse(((factor > 0) & (factor < np.inf)) == 0, partial(StanDomainError, error))
+
+
+def _array(x: Any) -> Any:
+    return namespace((x,)).asarray(x)
+
+
 def violation(name: str, value: Any, kind: str | None) -> StanReject:
     """The error for a value that does not satisfy its declared constraint."""
     what = "within its bounds" if kind is None else records.get(kind).description
@@ -135,32 +157,21 @@ def violation(name: str, value: Any, kind: str | None) -> StanReject:
 
 
 def text(part: Any) -> str:
-    """A value as Stan prints it."""
-    return part if isinstance(part, str) else str(np.asarray(first(part)).tolist()).replace(" ", "")
+    """A value as Stan prints it; a question mark where it is not known yet."""
+    if isinstance(part, str):
+        return part
+    value = first(part)
+    known = namespace((value,)).known(value)
+    return "?" if known is None else str(np.asarray(known).tolist()).replace(" ", "")
 
 
-def reject(*parts: Any) -> float:
-    """`reject(...)`: the log density that it adds to a model.
+def reject(*parts: Any) -> None:
+    """`reject(...)`: the draw is rejected if parameters are the reason that it is reached.
 
     Raises:
-        StanReject: with the program's message, outside of models.
+        StanReject: with the program's message, else.
     """
-    if is_error():
-        raise StanReject("".join(map(text, parts)))
-    return -np.inf
-
-
-def poison(value: Any, lp: Any) -> Any:
-    """What a function returns: NaN if it has rejected, so that the draw is rejected too."""
-    if isinstance(lp, float) and lp == 0.0:
-        return value
-    if isinstance(value, tuple):
-        return tuple(poison(v, lp) for v in value)
-    if differs_between_lanes((value, lp)):
-        return combine(poison, value, lp)
-    xp = namespace((value, lp))
-    value, lp = xp.convert((value, lp))
-    return value if xp.is_integer(value) else xp.where(lp == -np.inf, np.nan, value)
+    refuse_here(lambda: StanReject("".join(map(text, parts))))
 
 
 def fatal_error(*parts: Any) -> None:

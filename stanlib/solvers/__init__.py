@@ -7,9 +7,32 @@ arguments and take care of Stan's argument orders, defaults and errors.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
+from typing import Any
+
+from ..arrays import namespace
+from ..errors import StanDomainError
+from ..rejection import Lifted, refuse
 
 
 def engine(xp: ModuleType, family: str) -> ModuleType:
     """The module that computes this family of problems for the arrays of a namespace."""
     return importlib.import_module(f"{__name__}.{family}_{'jax' if xp.LIBRARY == 'jax' else 'host'}")
+
+
+def solve(xp: ModuleType, name: str, family: str, what: str, f: Callable[..., Any], *problem: Any) -> Any:
+    """What an engine's function `what` finds for a function of the program, which may reject the draw.
+
+    Raises:
+        StanDomainError: where nothing is found, for what depends on data alone; else the draw is rejected.
+    """
+    return solved(name, getattr(engine(xp, family), what)(Lifted(f), *problem))
+
+
+def solved(name: str, solution: Any) -> Any:
+    """A solution, or several; NaN in it says that it was not found."""
+    for part in solution if isinstance(solution, tuple) else (solution,):
+        refuse(namespace((part,)).isnan(part), partial(StanDomainError, f"{name}: no solution was found"))
+    return solution

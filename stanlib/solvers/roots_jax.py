@@ -7,15 +7,16 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..rejection import Lifted
 from . import roots
 from .arguments_jax import Arguments, fixed, real_type
 from .roots import Limits
 
-System = Callable[[Any], Any]
+System = Callable[[Any], tuple[Any, Any]]  # the residual, and whether the draw is rejected there
 
 
 def solve(
-    f: Callable[..., Any], guess: Any, arguments: tuple[Any, ...], method: str, limits: Limits
+    f: Lifted, guess: Any, arguments: tuple[Any, ...], method: str, limits: Limits
 ) -> Any:
     """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
     dtype = real_type(guess, arguments)
@@ -24,9 +25,13 @@ def solve(
     def residual(y: Any, leaves: Any) -> Any:
         return jnp.asarray(f(y, *split.restore(leaves)), dtype)
 
+    def watched(y: Any, leaves: Any) -> tuple[Any, Any]:
+        out, flag = f.flagged(y, *split.restore(leaves))
+        return jnp.asarray(out, dtype), jnp.asarray(False if flag is None else flag)
+
     @jax.custom_jvp
     def root(guess: Any, *leaves: Any) -> Any:
-        y, left = METHODS[method](lambda y: residual(y, leaves), guess, limits.most_steps)
+        y, left = METHODS[method](lambda y: watched(y, leaves), guess, limits.most_steps)
         return jnp.where(roots.norm(jnp, left) <= limits.residual, y, jnp.nan)
 
     @root.defjvp
@@ -49,16 +54,18 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
 
     def step(loop: Any) -> Any:
         y, left, count, _ = loop
-        change = -jnp.linalg.solve(jax.jacfwd(f)(y), left)
-        tried = jax.vmap(f)(y + shares[:, None] * change)
+        change = -jnp.linalg.solve(jax.jacfwd(lambda y: f(y)[0])(y), left)
+        tried, rejected = jax.vmap(f)(y + shares[:, None] * change)
         sizes = jnp.sqrt(jnp.sum(tried**2, axis=1))
         good = sizes < (1 - roots.DECREASE * shares) * roots.norm(jnp, left)
-        at = jnp.argmax(good)
-        better = good[at]
+        at = jnp.argmax(good | rejected)
+        tried = jnp.where(rejected[:, None], jnp.nan, tried)
+        better = good[at] | rejected[at]
         y = jnp.where(better, y + shares[at] * change, y)
-        return y, jnp.where(better, tried[at], left), count + 1, ~better | roots.lost(jnp, change, y)
+        done = ~better | rejected[at] | roots.lost(jnp, change, y)
+        return y, jnp.where(better, tried[at], left), count + 1, done
 
-    y, left, _, _ = jax.lax.while_loop(unfinished, step, (guess, f(guess), 0, False))
+    y, left, _, _ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), 0, False))
     return y, left
 
 
@@ -71,20 +78,27 @@ def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
 
     def step(loop: Any) -> Any:
         y, left, radius, count, _ = loop
-        jacobian = jax.jacfwd(f)(y)
+        jacobian = jax.jacfwd(lambda y: f(y)[0])(y)
         change = roots.dogleg(jnp, jacobian, -jnp.linalg.solve(jacobian, left), left, radius)
-        tried = f(y + change)
+        tried, rejected = f(y + change)
         before, after = roots.norm(jnp, left), roots.norm(jnp, tried)
         ratio = (before - after) / (before - roots.norm(jnp, left + jacobian @ change))
         better = after < before
+        left = jnp.where(rejected, jnp.nan, left)
         radius = roots.next_radius(jnp, radius, change, jnp.where(better, ratio, 0.0))
-        done = roots.lost(jnp, change, y)
-        return jnp.where(better, y + change, y), jnp.where(better, tried, left), radius, count + 1, done
+        done = roots.lost(jnp, change, y) | rejected
+        return jnp.where(better, y + change, y), jnp.where(better & ~rejected, tried, left), radius, count + 1, done
 
     size = roots.norm(jnp, guess)
     radius = roots.FIRST_RADIUS * jnp.where(size > 0, size, 1.0)
-    y, left, *_ = jax.lax.while_loop(unfinished, step, (guess, f(guess), radius, 0, False))
+    y, left, *_ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), radius, 0, False))
     return y, left
+
+
+def _start(f: System, guess: Any) -> Any:
+    """The residual at the guess, NaN where it rejects the draw."""
+    left, rejected = f(guess)
+    return jnp.where(rejected, jnp.nan, left)
 
 
 METHODS: dict[str, Callable[[System, Any, int], tuple[Any, Any]]] = {"newton": newton, "powell": powell}

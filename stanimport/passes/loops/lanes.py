@@ -141,7 +141,7 @@ class Lanes:
         self._refuse_bounds((s.lower, s.upper), scope)
         body = substituted(s.body)
         varying = {s.name} | written(body) | loop_indices(body)
-        body = as_ranges(body, varying)
+        body = as_ranges(body, varying, self.times)
         alike, left = self._refuse_unfit(s, body, varying)
         accesses = [of_statement(t) for t in body]
         sums, private, carried = self._classify(s, body, accesses)

@@ -8,16 +8,23 @@ from stanlib.types import INT
 
 from ...middle import gprob, traversal
 from ...middle.uses import mentions
+from ..binding_times import BindingTimes
 from ..normalize import apply
 from .affine import key, linear
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def as_ranges(body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
-    """The body with calls that select a part at a varying place written as ranges of indices."""
+def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes) -> Stmts:
+    """The body with calls that select a part at a varying place written as ranges of indices, if data tell the place.
 
-    out: Stmts = traversal.rewrite(tuple(body), lambda node: as_range(node, varying))
+    The bounds of a range that depend on parameters would not tell its size.
+    """
+
+    def is_placed_by_data(node: object) -> bool:
+        return isinstance(node, gprob.Apply) and not any(map(times.is_dynamic, node.arguments[1:]))
+
+    out: Stmts = traversal.rewrite(tuple(body), lambda node: as_range(node, varying) if is_placed_by_data(node) else node)
     return out
 
 

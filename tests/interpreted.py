@@ -12,11 +12,23 @@ import jax
 Values = Sequence[Any]
 
 
-def traced(f: Callable[[Any], Any], argument: Any) -> Any:
-    """f(argument), traced as under jit."""
-    program, shape = jax.make_jaxpr(f, return_shape=True)(argument)
-    out = _run(program, jax.tree.leaves(argument))
-    return jax.tree.unflatten(jax.tree.structure(shape), out)
+def traced(f: Callable[[Any], Any], argument: Any = None) -> Any:
+    """f(argument), traced as under jit; without an argument the function that computes it, which traces f once."""
+    if argument is None:
+        return _Program(f)
+    return _Program(f)(argument)
+
+
+class _Program:
+    def __init__(self, f: Callable[[Any], Any]):
+        self.f, self.made = f, None
+
+    def __call__(self, argument: Any) -> Any:
+        if self.made is None:
+            self.made = jax.make_jaxpr(self.f, return_shape=True)(argument)
+        program, shape = self.made
+        out = _run(program, jax.tree.leaves(argument))
+        return jax.tree.unflatten(jax.tree.structure(shape), out)
 
 
 def _run(program: Any, arguments: Values) -> list[Any]:

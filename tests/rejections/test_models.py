@@ -1,0 +1,80 @@
+"""What Stan throws for in a model as a whole: domains of parameters, empty observations, rejections by data alone."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from densities import module_log_density
+
+import stanimport
+from stanlib.errors import StanDomainError, StanReject
+
+BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+DOMAINS = {  # parameters whose domain depends on others: a program, where it has a density, where Stan throws
+    "lower and upper": ("real a; real<lower=a, upper=1> b;", "b ~ normal(0, 1);", {"a": 0.0, "b": 0.5}, {"a": 2.0}),
+    "equal bounds": ("real a; real<lower=a, upper=1> b;", "b ~ normal(0, 1);", {"a": 0.0, "b": 0.5}, {"a": 1.0}),
+    "no prior": ("real a; real<lower=1, upper=a> b;", "", {"a": 2.0, "b": 1.5}, {"a": 0.5}),
+    "one of several": ("vector[2] a; vector<lower=a, upper=1>[2] b;", "b ~ normal(0, 1);",
+                       {"a": [0.0, 0.2], "b": [0.5, 0.6]}, {"a": [0.0, 1.2]}),
+    "multiplier": ("real a; vector<multiplier=a>[2] b;", "b ~ normal(0, 1);", {"a": 1.0, "b": [0.5, 1.0]}, {"a": -1.0}),
+    "multiplier of 0": ("real a; real<offset=1, multiplier=a> b;", "", {"a": 1.0, "b": 0.5}, {"a": 0.0}),
+}  # fmt: skip
+
+
+def log_density(program, backend, draw, **data):
+    module = stanimport.loads(program, backend=backend)
+    values = {k: np.asarray(v, float) for k, v in draw.items()}
+    return float(module_log_density(module, module.transformed_data(**data), values, backend))
+
+
+@BOTH
+@pytest.mark.parametrize("name", DOMAINS)
+def test_an_empty_domain_of_a_parameter_rejects_the_draw(name, backend, x64, torch_double):
+    parameters, statements, good, change = DOMAINS[name]
+    program = f"parameters {{ {parameters} }} model {{ {statements} }}"
+    assert math.isfinite(log_density(program, backend, good))
+    assert log_density(program, backend, {**good, **change}) == -math.inf
+
+
+@BOTH
+def test_an_empty_domain_by_data_alone_is_an_error_that_names_the_parameter(backend):
+    program = "data { real u; } parameters { real a;\n  real<lower=2, upper=u> b; } model { b ~ normal(0, 1); }"
+    with pytest.raises(StanDomainError, match=r"b: the lower bound 2.* must be less than the upper bound 1.*line"):
+        log_density(program, backend, {"a": 0.0, "b": 1.5}, u=1.0)
+
+
+@BOTH
+@pytest.mark.parametrize("term", ["target += normal_lpdf(y | 0, a);", "y ~ normal(0, a);",
+                                  "for (n in 1:N) k += 1; target += normal_lupdf(y | 0, a);"])  # fmt: skip
+def test_stan_looks_at_the_scale_of_no_observations(term, backend, x64, torch_double):
+    stanli = pytest.importorskip("stanli")
+    program = f"data {{ int N; vector[N] y; }} parameters {{ real a; }} model {{ int k = 0; {term} }}"
+    model = stanli.Model(stan_code=program, data={"N": 0, "y": []})
+    assert model.log_prob_grad(np.array([1.0]))[0] == 0
+    with pytest.raises(RuntimeError):
+        model.log_prob_grad(np.array([-1.0]))
+    assert log_density(program, backend, {"a": 1.0}, N=0, y=[]) == 0
+    assert log_density(program, backend, {"a": -1.0}, N=0, y=[]) == -math.inf
+
+
+@BOTH
+def test_a_rejection_by_data_alone_is_an_error_that_names_the_line(backend, x64, torch_double):
+    program = (
+        "data { int N; } parameters { real a; } model {\n  a ~ normal(0, 1);\n"
+        '  if (N < 3) reject("N is ", N);\n}'
+    )
+    assert math.isfinite(log_density(program, backend, {"a": 1.0}, N=3))
+    with pytest.raises(StanReject, match="N is 2.*line 3, column 14"):
+        log_density(program, backend, {"a": 1.0}, N=2)
+
+
+@BOTH
+def test_a_rejection_that_parameters_decide_rejects_the_draw(backend, x64, torch_double):
+    program = (
+        "data { int N; } parameters { real a; } model {\n  a ~ normal(0, 1);\n"
+        '  if (a > 0) { if (N < 3) reject("N is ", N, " and a is ", a); }\n}'
+    )
+    assert log_density(program, backend, {"a": 1.0}, N=2) == -math.inf
+    assert math.isfinite(log_density(program, backend, {"a": 1.0}, N=3))
+    assert math.isfinite(log_density(program, backend, {"a": -1.0}, N=2))
