@@ -89,8 +89,6 @@ class _Effects:
             return gprob.Observe(s.span, self.names.site(self._name(s.value)), s.distribution, s.value)
         if isinstance(s, typed.Increment):
             return self._increment(s)
-        if isinstance(s, gprob.Message) and s.kind != "print":
-            return replace(s, site=self.names.site(f"{s.kind}__{s.span.line}"))
         return s
 
     def _increment(self, s: typed.Increment) -> gprob.Stmt:

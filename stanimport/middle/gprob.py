@@ -505,11 +505,10 @@ class Bind(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Message(Stmt):
-    """`print`, `reject` or `fatal_error` with its items; a rejection in a model is a factor under `site`."""
+    """`print`, `reject` or `fatal_error` with its items."""
 
     kind: str
     items: tuple[Union[str, Expr], ...]
-    site: str = ""
 
 
 # --- programs --------------------------------------------------------------------------------------------------------

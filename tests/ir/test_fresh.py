@@ -57,11 +57,11 @@ def test_a_loop_variable_may_be_called_as_a_helper(x64, name):
     assert density(program, dict(N=5, w=w, y=y), {"b": b}, "comprehensive") == pytest.approx(expected)
 
 
-def test_rejections_on_one_line_are_sites_of_their_own(x64):
+def test_rejections_on_one_line_make_no_sites(x64):
     program = """parameters { real x; } model {
     if (x < 0) reject("negative"); if (x > 9) reject("large");
     x ~ normal(0, 1); }"""
-    assert len(set(sites(program, {}, {"x": 1.0}))) == 3
+    assert sites(program, {}, {"x": 1.0}) == ["x"]
     for x, reached in ((1.0, True), (-1.0, False), (10.0, False)):
         assert np.isfinite(density(program, {}, {"x": x})) == reached
 
