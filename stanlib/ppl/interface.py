@@ -117,14 +117,11 @@ class Sites(Protocol):
     def message(self, *parts: Any) -> None:
         """`print`."""
 
-    def reject(self, *parts: Any) -> float:
-        """`reject`: what it adds to the target."""
+    def reject(self, *parts: Any) -> None:
+        """`reject`."""
 
     def fatal_error(self, *parts: Any) -> Any:
         """`fatal_error`."""
-
-    def poison(self, value: Any, lp: Any) -> Any:
-        """What a function that may reject returns: NaN where it has."""
 
     def random(self) -> Any:
         """A source of random numbers."""

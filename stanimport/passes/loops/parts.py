@@ -21,10 +21,11 @@ def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes
     The bounds of a range that depend on parameters would not tell its size.
     """
 
-    def is_placed_by_data(node: object) -> bool:
-        return isinstance(node, gprob.Apply) and not any(map(times.is_dynamic, node.arguments[1:]))
+    def change(node: object) -> object:
+        of_parameters = isinstance(node, gprob.Apply) and any(map(times.is_dynamic, node.arguments[1:]))
+        return node if of_parameters else as_range(node, varying)
 
-    out: Stmts = traversal.rewrite(tuple(body), lambda node: as_range(node, varying) if is_placed_by_data(node) else node)
+    out: Stmts = traversal.rewrite(tuple(body), change)
     return out
 
 
