@@ -11,7 +11,7 @@ from typing import Any
 
 from . import networks, program
 
-ABI_VERSION = 3  # raised whenever code generated before would no longer run
+ABI_VERSION = 4  # raised whenever code generated before would no longer run
 
 Program, Variable = program.Program, program.Variable
 
