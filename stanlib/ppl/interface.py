@@ -133,9 +133,6 @@ class Lanes(Protocol):
     def lanes(self, lower: Any, upper: Any, most: int | None = None, dense: bool = False) -> Iterator[Any]:
         """Enter a loop, whose index stands for all iterations."""
 
-    def padded(self, x: Any, lower: Any, upper: Any, fill: float) -> Any:
-        """`x[lower:upper]` of a length that differs between iterations, filled up to the longest."""
-
     def alike(self, *numbers: Any) -> Iterator[None]:
         """One round for each choice of the numbers that decide shapes."""
 
