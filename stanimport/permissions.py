@@ -39,7 +39,7 @@ def _is_own(module: str, own: str) -> bool:
 
 def _is_installed(package: str) -> bool:
     """Whether a top-level package is that of an installed distribution; finding it imports nothing."""
-    from . import installed
+    from stanlib import installed
 
     try:
         spec = importlib.util.find_spec(package)

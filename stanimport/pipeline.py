@@ -12,8 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from stanlib import extensions
+from stanlib.registry import Function
 from stanlib.types import Type
 
+from . import files
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
@@ -21,7 +24,7 @@ from .frontend.parser import parse
 from .includes import Includes
 from .ir.fresh import Fresh
 from .ir.phases import Phase
-from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, typed
+from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, traversal, typed
 from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, lanes, sinking, unfolding
@@ -87,7 +90,8 @@ _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets
 class Translation:
     """A translated program: the Python module, its readable text, the warnings, the files that it includes.
 
-    `seen` are the places where includes were looked for, with the digest of what was there, empty for nothing.
+    `seen` are the places where includes were looked for, and the files of other packages' functions, with the digest
+    of what was there, empty for nothing.
     """
 
     tree: python_ast.Module
@@ -220,10 +224,20 @@ def translate(
     checked, diagnostics, includes = analyse(source, include_paths, strict)
     names = Fresh()
     with _deep():
-        compiled = compile_program(checked, options, names)
-        tree = module.build(specialised(compiled, options, names), names, source, name, options)
-    seen = tuple((str(path), state) for path, state in includes.seen.items())
+        made = specialised(compile_program(checked, options, names), options, names)
+        tree = module.build(made, names, source, name, options)
+    places = includes.seen | {path: files.state(path) for path in extensions.origins(_called(made))}
+    seen = tuple((str(path), state) for path, state in places.items())
     return Translation(tree, tuple(diagnostics.warnings), tuple(includes.files), seen)
+
+
+def _called(made: specialise.Specialised) -> Iterator[Function]:
+    """The functions of the library that a program calls, densities in laws too."""
+    for _, body in made.bodies():
+        for node in traversal.walk(body.statements):
+            f = node.function if isinstance(node, gprob.Apply) else getattr(node, "lpdf", None)
+            if isinstance(f, Function):
+                yield f
 
 
 class _Room:

@@ -57,7 +57,7 @@ def _is_trusted(path: Path, content: bytes, settings: Settings) -> bool:
     """Whether a translation, which is code, is that of an installed distribution, or the user trusts its folder."""
     if any(path.resolve().is_relative_to(folder.resolve()) for folder in settings.trusted_folders):
         return True
-    from . import installed  # only where there is such a file
+    from stanlib import installed  # only where there is such a file
 
     return installed.holds(path, content)
 

@@ -18,7 +18,7 @@ from functools import cache, cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
-from . import signatures
+from . import extensions, signatures
 from .arrays import differs_between_lanes, namespace
 from .domains import Domain, guard
 from .lanes import frames
@@ -160,11 +160,12 @@ def add(function: Function) -> Function:
 
 @lru_cache(maxsize=1)
 def load() -> None:
-    """Import every module that defines library functions or distributions."""
+    """Import every module that defines library functions or distributions, those of other packages too."""
     for package in ("functions", "distributions"):
         parent = importlib.import_module(f"stanlib.{package}")
         for module in pkgutil.iter_modules(parent.__path__):
             importlib.import_module(f"stanlib.{package}.{module.name}")
+    extensions.load(lambda: [f.name for f in SYMBOLS.values()])
 
 
 Candidate = tuple[Function, signatures.Overload]
@@ -194,9 +195,15 @@ def names(include_removed: bool = True) -> Iterable[str]:
 
 
 def by_symbol(symbol: str) -> Function:
-    """The record that generated code calls by this name."""
+    """The record that generated code calls by this name.
+
+    Raises:
+        ImportError: for one that no installed package has.
+    """
     if symbol not in SYMBOLS:
         load()
+    if symbol not in SYMBOLS:
+        raise ImportError(f"no installed package has the Stan function {symbol}, with which the program was translated")
     return SYMBOLS[symbol]
 
 

@@ -25,16 +25,14 @@ ALLOWED = {
         "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle", "stanimport.passes",
     },
     "stanimport.pipeline": {
-        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
+        "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
         "stanimport.frontend", "stanimport.middle", "stanimport.passes", "stanimport.targets",
     },
     "stanimport.ownership": set(),
-    "stanimport.installed": set(),
-    "stanimport.permissions": {"stanimport.installed"},
+    "stanimport.permissions": {"stanlib"},
     "stanimport.cache": {"stanimport.settings", "stanimport.files", "stanimport.errors", "stanimport.ownership"},
     "stanimport.shipped": {
         "stanlib", "stanimport.settings", "stanimport.files", "stanimport.cache", "stanimport.trees",
-        "stanimport.installed",
     },
     "stanimport.loading": {
         "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings", "stanimport.source",

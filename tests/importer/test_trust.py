@@ -18,10 +18,11 @@ import types
 import pytest
 
 import stanimport
-from stanimport import cache, installed, loading, ownership, permissions, settings, shipped
+from stanimport import cache, loading, ownership, permissions, settings, shipped
 from stanimport.__main__ import main
 from stanimport.compile import compile_package
 from stanimport.errors import StanWarning
+from stanlib import installed
 from stanlib.networks import StanNetworkError
 
 PROGRAM = "parameters { real x; }\nmodel { x ~ normal(0, 1); }\n"
