@@ -150,6 +150,7 @@ class Lanes:
         changing = loop_indices(body) | written(body)
         graph = build(accesses, s.name, changing, private, [isinstance(t, (gprob.Assign, gprob.Declare)) for t in body])
         inside = scope.inside(s.name, private)
+        lasting = [n for n in written_in_order(body) if n in private - declared(body)]  # read after the loop
         made: list[gprob.Stmt] = []
         for group in graph.groups():
             statements = [body[i] for i in group]
@@ -157,7 +158,7 @@ class Lanes:
                 if alike or left:
                     raise Refused("a recurrence over values of different shapes")
                 others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
-                parts = self._recurrence(s, statements, inside, private, carried, sums, others)
+                parts = self._recurrence(s, statements, inside, private, carried, sums, others.union(lasting))
                 for t in parts:
                     inside = _declaring(inside, t)
                 made += parts
@@ -166,7 +167,6 @@ class Lanes:
                     inside = _declaring(inside, t)
                 made += statements
         done = list(self._each(made, inside))
-        lasting = [n for n in written_in_order(body) if n in private - declared(body)]
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
         return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
 
