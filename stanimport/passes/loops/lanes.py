@@ -5,6 +5,7 @@ dependence run as lanes, the others as recurrences between them. What stands in 
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeGuard
@@ -72,7 +73,7 @@ class Scope:
 def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with loops as lanes and recurrences, where that can be."""
     times, sizes = around.times(body, flat=True), around.sizes_in(body)
-    return Lanes(times, sizes, around.functions.shaped_by, around.names).block(body, Scope())
+    return Lanes(times, sizes, around.functions.shaped_by, around.names, _only_inside(body)).block(body, Scope())
 
 
 class Lanes:
@@ -80,9 +81,10 @@ class Lanes:
 
     def __init__(
         self, times: BindingTimes, sizes: Mapping[str, gprob.Sized], shaped_by: Callable[[str], frozenset[int]],
-        names: Fresh,
+        names: Fresh, only_inside: Mapping[object, set[str]],
     ):  # fmt: skip
         self.times, self.sizes, self.shaped_by, self.names = times, sizes, shaped_by, names
+        self.only_inside = only_inside  # of each loop, by its place in the program: what is read nowhere else
 
     def block(self, body: Sequence[gprob.Stmt], scope: Scope) -> Stmts:
         out: list[gprob.Stmt] = []
@@ -150,7 +152,8 @@ class Lanes:
         changing = loop_indices(body) | written(body)
         graph = build(accesses, s.name, changing, private, [isinstance(t, (gprob.Assign, gprob.Declare)) for t in body])
         inside = scope.inside(s.name, private)
-        lasting = [n for n in written_in_order(body) if n in private - declared(body)]  # read after the loop
+        lasting = [n for n in written_in_order(body) if n in private - declared(body)]
+        after = set(lasting) - self.only_inside.get(s.span, set())
         made: list[gprob.Stmt] = []
         for group in graph.groups():
             statements = [body[i] for i in group]
@@ -158,7 +161,7 @@ class Lanes:
                 if alike or left:
                     raise Refused("a recurrence over values of different shapes")
                 others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
-                parts = self._recurrence(s, statements, inside, private, carried, sums, others.union(lasting))
+                parts = self._recurrence(s, statements, inside, private, carried, sums, others | after)
                 for t in parts:
                     inside = _declaring(inside, t)
                 made += parts
@@ -316,6 +319,27 @@ def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
     if not any(t in varying or not isinstance(t, str) for t in length.terms):
         return ()
     return [count_of(r)]
+
+
+def _only_inside(body: Stmts) -> dict[object, set[str]]:
+    """Of each loop, by its place in the program, the variables that are read inside of it alone.
+
+    Nothing is known of bodies that neither return nor add to the target: their variables are what they make.
+    """
+    found: dict[object, set[str]] = {}
+    if not any(isinstance(s, (gprob.Return, gprob.Observe, gprob.Factor, gprob.Sample)) for s in walk_statements(body)):
+        return found
+    total = _reads(body)
+    for s in walk_statements(body):
+        if isinstance(s, gprob.For):
+            inside = {n for n, count in _reads((s,)).items() if count == total[n]}
+            found[s.span] = inside & found.get(s.span, inside)
+    return found
+
+
+def _reads(body: Stmts) -> Counter[str]:
+    """How often each variable is read, or recorded."""
+    return Counter(n.name for n in traversal.walk(body) if isinstance(n, (gprob.Var, gprob.Deterministic)))
 
 
 def _only_adds(body: Stmts) -> bool:
