@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
 
 from ..ir.fresh import Fresh, stem
 from . import gprob, traversal, typed
+from .gprob import is_density
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -112,13 +112,6 @@ class _Effects:
         if variable in self.parameters:
             return f"{self.parameters[variable]}__prior"
         return "density__term" if variable is None else f"{stem(variable)}__density"
-
-
-def is_density(node: Any) -> TypeGuard[gprob.Apply]:
-    """Whether an expression is a log density of the library."""
-    if not isinstance(node, gprob.Apply) or node.function.distribution is None:
-        return False
-    return node.function.name.endswith(("_lpdf", "_lpmf"))
 
 
 def map_statements(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Union
+from typing import Any, TypeGuard, Union
 
 from stanlib.registry import Function
 from stanlib.types import INT, Type
@@ -211,6 +211,11 @@ class Distribution:
     lcdf: Union[Function, str, None] = None
     lccdf: Union[Function, str, None] = None
     on_domain: bool = False
+
+    @property
+    def is_half(self) -> bool:
+        """Whether the domain leaves one half of a symmetric law, so that no function need normalise it."""
+        return self.on_domain and self.lcdf is None and self.lccdf is None
 
 
 # --- statements ------------------------------------------------------------------------------------------------------
@@ -587,3 +592,10 @@ class Program:
 
 def int_const(value: int, span: Span) -> Const:
     return Const(INT, span, value)
+
+
+def is_density(node: Any) -> TypeGuard[Apply]:
+    """Whether an expression is a log density of the library."""
+    if not isinstance(node, Apply) or node.function.distribution is None:
+        return False
+    return node.function.name.endswith(("_lpdf", "_lpmf"))

@@ -160,11 +160,6 @@ def _truncated(
     return replace(cut, lcdf=registry.by_symbol(names[0]), lccdf=registry.by_symbol(names[1]))
 
 
-def is_half(d: gprob.Distribution) -> bool:
-    """Whether the domain leaves one half of a symmetric law, so that no function need normalise it."""
-    return d.on_domain and d.lcdf is None and d.lccdf is None
-
-
 def _is_centre(record: Record, d: gprob.Distribution, bound: Bound) -> bool:
     centre = record.symmetric_about
     if isinstance(centre, str):

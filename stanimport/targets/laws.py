@@ -7,7 +7,6 @@ from stanlib.registry import Function
 
 from ..ir.fresh import stem
 from ..middle import gprob
-from ..middle.priors import is_half
 from .asty import Builder
 from .expressions import Expressions
 
@@ -17,7 +16,7 @@ def distribution(expr: Expressions, d: gprob.Distribution, b: Builder) -> ast.ex
     made = b.call(f"dist.{d.family}", *arguments)
     if d.lower is None and d.upper is None:
         return made
-    if is_half(d):
+    if d.is_half:
         return b.call("ppl.half", made, *truncation_bounds(expr, d, b))
     function = "ppl.restrict" if d.on_domain else "ppl.truncate"
     return b.call(function, made, log_normalizer(expr, d, b), *truncation_bounds(expr, d, b))

@@ -6,7 +6,7 @@ import ast
 from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
 
 from ..middle import gprob, traversal
-from ..middle.comprehensive import is_density
+from ..middle.gprob import is_density
 from . import bounds, laws
 from .asty import Builder
 from .context import Context
