@@ -705,7 +705,11 @@ def p_tuple_item(context: Any, base: ast.Expression, number: Token) -> ast.Tuple
 
 
 @rule("primary : primary LBRACKET indices RBRACKET")
-def p_indexed(base: ast.Expression, left: Token, indices: list[Any], right: Token) -> ast.Indexed:
+def p_indexed(
+    context: Any, base: ast.Expression, left: Token, indices: list[Any], right: Token
+) -> ast.Indexed:
+    if isinstance(base, ast.Postfix):
+        context.removed("indices behind a transpose have been removed from Stan", left.span, "write (x')[i]")
     at = [i if i is not None else ast.RangeIndex(None, None, _span(left, right)) for i in indices]
     return ast.Indexed(base, tuple(at), _span(base, right))
 

@@ -93,22 +93,23 @@ _BOUNDS = {"lower": FINITE, "upper": FINITE}
 
 
 @stan_function(
-    "vector linspaced_vector(int n, real lower, real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)], sizes=("n",)
+    "vector linspaced_vector(int n, data real lower, data real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
+    sizes=("n",),
 )
 def linspaced_vector(xp, n, lower, upper):
     return _linspaced(xp, "linspaced_vector", n, lower, upper)
 
 
 @stan_function(
-    "row_vector linspaced_row_vector(int n, real lower, real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
-    sizes=("n",),
+    "row_vector linspaced_row_vector(int n, data real lower, data real upper)", domains=_BOUNDS,
+    examples=[(5, -1.0, 1.0)], sizes=("n",),
 )
 def linspaced_row_vector(xp, n, lower, upper):
     return _linspaced(xp, "linspaced_row_vector", n, lower, upper)
 
 
 @stan_function(
-    "array[] real linspaced_array(int n, real lower, real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
+    "array[] real linspaced_array(int n, data real lower, data real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
     sizes=("n",),
 )
 def linspaced_array(xp, n, lower, upper):

@@ -14,7 +14,7 @@ import numpy as np
 from ..arrays import namespace
 from ..errors import StanDomainError
 from . import laplace, roots
-from .calculus_host import Lift, plain
+from .calculus_host import Lift, plain, records
 from .laplace import Model, Search
 
 
@@ -119,6 +119,7 @@ class _Tensors:
         return found - self.torch.linalg.solve(factor, lacking)
 
     def marginal(self, search: Search) -> Any:
+        recorded = records(self.lift.xp, self.arguments, (self.covariance,))
         with self.torch.enable_grad():
             theta = self.mode(search)
             fixed = theta.detach()
@@ -126,7 +127,8 @@ class _Tensors:
             half = a @ self.covariance @ a / 2  # theta' K^-1 theta / 2, whose derivative in K has the other sign
             sign, log_det = self.torch.linalg.slogdet(self.factor(theta))
             height = self.value(fixed) + half - 2 * half.detach()
-            return self.torch.where(sign > 0, height - log_det / 2, np.nan)
+            out = self.torch.where(sign > 0, height - log_det / 2, np.nan)
+        return out if recorded else out.detach()
 
     def latent(self, search: Search) -> tuple[Any, Any]:
         with self.torch.enable_grad():

@@ -21,11 +21,15 @@ FUNCTIONS = """
   real power(real x, real xc, real k) { return x ^ k; }
   real old_power(real x, real xc, array[] real k, data array[] real r, data array[] int i) { return x ^ k[1]; }
   real part(array[] real y, int first, int last, real k) { return k * sum(y); }
+  real noisy(vector theta, data vector y, real s) { return normal_lpdf(y | theta, s); }
+  matrix spread(real k, data real one) { return [[k * one]]; }
   vector twice(vector phi, vector theta, data array[] real r, data array[] int i) { return 2 * theta + phi; }
 """
 TOLERANCES = "1e-9, 1e-9, 100000"
 _ODE = {f"ode_{m}": f"ode_{m}(decay, y0, 0, {{1.0}}, k)[1, 1]" for m in ("rk45", "ckrk", "adams", "bdf")}
 _ODE |= {f"{f}_tol": f"{f}_tol(decay, y0, 0, {{1.0}}, {TOLERANCES}, k)[1, 1]" for f in _ODE}
+_ADJOINT = "1e-9, [1e-9]', 1e-9, [1e-9]', 1e-9, 1e-9, 100000, 100, 1, 2, 2"
+_ODE["ode_adjoint_tol_ctl"] = f"ode_adjoint_tol_ctl(decay, y0, 0, {{1.0}}, {_ADJOINT}, k)[1, 1]"
 _OLD_ODE = {f: f"{f}(old_decay, {{2.0}}, 0, {{1.0}}, {{k}}, nr, ni)[1, 1]" for f in (
     "integrate_ode", "integrate_ode_rk45", "integrate_ode_adams", "integrate_ode_bdf")}  # fmt: skip
 _ROOTS = {f: f"{f}(root, y0, k)[1]" for f in ("solve_newton", "solve_powell")}
@@ -36,6 +40,10 @@ _QUADRATURE = {f"integrate_1d_{m}": f"integrate_1d_{m}(power, 0, 1, k)" for m in
 _QUADRATURE |= {f"{f}_tol": f"{f}_tol(power, 0, 1, 1e-9, 1e-9, 15, k)" for f in _QUADRATURE}
 _QUADRATURE["integrate_1d"] = "integrate_1d(old_power, 0, 1, {k}, nr, ni)"
 _SUMS = {f: f"{f}(part, xs, 1, k)" for f in ("reduce_sum", "reduce_sum_static")}
+_LAPLACE = "(noisy, (y0, 1.0), 1, spread, (k, 1.0)"
+_OPTIONS = "([0.1]', 1e-10, 500, 1, 1000, 1)"
+_MARGINALS = {"laplace_marginal": f"laplace_marginal{_LAPLACE})"}
+_MARGINALS["laplace_marginal_tol"] = f"laplace_marginal_tol{_LAPLACE}, {_OPTIONS})"
 CALLS = {
     **{f: (call, lambda k: 2 * np.exp(-k)) for f, call in (_ODE | _OLD_ODE).items()},
     "dae": ("dae(residual, y0, -k * y0, 0, {1.0}, k)[1, 1]", lambda k: 2 * np.exp(-k)),
@@ -43,6 +51,8 @@ CALLS = {
     **{f: (call, np.sqrt) for f, call in _ROOTS.items()},
     **{f: (call, lambda k: 1 / (k + 1)) for f, call in _QUADRATURE.items()},
     **{f: (call, lambda k: 6 * k) for f, call in _SUMS.items()},
+    # of a normal likelihood Laplace's approximation is exact: y ~ normal(0, sqrt(k + 1))
+    **{f: (call, lambda k: -np.log(2 * np.pi * (k + 1)) / 2 - 2 / (k + 1)) for f, call in _MARGINALS.items()},
     "map_rect": ("sum(map_rect(twice, [k]', {[k]', [1]'}, xr, xi))", lambda k: 4 * k + 2),
 }
 PROGRAM = """functions {{ {functions}
@@ -79,8 +89,8 @@ def test_higher_order(name, backend):
         np.testing.assert_allclose(got[context], wanted, rtol=1e-5, err_msg=context)
 
 
-# Tried with their solvers alone so far: the stiff solver's controls, and the embedded Laplace approximation.
-ELSEWHERE = ("ode_adjoint_tol_ctl", "laplace_", "generate_laplace_options")
+# Tried by themselves so far: Laplace's approximation with the library's likelihoods, and its random numbers.
+ELSEWHERE = ("laplace_latent_", "laplace_marginal_", "laplace_options_from", "generate_laplace_options")
 
 
 def test_every_record_is_tried_in_contexts():

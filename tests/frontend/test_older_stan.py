@@ -103,3 +103,13 @@ REFUSED = {
 def test_what_no_stanc_accepts_is_refused(text):
     with pytest.raises(stanimport.StanError, match=REFUSED[text]):
         stanimport.check("p.stan", source=program(text))
+
+
+def test_indices_behind_a_transpose_are_older_stan():
+    """Today's grammar, that of 2.35 too, has no index there."""
+    program = "parameters { vector[2] x; } model { target += x'[2]; }"
+    with pytest.raises(stanimport.StanSyntaxError, match="indices behind a transpose"):
+        stanimport.check("m.stan", source=program, strict=True)
+    with pytest.warns(stanimport.errors.StanDeprecationWarning, match="indices behind a transpose"):
+        stanimport.loads(program)
+    assert stanimport.check("m.stan", source=program.replace("x'[2]", "(x')[2]"), strict=True) == []

@@ -78,3 +78,12 @@ def test_a_rejection_that_parameters_decide_rejects_the_draw(backend, x64, torch
     assert log_density(program, backend, {"a": 1.0}, N=2) == -math.inf
     assert math.isfinite(log_density(program, backend, {"a": 1.0}, N=3))
     assert math.isfinite(log_density(program, backend, {"a": -1.0}, N=2))
+
+
+@pytest.mark.parametrize("name", ["linspaced_vector", "linspaced_row_vector", "linspaced_array"])
+def test_ends_of_evenly_spaced_numbers_are_data(name):
+    """As stanc has it: their sizes are, and derivatives of the ends are not computed."""
+    program = "transformed data {{ real u = 2; }} parameters {{ real a; }} model {{ target += sum({}(3, 0, {})); }}"
+    stanimport.loads(program.format(name, "u"))
+    with pytest.raises(stanimport.StanSemanticError, match="argument 3 must be data"):
+        stanimport.loads(program.format(name, "a"))
