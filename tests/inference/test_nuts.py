@@ -295,3 +295,42 @@ def test_random_numbers():
 def _bits(seed, count):
     with double_precision():
         return uniforms.bits(np.uint64(seed), count)[1]
+
+
+CALIBRATION = {
+    "normal": ("""
+data { int N; vector[N] y; } parameters { real mu; real<lower=0> sigma; }
+model { mu ~ normal(0, 2); sigma ~ gamma(3, 2); y ~ normal(mu, sigma); }
+""", lambda rng: (lambda mu, sigma: ({"mu": mu, "sigma": sigma}, {"N": 8, "y": rng.normal(mu, sigma, size=8)}))(
+        rng.normal(0, 2), rng.gamma(3, 1 / 2))),
+    "logistic": ("""
+data { int N; matrix[N, 2] x; array[N] int y; } parameters { vector[2] beta; }
+model { beta ~ normal(0, 1.5); y ~ bernoulli_logit(x * beta); }
+""", lambda rng: (lambda beta, x: ({"beta[1]": beta[0], "beta[2]": beta[1]},
+                                   {"N": 15, "x": x, "y": rng.binomial(1, 1 / (1 + np.exp(-x @ beta)))}))(
+        rng.normal(0, 1.5, size=2), rng.normal(size=(15, 2)))),
+    "simplex": ("""
+data { array[3] int counts; } parameters { simplex[3] p; }
+model { p ~ dirichlet([1, 2, 3]'); counts ~ multinomial(p); }
+""", lambda rng: (lambda p: ({"p[1]": p[0], "p[2]": p[1]}, {"counts": rng.multinomial(12, p)}))(
+        rng.dirichlet([1, 2, 3]))),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CALIBRATION)
+def test_calibration_by_simulation(name):
+    """The rank of what data were simulated from among independent draws of its posterior is uniform.
+
+    Source: Talts, Betancourt, Simpson, Vehtari and Gelman (2018), "Validating Bayesian Inference Algorithms with
+    Simulation-Based Calibration", arXiv:1804.06788.
+    """
+    (program, simulate), rng, count = CALIBRATION[name], np.random.default_rng(8), 300
+    truths, data = zip(*(simulate(rng) for _ in range(count)))
+    options = {"chains": 1, "iter_warmup": 300, "iter_sampling": 1980, "thin": 20}
+    fits = stanimport.sample_many(stanimport.loads(program), data, seed=5, sampling=options)
+    for parameter in truths[0]:
+        column = list(fits[0].column_names).index(parameter)
+        ranks = [(f.draws()[:, 0, column] < t[parameter]).sum() for f, t in zip(fits, truths)]
+        observed = np.histogram(ranks, bins=np.arange(11) * 10)[0]
+        assert stats.chisquare(observed).pvalue > 1e-3, (parameter, observed)
