@@ -40,7 +40,7 @@ class Batched:
             stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             self.program = Program(jax.vmap(function), *stacked) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
-            self.shapes = {}
+            self.shapes, self.batch = {}, 0
 
     @classmethod
     def ready(cls, program: Program, shapes: dict[str, Any], batch: int) -> "Batched":

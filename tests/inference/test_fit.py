@@ -47,7 +47,8 @@ def test_sampler_results(beta_fit):
     assert beta_fit.step_size.shape == (2,) and beta_fit.metric.shape == (2, 1)
     assert beta_fit.divergences.tolist() == [0, 0] and beta_fit.max_treedepths.tolist() == [0, 0]
     depth, leaps = beta_fit.stats["treedepth__"], beta_fit.stats["n_leapfrog__"]
-    assert (leaps < 2.0**depth).all() and (leaps >= 2.0 ** (depth - 1)).all()
+    # a last subtree that turns before it is complete counts for the steps alone
+    assert (leaps < 2.0 ** (depth + 1)).all() and (leaps >= 2.0**depth - 1).all()
 
 
 def test_unknown_variables_are_suggested(beta_fit):
