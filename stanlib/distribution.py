@@ -207,7 +207,7 @@ class Distribution:
     def check_parameters(self, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for known parameters of the density outside their domain."""
         for i, name, domain in self._density_checks:
-            if is_of_data((arguments[i],)):
+            if i < len(arguments) and is_of_data((arguments[i],)):
                 domain.check(namespace(()), f"{self.name}_{self.density}", name, arguments[i])
 
     def guard_parameters(self, arguments: Sequence[Any]) -> None:

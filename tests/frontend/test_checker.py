@@ -69,6 +69,7 @@ REFUSED = {
     "model { tuple(int, real) t; t.3 = 1; }": (1, "no item 3"),
     "model { vector[2] a; real b; (a[1], a[2]) = (1, 2); }": (1, "assigned to twice"),
     "model { real x; x = x ? 1 : 2; }": (1, "?: is not defined"),
+    "functions { real f(real x) { return x; } } model { target += (f, 1); }": (1, "a tuple can't hold a function"),
     "model { real generated; }": (1, "reserved word"),
     "model { real x__; }": (1, "reserved"),
 }  # fmt: skip

@@ -94,3 +94,10 @@ def test_data_beside_tensors():
         assert float(lpdf(y, 1.5, tau, 0.4, 0.7).detach()) == pytest.approx(lpdf(1.0, 1.5, 0.2, 0.4, 0.7), rel=1e-12)
         with pytest.raises(StanDomainError, match="y is 1.0, but must be greater than the non-decision time 2.0"):
             lpdf(y, 1.5, 10 * tau.detach(), 0.4, 0.7)
+
+
+def test_parameters_are_checked_without_the_optional_ones():
+    law = distribution.get("wiener")
+    law.check_parameters((1.5, 0.2, 0.4, 0.7))
+    with pytest.raises(StanDomainError, match="beta is 1.4"):
+        law.check_parameters((1.5, 0.2, 1.4, 0.7))

@@ -232,6 +232,9 @@ def _row_vector(c: Context, e: ast.RowVectorLiteral) -> Typed:
 
 def _tuple(c: Context, e: ast.TupleLiteral) -> Typed:
     items = [expression(c, i) for i in e.items]
+    for item in items:
+        if isinstance(item.type, Function):
+            c.fail("a tuple can't hold a function", item.span)
     made = tuple(i.expr for i in items)
     return Typed(gprob.MakeTuple(Tuple(tuple(i.type for i in items)), e.span, made), tuple(i.level for i in items))
 

@@ -154,6 +154,8 @@ class Lanes:
         inside = scope.inside(s.name, private)
         lasting = [n for n in written_in_order(body) if n in private - declared(body)]
         after = set(lasting) - self.only_inside.get(s.span, set())
+        if alike and after:
+            raise Refused("the last value of a variable, where groups of iterations run one after the other")
         made: list[gprob.Stmt] = []
         for group in graph.groups():
             statements = [body[i] for i in group]

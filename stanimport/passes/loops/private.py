@@ -1,6 +1,7 @@
 """Variables that every iteration writes before it reads them: each can have its own. And sums over iterations."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from ...middle import gprob, traversal
 from ...middle.uses import mentions, walk_statements
 from ..normalize import apply
 from .accesses import Access, of_statement, reads, step_indices
-from .affine import key, linear
+from .affine import key
 
 Stmts = Sequence[gprob.Stmt]
 Sizes = Mapping[str, gprob.Sized]
@@ -172,7 +173,7 @@ def _own(s: gprob.Stmt) -> list[Access]:
 
 
 def substituted(body: Stmts) -> tuple[gprob.Stmt, ...]:
-    """The body with integer variables that only stand for a linear expression replaced by it."""
+    """The body with integer variables that only stand for an expression of what does not change replaced by it."""
     values = _definitions(body)
     if not values:
         return tuple(body)
@@ -187,25 +188,25 @@ def substituted(body: Stmts) -> tuple[gprob.Stmt, ...]:
 
 
 def _definitions(body: Stmts) -> dict[str, gprob.Expr]:
-    """Integers that are declared and set once, side by side, from loop indices and constants."""
-    assigned: dict[str, int] = {}
+    """Integers that are set once and read behind that alone, from loop indices, constants and what does not change."""
+    assigned: Counter[str] = Counter()
     for s in walk_statements(body):
-        for a in _own(s):
-            if a.writes:
-                assigned[a.name] = assigned.get(a.name, 0) + 1
+        if not (isinstance(s, gprob.Declare) and s.value is None):
+            assigned.update(a.name for a in _own(s) if a.writes)
+    read = Counter(_names_read(body))
     out: dict[str, gprob.Expr] = {}
     for block in _blocks(body):
-        for s in block:
+        for k, s in enumerate(block):
             name, value = _defined(s)
-            if name is None or value is None or value.type != INT:
+            if name is None or value is None or value.type != INT or assigned[name] != 1:
                 continue
-            declared_here = isinstance(s, gprob.Declare) or any(
-                isinstance(d, gprob.Declare) and d.name == name and d.value is None for d in block
-            )
-            once = assigned[name] == (1 if isinstance(s, gprob.Declare) else 2)
-            if declared_here and once and _is_linear(value, assigned, out):
+            if _is_fixed(value, assigned, out) and _names_read(block[k + 1 :]).count(name) == read[name]:
                 out[name] = traversal.rewrite(value, lambda n: out.get(n.name, n) if isinstance(n, gprob.Var) else n)
     return out
+
+
+def _names_read(body: Stmts) -> list[str]:
+    return [n.name for n in traversal.walk(tuple(body)) if isinstance(n, gprob.Var)]
 
 
 def _blocks(body: Stmts) -> list[Stmts]:
@@ -223,7 +224,13 @@ def _defined(s: gprob.Stmt) -> tuple[str | None, gprob.Expr | None]:
     return None, None
 
 
-def _is_linear(value: gprob.Expr, assigned: Mapping[str, int], known: Mapping[str, gprob.Expr]) -> bool:
-    """Whether a value is made of constants and variables that don't change in the body."""
-    form = linear(value)
-    return all(isinstance(t, str) and (t not in assigned or t in known) for t in form.terms)
+def _is_fixed(e: gprob.Expr, assigned: Mapping[str, int], known: Mapping[str, gprob.Expr]) -> bool:
+    """Whether a value is made of constants, variables that don't change in the body, and their elements."""
+    if isinstance(e, gprob.Var):
+        return e.name not in assigned or e.name in known
+    if isinstance(e, gprob.Index):
+        values = [i.value for i in e.indices if isinstance(i, gprob.Single)]
+        return len(values) == len(e.indices) and all(_is_fixed(x, assigned, known) for x in (e.base, *values))
+    if isinstance(e, gprob.Apply) and e.function.name in ("add", "subtract", "multiply", "minus"):
+        return all(_is_fixed(a, assigned, known) for a in e.arguments)
+    return isinstance(e, gprob.Const)
