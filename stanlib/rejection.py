@@ -39,6 +39,10 @@ class Rejections:
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
 
+    def note(self, bad: Any, error: Error) -> None:
+        """A condition that was met."""
+        self.found.append((bad, error))
+
     def take(self) -> Any:
         """Whether any condition held, as one truth value; None if there was none. They are forgotten."""
         flags, self.found = [any_of(bad) for bad, _ in self.found], []
@@ -124,7 +128,7 @@ def refuse(bad: Any, error: Error) -> None:
     """
     found = _current.get()
     if found is not None and found.of_lanes:
-        found.found.append((bad, error))
+        found.note(bad, error)
         return
     bad = _where_masked(bad)
     if is_of_data((bad,)):
@@ -138,7 +142,7 @@ def refuse(bad: Any, error: Error) -> None:
     elif found is None or found.scope != tracing():
         raise StanRuntimeError("a condition that rejects draws is met in lifted code of which nobody collects them")
     else:
-        found.found.append((bad, error))
+        found.note(bad, error)
 
 
 def refuse_here(error: Error) -> None:
@@ -149,7 +153,7 @@ def refuse_here(error: Error) -> None:
     """
     found = _current.get()
     if found is not None and found.decided and not found.raising and not _explaining.get():
-        found.found.append((True, error))
+        found.note(True, error)
     else:
         refuse(True, error)
 
