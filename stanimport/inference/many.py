@@ -60,10 +60,11 @@ def sample_many(
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
-        >>> data_sets = [{"flips": 4, "heads": heads} for heads in ([1, 1, 1, 1], [0, 0, 1, 0], [1, 7, 0, 0])]
+        >>> heads = [1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0], [1, 7, 0, 0, 0, 0]
+        >>> data_sets = [{"flips": 6, "heads": h} for h in heads]
         >>> fits = stanimport.sample_many(coin, data_sets, seed=1, sampling={"chains": 2})
         >>> [round(float(fit.stan_variable("bias").mean()), 1) if fit else type(fit.error).__name__ for fit in fits]
-        [0.8, 0.4, 'StanDataError']
+        [0.8, 0.3, 'StanDataError']
     """
     translated = module_of(module)
     first = new_seed() if seed is None else int(seed)
