@@ -1,7 +1,9 @@
 """What is known of a program's own functions wherever they are called: the one answer for all passes and targets."""
 from __future__ import annotations
 
-from ..middle import gprob
+from stanlib.types import INT
+
+from ..middle import gprob, traversal
 from .call_graph import closure
 from .effects import effectful_functions
 from .loops import shapes
@@ -34,6 +36,27 @@ class Functions:
             self._shaped[key] = frozenset()  # while a recursive function is looked at
             self._shaped[key] = shapes.deciding(self.by_key[key], self.shaped_by)
         return self._shaped[key]
+
+    def unrolled_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that must be alike where calls run at once: of a function that calls itself
+        also the integers, which tell how often.
+        """
+        if key in self.networks or not self._is_recursive(key):
+            return self.shaped_by(key)
+        return self.shaped_by(key) | {i for i, p in enumerate(self.by_key[key].parameters) if p.type == INT}
+
+    def _is_recursive(self, key: str) -> bool:
+        """Whether a function may call itself, through others too."""
+        seen: set[str] = set()
+        waiting = [key]
+        while waiting:
+            body = self.by_key[waiting.pop()].body
+            called = {n.function for n in traversal.walk(body) if isinstance(n, gprob.CallUser)} & self.by_key.keys()
+            if key in called:
+                return True
+            waiting += called - seen
+            seen |= called
+        return False
 
 
 def _draws(node: object) -> bool:

@@ -73,7 +73,7 @@ class Scope:
 def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with loops as lanes and recurrences, where that can be."""
     times, sizes = around.times(body, flat=True), around.sizes_in(body)
-    return Lanes(times, sizes, around.functions.shaped_by, around.names, _only_inside(body)).block(body, Scope())
+    return Lanes(times, sizes, around.functions.unrolled_by, around.names, _only_inside(body)).block(body, Scope())
 
 
 class Lanes:
