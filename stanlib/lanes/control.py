@@ -155,7 +155,8 @@ def merge(condition: Any, then: Any, otherwise: Any) -> Any:
     if holds is not None and type(condition) is Lanes and any(_is_part(v, frame) for v in (then, otherwise)):
         return _joined(operand(condition, Frame(frame.axes)), then, otherwise, frame)
     values = [operand(v, Frame(frame.axes)) for v in (condition, then, otherwise)]
-    return combine(_where, *same_rank(*values))
+    made = combine(_where, *same_rank(*values))
+    return made if made.axes else made.data
 
 
 def _is_part(value: Any, frame: Frame) -> bool:
