@@ -43,6 +43,9 @@ WITHOUT = frozenset(
     }
 )
 
+# Stan cuts their series short: the log of P(0 | 0.4, 0.5, 2) is -0.82253 for -0.82418, the closed form
+INEXACT = frozenset({"beta_neg_binomial_cdf", "beta_neg_binomial_lcdf", "beta_neg_binomial_lccdf"})
+
 
 @cache
 def functions() -> tuple[registry.Function, ...]:
@@ -52,7 +55,7 @@ def functions() -> tuple[registry.Function, ...]:
 
 
 def _callable(f: registry.Function) -> bool:
-    if f.raw or f.random or f.removed or f.effect or not f.built or not f.examples or f.name in WITHOUT:
+    if f.raw or f.random or f.removed or f.effect or not f.built or not f.examples or f.name in WITHOUT | INEXACT:
         return False
     return not f.name.endswith(("_lupdf", "_lupmf", "_lp")) and not f.name.startswith("operator")
 

@@ -271,7 +271,10 @@ def loop(place: Place) -> Lines:
         other = place.having(lambda v: v.kind == INT and v.static and 1 <= v.low and v.high <= n)
         if other:
             text = f"{first}:{c.pick(other[::-1]).name}"
-    return [f"for ({index} in {text}) {{", *indented(body(inner, 3, 80)), "}"]
+    head = f"for ({index} in {text}) {{"
+    if first > n:  # stanli 0.24 computes densities in a loop that never runs, but not behind `break`
+        head = both(head, f"{head} if ({first} > {n}) break;")
+    return [head, *indented(body(inner, 3, 80)), "}"]
 
 
 def loop_over_items(place: Place) -> Lines:
