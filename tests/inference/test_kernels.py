@@ -1,0 +1,49 @@
+"""One kernel of a whole sampler: only of operations that were tried, in a process that they could end."""
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import kernel_programs
+import pytest
+
+from stanimport.inference import kernels, programs
+
+HERE = Path(__file__).parent
+FEW = "exp lgamma bits products reductions windows gathers padding branches scan gradient".split()
+
+
+def tried(*names):
+    places = [str(HERE.parents[1]), str(HERE), os.environ.get("PYTHONPATH", "")]
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(places)}
+    made = subprocess.run(
+        [sys.executable, "-W", "ignore", str(HERE / "kernel_programs.py"), *names], capture_output=True, text=True,
+        env=env,
+    )  # fmt: skip
+    lines = made.stdout.splitlines()
+    assert made.returncode == 0 and lines[-1] == "ended", (lines[-1:], made.stderr[-500:])
+    return [line for line in lines if line.startswith("wrong")]
+
+
+def test_one_kernel_computes_the_same():
+    assert tried(*FEW) == []
+
+
+@pytest.mark.slow
+def test_every_operation_that_is_taken():
+    assert tried() == []
+    with jax.enable_x64(True):
+        used = set().union(*(kernels.operations(kernel_programs.marked_text(n)[0]) for n in kernel_programs.PROGRAMS))
+    assert kernels._SUPPORTED == used
+
+
+@pytest.mark.parametrize(
+    "function", (lambda x: x.at[jnp.argmax(x)].add(1.0), jnp.sort, lambda x: jnp.linalg.cholesky(jnp.outer(x, x)))
+)
+def test_other_operations_are_left_to_xla(function):
+    lowered = programs.Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
+    assert "xla_cpu_small_call" not in lowered.as_text()
