@@ -17,21 +17,22 @@ from stanlib.registry import Function
 from stanlib.types import Type
 
 from . import files
+from .emit import module
+from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
 from .frontend.parser import parse
 from .includes import Includes
+from .ir import gprob, printer, traversal, typed
 from .ir.fresh import Fresh
 from .ir.phases import Phase
-from .middle import comprehensive, generative, gprob, guides, mixed, networks, printer, traversal, typed
 from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, lanes, sinking, unfolding
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
+from .schemes import comprehensive, generative, guides, mixed, networks
 from .source import Source
-from .targets import module
-from .targets.module import Options
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
@@ -145,7 +146,7 @@ def compile_program(
 def _verified(program: gprob.Program, made_by: str, phase: Phase) -> gprob.Program:
     """The program, after a test of what holds in its phase where tests ask for that."""
     if os.environ.get("STANIMPORT_VERIFY"):
-        from .middle import verify  # users never need it
+        from .ir import verify  # users never need it
 
         with verify.naming(made_by):
             verify.program(program, phase)
@@ -156,7 +157,7 @@ def _verified_body(
     body: tuple[gprob.Stmt, ...], made_by: Pass, given: Mapping[str, Type], functions: Mapping[str, gprob.FunDef]
 ) -> tuple[gprob.Stmt, ...]:
     if os.environ.get("STANIMPORT_VERIFY"):
-        from .middle import verify
+        from .ir import verify
 
         with verify.naming(made_by.name):
             verify.body(body, made_by.gives, given, functions)

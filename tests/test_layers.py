@@ -1,4 +1,4 @@
-"""The direction of imports: stanimport on stanlib, never back; frontend and targets meet only in middle."""
+"""The direction of imports: stanimport on stanlib, never back; frontend and emission meet only in ir."""
 from __future__ import annotations
 
 import ast
@@ -18,15 +18,15 @@ ALLOWED = {
     "stanimport.trees": set(),
     "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
     "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
-    "stanimport.middle": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
-    "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle"},
-    "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle"},
-    "stanimport.targets": {
-        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.middle", "stanimport.passes",
+    "stanimport.schemes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.emit": {
+        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.passes",
     },
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
-        "stanimport.frontend", "stanimport.middle", "stanimport.passes", "stanimport.targets",
+        "stanimport.frontend", "stanimport.schemes", "stanimport.passes", "stanimport.emit",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},

@@ -13,9 +13,9 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ..middle import gprob, traversal
-from ..middle.gprob import Loop
-from ..middle.uses import assigned, walk_statements
+from ..ir import gprob, traversal
+from ..ir.gprob import Loop
+from ..ir.uses import assigned, walk_statements
 
 Stmts = Sequence[gprob.Stmt]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 
 
 def closure(

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from stanlib.types import INT
 
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 from .call_graph import closure
 from .effects import effectful_functions
 from .loops import shapes

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from stanlib.types import INT, VOID, Type
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..middle import gprob, traversal
-from ..middle.uses import walk_statements
+from ..ir.uses import walk_statements
 from ..source import Span
 from .binding_times import BindingTimes, Loop, escapes_dynamically
 from .normalize import apply

@@ -10,8 +10,8 @@ from typing import Any
 
 from stanlib.types import INT, VOID, Type
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..middle import gprob, traversal
 from .call_graph import closure
 from .normalize import map_blocks, unsized
 

@@ -12,9 +12,9 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import MATRIX
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh, stem
-from ..middle import gprob, traversal
-from ..middle.uses import walk_statements
+from ..ir.uses import walk_statements
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -7,8 +7,8 @@ from dataclasses import replace
 from stanlib import registry
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
+from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..middle import gprob
 
 Stmts = tuple[gprob.Stmt, ...]
 

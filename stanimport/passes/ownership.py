@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..middle import gprob, traversal
-from ..middle.uses import names_in, reads, walk_statements, writes
+from ..ir import gprob, traversal
+from ..ir.uses import names_in, reads, walk_statements, writes
 from .binding_times import BindingTimes
 
 _KEEPING = (gprob.Observe, gprob.Factor, gprob.Sample, gprob.Param, gprob.Deterministic)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from stanlib import variadic
 from stanlib.types import is_discrete
 
-from ..middle import gprob
+from ..ir import gprob
 
 IsDynamic = Callable[[object], bool]
 Flags = tuple[bool, ...]

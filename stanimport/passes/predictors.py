@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from stanlib.types import INT, REAL, ROW_VECTOR, VECTOR
 
-from ..middle import gprob, traversal
-from ..middle.uses import mentions, walk_statements
+from ..ir import gprob, traversal
+from ..ir.uses import mentions, walk_statements
 from .binding_times import BindingTimes
 from .surroundings import Surroundings
 

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..middle import gprob, traversal
-from ..middle.uses import assigned, mentions, written
+from ..ir.uses import assigned, mentions, written
 from . import ownership
 from .binding_times import BindingTimes
 from .callees import Functions

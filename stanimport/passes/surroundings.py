@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from stanlib.types import VOID, Type
 
+from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..middle import gprob
-from ..middle.uses import walk_statements
+from ..ir.uses import walk_statements
 from .binding_times import BindingTimes, analyse
 from .callees import Functions
 

@@ -12,8 +12,8 @@ from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh, stem
-from ..middle import gprob, traversal
 from ..source import Span
 from .call_graph import closure
 from .normalize import apply, map_blocks

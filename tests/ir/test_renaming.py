@@ -16,9 +16,9 @@ import renaming
 
 import stanimport
 from stanimport import pipeline
+from stanimport.emit.names import RESERVED
 from stanimport.inference.points import LogProb
 from stanimport.source import Source
-from stanimport.targets.names import RESERVED
 
 ROOT = pathlib.Path(__file__).parents[2]
 DEEPSTAN = {"multimodal", "vae", "mlp"}

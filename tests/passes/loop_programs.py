@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from stanimport import pipeline
+from stanimport.ir import printer
 from stanimport.ir.fresh import Fresh
-from stanimport.middle import printer
 from stanimport.passes.loops import PASSES
 from stanimport.source import Source
 

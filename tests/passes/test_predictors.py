@@ -8,8 +8,8 @@ import pytest
 from numpyro.infer.util import log_density
 
 from stanimport import pipeline
+from stanimport.ir import printer
 from stanimport.ir.fresh import Fresh
-from stanimport.middle import printer
 from stanimport.source import Source
 
 DATA = "data { int N; vector[N] x; array[N] real w; array[N] int k; array[N] int<lower=1, upper=3> g; vector[N] y; }"

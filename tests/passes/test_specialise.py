@@ -4,8 +4,8 @@ from __future__ import annotations
 import pytest
 
 from stanimport import pipeline
+from stanimport.ir import gprob, printer, traversal
 from stanimport.ir.fresh import Fresh, stem
-from stanimport.middle import gprob, printer, traversal
 from stanimport.passes.binding_times import walk_statements
 from stanimport.source import Source
 

@@ -70,7 +70,7 @@ def test_signatures_are_told_apart():
 
 def called_by_generated_code():
     """The names behind `ppl.` in what the targets write."""
-    text = "\n".join(p.read_text() for p in sorted((ROOT / "stanimport/targets").glob("*.py")))
+    text = "\n".join(p.read_text() for p in sorted((ROOT / "stanimport/emit").glob("*.py")))
     names = set(re.findall(r"[\"']ppl\.(\w+)", text))
     assert {"cond", "observe", "at"} <= names
     return names | {"reject", "fatal_error"}  # by the kind of a message

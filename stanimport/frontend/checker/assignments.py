@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Union
 from stanlib import registry
 from stanlib.types import Level, Tuple, Type, is_scalar, join_levels, level_for
 
-from ...middle import gprob
+from ...ir import gprob
 from .. import ast
 from .basics import promote, unknown, verify_identifier
 from .context import Context, Typed

@@ -5,7 +5,7 @@ from typing import NoReturn
 
 from stanlib.types import COMPLEX, REAL, Array, Tuple, Type, array
 
-from ...middle import gprob
+from ...ir import gprob
 from .. import ast
 from .context import Context, Typed
 

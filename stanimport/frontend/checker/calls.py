@@ -12,7 +12,7 @@ from typing import NoReturn
 from stanlib import overloads, registry
 from stanlib.types import VOID, Function, Level, Parameter, Type, any_level, is_discrete, level_for
 
-from ...middle import gprob
+from ...ir import gprob
 from ...source import Span
 from .. import ast
 from . import explain, higher_order, legacy

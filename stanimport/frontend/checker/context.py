@@ -8,8 +8,8 @@ from stanlib.overloads import Given
 from stanlib.types import Level, Type
 
 from ...errors import Diagnostic, Diagnostics
+from ...ir import gprob
 from ...ir.fresh import Fresh
-from ...middle import gprob
 from ...source import Span
 from .scopes import Functions, Place, Scope
 

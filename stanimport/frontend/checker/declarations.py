@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_complex, is_scalar
 
-from ...middle import gprob, traversal
+from ...ir import gprob, traversal
 from ...source import Span
 from .. import ast
 from . import explain

@@ -30,7 +30,7 @@ from stanlib.types import (
     unwind,
 )  # fmt: skip
 
-from ...middle import gprob
+from ...ir import gprob
 from ...source import Span
 from .. import ast
 from . import calls, explain

@@ -7,8 +7,8 @@ from __future__ import annotations
 from stanlib import registry, variadic
 from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 
+from ...ir import gprob, typed
 from ...ir.fresh import Fresh
-from ...middle import gprob, typed
 from .. import ast
 from . import declarations, legacy
 from .basics import verify_identifier

@@ -23,7 +23,7 @@ from stanlib.types import (
 )  # fmt: skip
 
 from ...errors import InternalError
-from ...middle import gprob, traversal
+from ...ir import gprob, traversal
 from ...source import Span
 from .. import ast
 from . import explain

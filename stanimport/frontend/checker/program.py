@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ...errors import Diagnostics, StanSemanticError
-from ...middle import gprob, typed
+from ...ir import gprob, typed
 from .. import ast
 from . import functions, higher_order
 from .context import CheckError, Context

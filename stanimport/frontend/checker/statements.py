@@ -22,7 +22,7 @@ from stanlib.types import (
 )  # fmt: skip
 
 from ...errors import nearest
-from ...middle import gprob, typed
+from ...ir import gprob, typed
 from ...source import Span
 from .. import ast
 from . import basics, calls, declarations, explain, higher_order, legacy

@@ -5,7 +5,7 @@ Source: Stan User's Guide, "Stan's pedantic mode".
 from __future__ import annotations
 
 from ...errors import Diagnostic
-from ...middle import typed
+from ...ir import typed
 from . import assigned, declarations, densities, priors, statements
 from .dependence import analyse
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ...errors import Diagnostic
-from ...middle import gprob, traversal
+from ...ir import gprob, traversal
 from .dependence import Facts
 
 _BLOCKS = ("transformed data", "transformed parameters", "model", "generated quantities")

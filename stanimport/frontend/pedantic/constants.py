@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from stanlib import constraints
 
-from ...middle import gprob
+from ...ir import gprob
 
 # A bound: absent, known, or (True) an expression whose value is not known.
 Bound = float | bool | None

@@ -8,7 +8,7 @@ from stanlib import distribution
 from stanlib.supports import Interval, Region
 
 from ...errors import Diagnostic
-from ...middle import gprob, traversal, typed
+from ...ir import gprob, traversal, typed
 from ...source import Span
 from .constants import bounds_of, number
 from .dependence import Facts

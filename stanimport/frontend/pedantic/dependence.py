@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...middle import gprob, traversal, typed
+from ...ir import gprob, traversal, typed
 from ...source import Span
 
 Names = frozenset[str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ...errors import Diagnostic
-from ...middle import gprob, traversal, typed
+from ...ir import gprob, traversal, typed
 from ...source import Span
 from .constants import number
 from .dependence import Branching, Facts, Run

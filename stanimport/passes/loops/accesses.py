@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...middle import gprob, traversal
+from ...ir import gprob, traversal
 from .affine import Linear, linear
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from stanlib.registry import Function
 
-from ...middle import gprob, traversal
+from ...ir import gprob, traversal
 
 
 @dataclass(frozen=True)

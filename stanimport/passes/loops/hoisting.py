@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from stanlib.types import INT, REAL, Tuple, array, dimensions, unwind
 
+from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
-from ...middle import gprob, traversal
-from ...middle.uses import mentions
+from ...ir.uses import mentions
 from .affine import key
 from .private import as_sum, summands
 

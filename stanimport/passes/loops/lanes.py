@@ -12,9 +12,9 @@ from typing import TypeGuard
 
 from stanlib.types import INT, Tuple, scalar_of, unwind
 
+from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
-from ...middle import gprob, traversal
-from ...middle.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
+from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
 from ..binding_times import BindingTimes, deciding_arguments
 from ..surroundings import Surroundings
 from . import recurrences

@@ -6,8 +6,8 @@ from typing import Any
 
 from stanlib.types import INT
 
-from ...middle import gprob, traversal
-from ...middle.uses import mentions
+from ...ir import gprob, traversal
+from ...ir.uses import mentions
 from ..binding_times import BindingTimes
 from ..normalize import apply
 from .affine import key, linear

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from stanlib.types import INT, is_scalar
 
-from ...middle import gprob, traversal
-from ...middle.uses import mentions, walk_statements
+from ...ir import gprob, traversal
+from ...ir.uses import mentions, walk_statements
 from ..normalize import apply
 from .accesses import Access, of_statement, reads, step_indices
 from .affine import key

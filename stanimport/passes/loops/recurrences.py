@@ -12,9 +12,9 @@ from typing import Any
 
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
 
+from ...ir import gprob, traversal
 from ...ir.fresh import Fresh, stem
-from ...middle import gprob, traversal
-from ...middle.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
+from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
 from ..normalize import apply
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...middle import gprob, traversal
-from ...middle.uses import walk_statements
+from ...ir import gprob, traversal
+from ...ir.uses import walk_statements
 
 
 def deciding(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> frozenset[int]:

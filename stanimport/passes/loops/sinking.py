@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ...middle import gprob, traversal
-from ...middle.uses import mentions, written
+from ...ir import gprob, traversal
+from ...ir.uses import mentions, written
 from ..surroundings import Surroundings
 from .accesses import of_statement
 from .private import is_private

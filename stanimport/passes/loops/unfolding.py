@@ -14,9 +14,9 @@ from typing import Any, TypeGuard
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
+from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
-from ...middle import gprob, traversal
-from ...middle.uses import declared, loop_indices, mentions, written
+from ...ir.uses import declared, loop_indices, mentions, written
 from ..normalize import apply
 from ..surroundings import Surroundings
 from .accesses import step_indices

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from stanimport import pipeline
+from stanimport.ir import gprob, traversal, verify
 from stanimport.ir.fresh import Fresh
 from stanimport.ir.phases import Phase
-from stanimport.middle import gprob, traversal, verify
 from stanimport.source import Source
 from stanlib.types import INT, REAL, VECTOR
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from stanlib.backend import ABI_VERSION
 from stanlib.types import dimensions
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..middle import gprob, traversal
 from ..passes.specialise import Specialised
 from ..source import Source
 from . import bounds

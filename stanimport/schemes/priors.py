@@ -15,8 +15,8 @@ from stanlib.registry import Function
 from stanlib.supports import INTERVALS
 from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
-from . import gprob
-from .uses import mentions
+from ..ir import gprob
+from ..ir.uses import mentions
 
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None

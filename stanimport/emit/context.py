@@ -5,9 +5,9 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..middle import gprob, traversal
-from ..middle.uses import assigned, defines, walk_statements
+from ..ir.uses import assigned, defines, walk_statements
 from ..passes.binding_times import Nest
 from ..passes.ownership import Ownership
 from .asty import Builder

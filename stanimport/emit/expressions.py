@@ -11,8 +11,8 @@ from stanlib.registry import Function
 from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
-from ..middle import gprob, traversal
-from ..middle.uses import mentions
+from ..ir import gprob, traversal
+from ..ir.uses import mentions
 from ..passes.binding_times import BindingTimes
 from .asty import Builder
 from .names import Names

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
-from . import comprehensive, gprob, traversal, typed
+from ..ir.uses import mentions
+from . import comprehensive
 from .dependence import arrange, dynamic_names
 from .priors import NoPrior, prior, subject
-from .uses import mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 MOST_FAILURES = 100  # after which the laws that are left stay observations, which is always right

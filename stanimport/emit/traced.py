@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..errors import Diagnostic, StanSemanticError
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 
 
 def refuse_samples(s: gprob.If) -> None:

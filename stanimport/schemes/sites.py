@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from stanlib.types import is_scalar
 
-from . import gprob
+from ..ir import gprob
 
 
 def root(e: gprob.Expr) -> str | None:

@@ -5,8 +5,8 @@ import ast
 
 from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
 
-from ..middle import gprob, traversal
-from ..middle.gprob import is_density
+from ..ir import gprob, traversal
+from ..ir.gprob import is_density
 from . import bounds, laws
 from .asty import Builder
 from .context import Context

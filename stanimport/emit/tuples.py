@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from stanlib.types import array
 
-from ..middle import gprob
+from ..ir import gprob
 
 
 def in_array(sized: gprob.Sized, item: gprob.Sized, dims: int) -> gprob.Sized:

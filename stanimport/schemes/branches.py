@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from stanlib.types import INT
 
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from . import gprob, traversal
 from .priors import subject
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -12,9 +12,9 @@ from typing import Any
 from stanlib import registry
 from stanlib.types import INT, REAL, Tuple, Type, array, scalar_of, unwind
 
-from ..ir.phases import Phase
 from ..source import Span
 from . import gprob, traversal
+from .phases import Phase
 
 Stmts = tuple[gprob.Stmt, ...]
 _FIRST, _LAST = min(Phase), max(Phase)

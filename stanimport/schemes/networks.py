@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..errors import Diagnostic, StanSemanticError, nearest
-from . import gprob, traversal, typed
+from ..ir import gprob, traversal, typed
 
 _STATIC_BLOCKS = ("transformed data",)
 

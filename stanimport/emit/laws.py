@@ -5,8 +5,8 @@ import ast
 
 from stanlib.registry import Function
 
+from ..ir import gprob
 from ..ir.fresh import stem
-from ..middle import gprob
 from .asty import Builder
 from .expressions import Expressions
 

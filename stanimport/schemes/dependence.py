@@ -5,8 +5,8 @@ import heapq
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from . import gprob, traversal
-from .uses import counts, reads, walk_statements, writes
+from ..ir import gprob, traversal
+from ..ir.uses import counts, reads, walk_statements, writes
 
 Edges = list[set[int]]
 

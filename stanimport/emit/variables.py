@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from stanlib.types import COMPLEX, INT, Tuple, Type, is_scalar, scalar_of, unwind
 
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 from .asty import Builder
 from .context import Context
 from .tuples import in_array

@@ -5,7 +5,7 @@ import ast
 from functools import partial
 from itertools import islice
 
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 from ..passes.control import always_returns
 from .asty import Builder
 from .context import Context

@@ -9,13 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import Diagnostic, StanSemanticError
+from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
-from . import comprehensive, gprob, traversal, typed
+from ..ir.uses import mentions
+from . import comprehensive
 from .branches import lift
 from .comprehensive import map_statements
 from .dependence import arrange, dynamic_names
 from .priors import NoPrior, prior, subject
-from .uses import mentions
 
 Stmts = tuple[gprob.Stmt, ...]
 

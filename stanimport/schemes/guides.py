@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ..errors import Diagnostic, StanSemanticError
+from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
-from . import gprob, traversal, typed
+from ..ir.uses import names_in
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
-from .uses import names_in
 
 Stmts = tuple[gprob.Stmt, ...]
 

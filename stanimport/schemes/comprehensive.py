@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
-from . import gprob, traversal, typed
-from .gprob import is_density
+from ..ir.gprob import is_density
 from .sites import root
 
 Stmts = tuple[gprob.Stmt, ...]

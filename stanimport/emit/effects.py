@@ -14,9 +14,9 @@ from typing import Any, Protocol
 from stanlib.registry import Function
 from stanlib.types import REAL, is_scalar
 
+from ..ir import gprob
 from ..ir.fresh import Fresh
-from ..middle import gprob
-from ..middle.uses import walk_statements
+from ..ir.uses import walk_statements
 from . import laws
 from .asty import Builder
 from .expressions import Expressions

@@ -5,9 +5,9 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from ..ir import gprob, traversal
 from ..ir.fresh import is_helper, stem
-from ..middle import gprob, traversal
-from ..middle.uses import counts, reads, writes
+from ..ir.uses import counts, reads, writes
 
 # What generated code refers to by itself.
 RESERVED = frozenset(

@@ -5,7 +5,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..middle import gprob, traversal
+from ..ir import gprob, traversal
 from .asty import Builder
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import ast
 
-from ..middle import gprob
-from ..middle.uses import written
+from ..ir import gprob
+from ..ir.uses import written
 from . import loops
 from .asty import Builder
 from .context import Context

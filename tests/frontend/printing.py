@@ -1,4 +1,4 @@
-"""Stan text of a syntax tree, in one canonical layout: parsing it gives the same tree again.
+"""Stan text of a syntax tree, in one canonical layout: parsing it must give the same tree again.
 
 Comments are not kept, included files are in place, deprecated forms are written in today's syntax, and numbers and
 parentheses stay as they were written.
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import ast
+from stanimport.frontend import ast
 
 _INDENT = "  "
 _PLAIN = ("bounds", "offset_multiplier")  # constraints that are no types

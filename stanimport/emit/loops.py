@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import ast
 
-from ..middle import gprob
-from ..middle.uses import assigned
+from ..ir import gprob
+from ..ir.uses import assigned
 from ..passes.binding_times import Nest
 from .asty import Builder
 from .context import Context

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 
-from ..middle import gprob
+from ..ir import gprob
 from . import branches, lanes, loops, sites, variables
 from .asty import Builder
 from .context import Context, Emit
