@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 from .arrays import is_of_data, named
+from .arrays.base import Namespace
 from .errors import StanDomainError, StanIndexError
 from .rejection import is_noted, refuse
 
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
 
-def known(xp: ModuleType, x: Any) -> Any:
+def known(xp: Namespace, x: Any) -> Any:
     """x as a NumPy array if its components are known, else None; JAX would trace what is asked of its own arrays."""
     return named("numpy").asarray(x) if xp.is_concrete(x) else None
 
 
-def same_shape(xp: ModuleType, function: str, a: Any, b: Any) -> None:
+def same_shape(xp: Namespace, function: str, a: Any, b: Any) -> None:
     """Two containers whose components go together one by one."""
     if xp.shape(a) != xp.shape(b):
         raise StanIndexError(f"{function}: sizes {_shown(xp, a)} and {_shown(xp, b)} must match")
@@ -32,7 +32,7 @@ def elementwise(body: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a body that works component by component: its arguments are scalars or of one shape."""
 
     @functools.wraps(body)
-    def checked(xp: ModuleType, *args: Any) -> Any:
+    def checked(xp: Namespace, *args: Any) -> Any:
         shapes = {xp.shape(a): a for a in args}
         shapes.pop((), None)
         if len(shapes) > 1:
@@ -46,7 +46,7 @@ def of_reals(body: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a body whose arguments are all taken as reals: integers become reals first."""
 
     @functools.wraps(body)
-    def converted(xp: ModuleType, *args: Any) -> Any:
+    def converted(xp: Namespace, *args: Any) -> Any:
         return body(xp, *xp.reals(args))
 
     return elementwise(converted)
@@ -58,12 +58,12 @@ def same_size(function: str, what: str, m: int, other: str, n: int) -> None:
         raise StanIndexError(f"{function}: {what} ({m}) and {other} ({n}) must match in size")
 
 
-def nonempty(xp: ModuleType, function: str, x: Any) -> None:
+def nonempty(xp: Namespace, function: str, x: Any) -> None:
     if 0 in xp.shape(x):
         raise StanIndexError(f"{function}: the argument has size 0, but must have a non-zero size")
 
 
-def square(xp: ModuleType, function: str, m: Any) -> int:
+def square(xp: Namespace, function: str, m: Any) -> int:
     """The number of rows of a matrix, which must be its number of columns too."""
     rows, cols = xp.shape(m)
     same_size(function, "rows of the matrix", rows, "its columns", cols)
@@ -78,7 +78,7 @@ def size(function: str, name: str, n: Any) -> int:
     return n
 
 
-def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> Any:
+def index(xp: Namespace, function: str, i: Any, n: int, what: str = "") -> Any:
     """An index from 1 to n; one that depends on parameters, and rejects the draw, moved into the range."""
 
     def error() -> StanIndexError:
@@ -89,7 +89,7 @@ def index(xp: ModuleType, function: str, i: Any, n: int, what: str = "") -> Any:
     return i if is_of_data((i,)) or not n else xp.minimum(xp.maximum(i, 1), n)
 
 
-def symmetric(xp: ModuleType, function: str, m: Any) -> int:
+def symmetric(xp: Namespace, function: str, m: Any) -> int:
     """The size of a square matrix, which must be symmetric."""
     n = square(xp, function, m)
     if n > 1:
@@ -99,12 +99,12 @@ def symmetric(xp: ModuleType, function: str, m: Any) -> int:
     return n
 
 
-def asymmetric(xp: ModuleType, m: Any) -> Any:
+def asymmetric(xp: Namespace, m: Any) -> Any:
     """Where a square matrix is not symmetric, NaN included."""
     return ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
 
 
-def _asymmetry(xp: ModuleType, function: str, m: Any) -> StanDomainError:
+def _asymmetry(xp: Namespace, function: str, m: Any) -> StanDomainError:
     m = xp.known(m)
     if m is None:
         return StanDomainError(f"{function}: the matrix is not symmetric")
@@ -114,12 +114,12 @@ def _asymmetry(xp: ModuleType, function: str, m: Any) -> StanDomainError:
     )
 
 
-def positive_definite(xp: ModuleType, function: str, factor: Any) -> None:
+def positive_definite(xp: Namespace, function: str, factor: Any) -> None:
     """The Cholesky factor of a matrix that must be positive definite has no NaN on its diagonal."""
     error = StanDomainError(f"{function}: the matrix is not positive definite")
     refuse(xp.isnan(xp.diagonal(factor)), lambda: error)
 
 
-def _shown(xp: ModuleType, x: Any) -> str:
+def _shown(xp: Namespace, x: Any) -> str:
     shape = xp.shape(x)
     return str(shape[0]) if len(shape) == 1 else "(" + ", ".join(map(str, shape)) + ")"

@@ -9,6 +9,7 @@
         examples=[(0.3, 0.1, 2.0)],
     )
     class normal:
+        @staticmethod
         def lpdf(xp, y, mu, sigma): ...   # and lcdf, lccdf, cdf, rng where Stan has them
 
 The methods return one term per observation, from arguments that broadcast against each other. Outside the support the
@@ -27,11 +28,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from types import ModuleType
 from typing import Any
 
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
+from .arrays.base import Namespace
 from .domains import Domain, guard, outside
 from .errors import StanDomainError, StanIndexError
 from .registry import Function
@@ -50,7 +51,7 @@ class Native:
     """
 
     name: str
-    arguments: tuple[str, ...]
+    arguments: tuple[str | Callable[..., Any], ...]
     numpyro: str | None = ""
     pyro: str | None = ""
     keywords: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +95,14 @@ class Distribution:
     circular: bool = False
     regions: Mapping[str, Region] = field(default_factory=dict)
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """A method by its name, for the methods of other records: `normal.lpdf(xp, y, mu, sigma)`."""
+        methods = self.__dict__.get("methods", {})
+        if name not in methods:
+            raise AttributeError(name)
+        method: Callable[..., Any] = methods[name]
+        return method
+
     @property
     def density(self) -> str:
         return "lpmf" if "lpmf" in self.methods else "lpdf"
@@ -126,7 +135,7 @@ class Distribution:
         most = [max(dimensions(o.types[i]) for o in overloads if i < len(o.types)) for i in range(len(self.dims))]
         return tuple(m - d for m, d in zip(most, self.dims))
 
-    def shapes(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def shapes(self, xp: Namespace, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shape to which the parameters of all observations broadcast, and that of one observation.
 
         Where the parameters don't tell the size of an observation (lkj_corr), it is 1.
@@ -179,7 +188,7 @@ class Distribution:
         given = (y, *guard(xp, name, parameters, checks))
         return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
 
-    def _inside(self, xp: ModuleType, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def _inside(self, xp: Namespace, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
         kept, bad = list(arguments), []
         for i, wrong, domain, error in outside(xp, f"{self.name}_{self.density}", arguments, self._density_checks):
@@ -195,7 +204,7 @@ class Distribution:
         domains = self.density_domains
         return tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
 
-    def check_sizes(self, xp: ModuleType, function: str, arguments: Sequence[Any], text: str) -> None:
+    def check_sizes(self, xp: Namespace, function: str, arguments: Sequence[Any], text: str) -> None:
         """Containers that are vectorised over must be of one size; `text` is the signature with their names.
 
         Raises:
@@ -214,7 +223,7 @@ class Distribution:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
         guard(namespace(arguments), f"{self.name}_{self.density}", arguments, self._density_checks)
 
-    def check_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
+    def check_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
         domain = self.variate.get(method)
         if domain is None or not is_of_data((y,)):
@@ -224,7 +233,7 @@ class Distribution:
         if is_of_data(domain.bounds):
             domain.check(xp, f"{self.name}_{method}", self.variate_name, y)
 
-    def refuse_variate(self, xp: ModuleType, method: str, y: Any, arguments: Sequence[Any]) -> None:
+    def refuse_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
         domain = self.variate.get(method)
         if domain is not None:
@@ -246,7 +255,7 @@ def stan_distribution(
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
     def register(cls: type) -> Distribution:
-        methods = {k: v for k, v in vars(cls).items() if callable(v) and not k.startswith("_")}
+        methods = {k: getattr(v, "__func__", v) for k, v in vars(cls).items() if callable(v) and k[0] != "_"}
         if "lpdf" in methods:
             methods |= {k: _with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
         name = signatures.name_in(texts[0]).rpartition("_")[0]
@@ -270,7 +279,7 @@ def _with_ends(method: Callable[..., Any], below: float, above: float) -> Callab
     """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
 
     @functools.wraps(method)
-    def terms(xp: ModuleType, y: Any, *arguments: Any) -> Any:
+    def terms(xp: Namespace, y: Any, *arguments: Any) -> Any:
         infinite = xp.isinf(y)
         if xp.is_concrete(infinite) and not xp.any(infinite):
             return method(xp, y, *arguments)
@@ -293,13 +302,13 @@ def _summed_function(d: Distribution, method: str) -> Function:
     name, reduction = f"{d.name}_{method}", "prod" if method == "cdf" else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
-    def body(xp: ModuleType, y: Any, *parameters: Any) -> Any:
+    def body(xp: Namespace, y: Any, *parameters: Any) -> Any:
         arguments: Sequence[Any] = parameters
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
         return numbers(name, getattr(xp, reduction)(d.methods[method](xp, y, *arguments)))
 
-    def check(xp: ModuleType, y: Any, *parameters: Any) -> None:
+    def check(xp: Namespace, y: Any, *parameters: Any) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
         d.refuse_variate(xp, method, y, parameters)
 
@@ -320,7 +329,7 @@ def numbers(function: str, values: Any) -> Any:
 def _rng_function(d: Distribution) -> Function:
     name = f"{d.name}_rng"
 
-    def body(xp: ModuleType, random: Any, *arguments: Any) -> Any:
+    def body(xp: Namespace, random: Any, *arguments: Any) -> Any:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
         return d.methods["rng"](xp, random, *arguments)
 
@@ -328,7 +337,7 @@ def _rng_function(d: Distribution) -> Function:
 
 
 def check_sizes(
-    xp: ModuleType, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
+    xp: Namespace, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
 ) -> None:
     """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 from . import supports
 from .arrays import is_of_data, named, namespace
+from .arrays.base import Namespace
 from .errors import StanDomainError
 from .rejection import is_lane_by_lane, refuse
 from .supports import Region
@@ -25,13 +25,13 @@ class Domain:
     safe: float | None = None  # a number inside, which stands in for what is outside so that gradients stay finite
     region: Region | None = None  # what a declaration can promise of it
 
-    def check(self, xp: ModuleType, function: str, argument: str, x: Any) -> None:
+    def check(self, xp: Namespace, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a value that is known is inside."""
         numpy = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
         if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
 
-    def inside(self, xp: ModuleType, x: Any) -> Any:
+    def inside(self, xp: Namespace, x: Any) -> Any:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 
@@ -50,20 +50,20 @@ class Domain:
         """Whether to test a value that depends on parameters: a number costs nothing."""
         return self.traced or not getattr(x, "shape", ())
 
-    def replaced(self, xp: ModuleType, bad: Any, x: Any) -> Any:
+    def replaced(self, xp: Namespace, bad: Any, x: Any) -> Any:
         """x with a number of the domain for what is outside, where the domain tells one."""
         if self.safe is None:
             return x
         return xp.where(bad, int(self.safe) if xp.is_integer(x) else self.safe, x)
 
 
-def or_nan(description: str, test: Callable[[ModuleType, Any], Any], safe: float | None = None) -> Domain:
+def or_nan(description: str, test: Callable[[Namespace, Any], Any], safe: float | None = None) -> Domain:
     """A domain to which NaN belongs too."""
     return Domain(description, lambda xp, x: test(xp, x) | xp.isnan(x), safe=safe)
 
 
 def guard(
-    xp: ModuleType, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
+    xp: Namespace, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
 ) -> list[Any]:
     """The arguments, once those with a domain are checked.
 
@@ -77,7 +77,7 @@ def guard(
 
 
 def outside(
-    xp: ModuleType, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
+    xp: Namespace, function: str, arguments: Sequence[Any], checks: Iterable[tuple[int, str, Domain]]
 ) -> Iterator[tuple[int, Any, Domain, Callable[[], StanDomainError]]]:
     """For every argument with a domain that depends on parameters: its position, where it is outside, and the error.
 
@@ -94,7 +94,7 @@ def outside(
             yield i, ~domain.inside(xp, x), domain, partial(domain.error, function, name, x)
 
 
-def _name(xp: ModuleType, argument: str, inside: Any, x: Any) -> str:
+def _name(xp: Namespace, argument: str, inside: Any, x: Any) -> str:
     x = xp.asarray(x)
     if x.shape != inside.shape or x.ndim == 0:
         return f"{argument} is {x}"
@@ -133,9 +133,9 @@ def between(lower: Any, upper: Any) -> Domain:
     )
 
 
-def _increasing(xp: ModuleType, x: Any) -> Any:
+def _increasing(xp: Namespace, x: Any) -> Any:
     return xp.all(x[..., 1:] > x[..., :-1])
 
 
-def _is_simplex(xp: ModuleType, x: Any) -> Any:
+def _is_simplex(xp: Namespace, x: Any) -> Any:
     return (x >= 0) & xp.asarray(xp.abs(xp.sum(x, axis=-1) - 1) <= SIMPLEX_TOLERANCE)[..., None]

@@ -6,12 +6,12 @@ is out of range rejects the draw. Source: Stan Reference Manual, "Indexing" and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from .arrays import differs_between_lanes, is_of_data, namespace
+from .arrays.base import Namespace
 from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
 from .lanes.handing import hand_over
@@ -38,7 +38,7 @@ def at(x: Any, *indices: Any) -> Any:
     return _picked(xp, x, [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))])
 
 
-def _picked(xp: ModuleType, x: Any, converted: list[Any]) -> Any:
+def _picked(xp: Namespace, x: Any, converted: list[Any]) -> Any:
     """The part of x that NumPy's indices select, each along its own axis."""
     if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return xp.get(x, tuple(converted))
@@ -84,7 +84,7 @@ def _is_masked() -> bool:
     return frames.current().mask is not None
 
 
-def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
+def _target(xp: Namespace, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
     """The NumPy index of the part of x that is assigned, whose shape must be the value's."""
     converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
     shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
@@ -97,7 +97,7 @@ def _target(xp: ModuleType, x: Any, value: Any, indices: tuple[Any, ...]) -> Any
     return _outer(xp, converted, xp.shape(x))
 
 
-def _outer(xp: ModuleType, converted: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+def _outer(xp: Namespace, converted: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
     """Index arrays that select the outer product of the indices instead of pairing them."""
     kept = [not (np.ndim(i) == 0 and not isinstance(i, slice)) for i in converted]
     out, position = [], 0
@@ -115,7 +115,7 @@ def _values(indices: tuple[Any, ...]) -> list[Any]:
     return [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
 
 
-def _convert(xp: ModuleType, index: Any, n: int) -> Any:
+def _convert(xp: Namespace, index: Any, n: int) -> Any:
     """One index as NumPy would have it, inside of the range."""
     if isinstance(index, Span):
         return _slice(xp, index, n)
@@ -139,7 +139,7 @@ def out_of_range(index: Any, n: int) -> StanIndexError:
     return StanIndexError(f"index {bad.flat[0]} is out of range: the size is {n}")
 
 
-def _slice(xp: ModuleType, span: Span, n: int) -> slice:
+def _slice(xp: Namespace, span: Span, n: int) -> slice:
     lower = 1 if span.lower is None else _bound(xp, span.lower)
     upper = n if span.upper is None else _bound(xp, span.upper)
     if upper < lower:
@@ -149,24 +149,24 @@ def _slice(xp: ModuleType, span: Span, n: int) -> slice:
     return slice(lower - 1, upper)
 
 
-def _bound(xp: ModuleType, value: Any) -> int:
+def _bound(xp: Namespace, value: Any) -> int:
     if not xp.is_concrete(value):
         raise StanUnknownError("the bounds of an index range must not depend on parameters: shapes would")
     return int(value)
 
 
-def _is_array(xp: ModuleType, index: Any) -> bool:
+def _is_array(xp: Namespace, index: Any) -> bool:
     return not isinstance(index, slice) and xp.ndim(index) > 0
 
 
-def _is_separated(xp: ModuleType, converted: list[Any]) -> bool:
+def _is_separated(xp: Namespace, converted: list[Any]) -> bool:
     """Whether NumPy would pair the indices or move axes: an index array beside an int."""
     return any(_is_array(xp, i) for i in converted) and any(
         not isinstance(i, slice) and xp.ndim(i) == 0 for i in converted
     )
 
 
-def _selected(xp: ModuleType, index: Any, n: int) -> tuple[int, ...]:
+def _selected(xp: Namespace, index: Any, n: int) -> tuple[int, ...]:
     if isinstance(index, slice):
         return (len(range(*index.indices(n))),)
     return tuple(xp.shape(index))

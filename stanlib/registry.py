@@ -15,11 +15,11 @@ import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
-from types import ModuleType
 from typing import Any
 
 from . import extensions, signatures
 from .arrays import differs_between_lanes, namespace
+from .arrays.base import Namespace
 from .domains import Domain, guard
 from .lanes import frames
 from .lanes.handing import hand_over
@@ -112,7 +112,7 @@ class Function:
             return self._computed(xp, args)
         return poisoning(lambda: self._computed(xp, args))
 
-    def _computed(self, xp: ModuleType, args: tuple[Any, ...]) -> Any:
+    def _computed(self, xp: Namespace, args: tuple[Any, ...]) -> Any:
         if self.raw:
             return self.body(xp, *args)
         if self.check is not None:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable
-from types import ModuleType
 from typing import Any
+
+from .base import Namespace
 
 _NUMPY, _TORCH, _JAX, _LANES = 0, 1, 2, 3
 _NAMES = ("numpy", "torch", "jax", "lanes")
 _kinds: dict[type, int] = {}
-_modules: list[ModuleType | None] = [None, None, None, None]
+_modules: list[Namespace | None] = [None, None, None, None]
 
 
-def namespace(args: Iterable[Any]) -> ModuleType:
+def namespace(args: Iterable[Any]) -> Namespace:
     """The namespace that can compute with all of these arguments."""
     return module(_kind(args))
 
@@ -28,12 +29,12 @@ def differs_between_lanes(args: Iterable[Any]) -> bool:
     return _kind(args) == _LANES
 
 
-def named(library: str) -> ModuleType:
+def named(library: str) -> Namespace:
     """The namespace of "numpy", "jax" or "torch"."""
     return module(_NAMES.index(library))
 
 
-def module(kind: int) -> ModuleType:
+def module(kind: int) -> Namespace:
     found = _modules[kind]
     if found is None:
         found = _modules[kind] = importlib.import_module(f"{__name__}.{_NAMES[kind]}")

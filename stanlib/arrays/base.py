@@ -1,6 +1,6 @@
 """What the array namespaces have in common: the names that library functions may use on `xp`.
 
-numpy.py, jax.py and torch.py each define every name of PRIMITIVES; a test compares them. Unless said otherwise a name
+numpy.py, jax.py and torch.py each define every name of `Namespace`; a test compares them. Unless said otherwise a name
 means what NumPy or SciPy means by it; indices are 0-based here.
 
     LIBRARY           "numpy", "jax" or "torch"
@@ -45,35 +45,183 @@ means what NumPy or SciPy means by it; indices are 0-based here.
 """
 from __future__ import annotations
 
-CONSTANTS = ("LIBRARY", "nan", "inf", "pi", "euler_gamma")
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
 
-ELEMENTWISE = (
-    "abs", "sqrt", "exp", "expm1", "log", "log1p", "log2", "log10", "sin", "cos", "tan", "arcsin", "arccos", "arctan",
-    "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "sign", "square", "cbrt",
-    "isnan", "isinf", "isfinite", "arctan2", "maximum", "minimum", "fmod", "power", "hypot", "logaddexp",
-    "conj", "real_part", "imag_part", "angle",
-)  # fmt: skip
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
+Ternary = Callable[[Any, Any, Any], Any]
+Shape = tuple[int, ...]
 
-SPECIAL = (
-    "lgamma", "digamma", "trigamma", "erf", "erfc", "erfinv", "ndtr", "log_ndtr", "ndtri", "gammainc", "gammaincc",
-    "betainc", "betaln", "i0e", "i1e", "xlogy", "xlog1py", "expit", "logit", "erfcx", "ndtri_exp", "owens_t",
-    "log_gammainc", "log_gammaincc", "log_betainc", "log_gamma_kernel", "log_beta_kernel", "stirling_error",
-    "lgamma1p", "log1pmx", "log1mexp", "log_iv", "lambertw0", "lambertwm1", "betaincinv", "student_t_quantile",
-    "jv", "yv", "kv", "hypergeometric",
-)  # fmt: skip
 
-ARRAYS = (
-    "asarray", "array", "real", "reals", "integer", "zeros", "ones", "full", "arange", "eye", "where", "shape", "ndim",
-    "reshape", "broadcast_to", "broadcast_shape", "stack", "concatenate", "take", "flip", "transpose", "swapaxes",
-    "sum", "prod", "max", "min", "argmax", "argmin", "cumsum", "sort", "argsort", "any", "all", "nonzero",
-    "logsumexp", "diagonal", "diag", "tril", "triu", "searchsorted", "is_integer", "get", "at_set", "segment_sum",
-    "complex", "known", "is_concrete", "convert", "stop_gradient", "without_nan", "iterate", "scan", "cond",
-    "with_gradient",
-)  # fmt: skip
+class Namespace(Protocol):
+    """The primitives. Arrays are those of the library, or NumPy's, or numbers: `Any`."""
 
-LINEAR_ALGEBRA = (
-    "matmul", "dot", "outer", "cholesky", "solve", "solve_spd", "quadratic_spd", "solve_triangular", "inv",
-    "pinv", "det", "slogdet", "eigh", "eig", "schur", "svd", "qr", "expm", "fft", "ifft",
-)  # fmt: skip
+    LIBRARY: str
+    nan: float
+    inf: float
+    pi: float
+    euler_gamma: float
 
-PRIMITIVES = CONSTANTS + ELEMENTWISE + SPECIAL + ARRAYS + LINEAR_ALGEBRA
+    # component by component
+    abs: Unary
+    sqrt: Unary
+    exp: Unary
+    expm1: Unary
+    log: Unary
+    log1p: Unary
+    log2: Unary
+    log10: Unary
+    sin: Unary
+    cos: Unary
+    tan: Unary
+    arcsin: Unary
+    arccos: Unary
+    arctan: Unary
+    sinh: Unary
+    cosh: Unary
+    tanh: Unary
+    arcsinh: Unary
+    arccosh: Unary
+    arctanh: Unary
+    floor: Unary
+    ceil: Unary
+    trunc: Unary
+    sign: Unary
+    square: Unary
+    cbrt: Unary
+    isnan: Unary
+    isinf: Unary
+    isfinite: Unary
+    arctan2: Binary
+    maximum: Binary
+    minimum: Binary
+    fmod: Binary
+    power: Binary
+    hypot: Binary
+    logaddexp: Binary
+    conj: Unary
+    real_part: Unary
+    imag_part: Unary
+    angle: Unary
+    lgamma: Unary
+    digamma: Unary
+    trigamma: Unary
+    erf: Unary
+    erfc: Unary
+    erfinv: Unary
+    ndtr: Unary
+    log_ndtr: Unary
+    ndtri: Unary
+    gammainc: Binary
+    gammaincc: Binary
+    betainc: Ternary
+    betaln: Binary
+    i0e: Unary
+    i1e: Unary
+    xlogy: Binary
+    xlog1py: Binary
+    expit: Unary
+    logit: Unary
+    erfcx: Unary
+    ndtri_exp: Unary
+    owens_t: Binary
+    log_gammainc: Binary
+    log_gammaincc: Binary
+    log_betainc: Ternary
+    log_gamma_kernel: Binary
+    log_beta_kernel: Callable[[Any, Any, Any, Any], Any]
+    stirling_error: Unary
+    lgamma1p: Unary
+    log1pmx: Unary
+    log1mexp: Unary
+    log_iv: Binary
+    lambertw0: Unary
+    lambertwm1: Unary
+    betaincinv: Ternary
+    student_t_quantile: Binary
+    jv: Binary
+    yv: Binary
+    kv: Binary
+    hypergeometric: Ternary
+
+    # arrays
+    asarray: Callable[..., Any]
+    array: Callable[..., Any]
+    real: Unary
+    reals: Callable[[Sequence[Any]], Sequence[Any]]
+    integer: Unary
+    zeros: Callable[..., Any]
+    ones: Callable[..., Any]
+    full: Callable[..., Any]
+    arange: Callable[..., Any]
+    eye: Callable[..., Any]
+    where: Ternary
+    shape: Callable[[Any], Shape]
+    ndim: Callable[[Any], int]
+    reshape: Callable[[Any, Any], Any]
+    broadcast_to: Callable[[Any, Shape], Any]
+    broadcast_shape: Callable[..., Shape]
+    stack: Callable[..., Any]
+    concatenate: Callable[..., Any]
+    take: Callable[..., Any]
+    flip: Callable[..., Any]
+    transpose: Unary
+    swapaxes: Callable[[Any, int, int], Any]
+    sum: Callable[..., Any]
+    prod: Callable[..., Any]
+    max: Callable[..., Any]
+    min: Callable[..., Any]
+    argmax: Callable[..., Any]
+    argmin: Callable[..., Any]
+    cumsum: Callable[..., Any]
+    sort: Callable[..., Any]
+    argsort: Callable[..., Any]
+    any: Callable[..., Any]
+    all: Callable[..., Any]
+    nonzero: Callable[..., Any]
+    logsumexp: Callable[..., Any]
+    diagonal: Callable[..., Any]
+    diag: Callable[..., Any]
+    tril: Callable[..., Any]
+    triu: Callable[..., Any]
+    searchsorted: Callable[..., Any]
+    is_integer: Callable[[Any], bool]
+    get: Callable[[Any, tuple[Any, ...]], Any]
+    at_set: Ternary
+    segment_sum: Callable[[Any, Any, int], Any]
+    complex: Binary
+    known: Unary
+    is_concrete: Callable[[Any], bool]
+    convert: Callable[[Sequence[Any]], Sequence[Any]]
+    stop_gradient: Unary
+    without_nan: Unary
+    iterate: Callable[[Callable[[Any], Any], Any, int], Any]
+    scan: Callable[..., Any]
+    cond: Callable[..., Any]
+    with_gradient: Callable[[Callable[..., Any], Callable[..., Any]], Callable[..., Any]]
+
+    # linear algebra
+    matmul: Binary
+    dot: Binary
+    outer: Binary
+    cholesky: Unary
+    solve: Binary
+    solve_spd: Binary
+    quadratic_spd: Callable[[Any, Any], tuple[Any, Any]]
+    solve_triangular: Callable[..., Any]
+    inv: Unary
+    pinv: Callable[..., Any]
+    det: Unary
+    slogdet: Callable[..., Any]
+    eigh: Callable[..., Any]
+    eig: Callable[[Any], tuple[Any, Any]]
+    schur: Callable[..., Any]
+    svd: Callable[..., Any]
+    qr: Callable[..., Any]
+    expm: Unary
+    fft: Callable[..., Any]
+    ifft: Callable[..., Any]
+
+
+PRIMITIVES = tuple(Namespace.__annotations__)

@@ -10,8 +10,9 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from types import ModuleType
 from typing import Any
+
+from ..arrays.base import Namespace
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Constraint:
     interval: tuple[float | None, float | None] = (None, None)
     is_sized: bool = False
 
-    def log_jacobian(self, xp: ModuleType, x: Any, *arguments: Any) -> Any:
+    def log_jacobian(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
         return self.constrain(xp, x, *arguments)[1]
 
 

@@ -4,9 +4,9 @@ Infinite bounds are no bounds, as in Stan. An absent offset is 0, an absent mult
 """
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
+from ..arrays.base import Namespace
 from . import Constraint, add
 
 
@@ -14,20 +14,20 @@ def _same(shape: tuple[int, ...], *arguments: Any) -> tuple[int, ...]:
     return shape
 
 
-def _select(xp: ModuleType, condition: Any, f: Any, otherwise: Any, *args: Any) -> Any:
+def _select(xp: Namespace, condition: Any, f: Any, otherwise: Any, *args: Any) -> Any:
     """f(*args) where the condition holds, with zeros in the place of what doesn't concern it, `otherwise` elsewhere."""
     if xp.is_concrete(condition) and xp.all(condition):
         return f(*args)
     return xp.where(condition, f(*(xp.where(condition, a, 0.0) for a in args)), otherwise)
 
 
-def _lower(xp: ModuleType, x: Any, lower: Any) -> tuple[Any, Any]:
+def _lower(xp: Namespace, x: Any, lower: Any) -> tuple[Any, Any]:
     bounded = xp.asarray(lower) > -xp.inf
     value = _select(xp, bounded, lambda x, lower: xp.exp(x) + lower, x, x, lower)
     return value, xp.where(bounded, x, 0.0)
 
 
-def _lower_inverse(xp: ModuleType, y: Any, lower: Any) -> Any:
+def _lower_inverse(xp: Namespace, y: Any, lower: Any) -> Any:
     bounded = xp.asarray(lower) > -xp.inf
     return xp.where(bounded, xp.log(xp.where(bounded, y - lower, 1.0)), y)
 
@@ -40,13 +40,13 @@ LOWER = add(
 )  # fmt: skip
 
 
-def _upper(xp: ModuleType, x: Any, upper: Any) -> tuple[Any, Any]:
+def _upper(xp: Namespace, x: Any, upper: Any) -> tuple[Any, Any]:
     bounded = xp.asarray(upper) < xp.inf
     value = _select(xp, bounded, lambda x, upper: upper - xp.exp(x), x, x, upper)
     return value, xp.where(bounded, x, 0.0)
 
 
-def _upper_inverse(xp: ModuleType, y: Any, upper: Any) -> Any:
+def _upper_inverse(xp: Namespace, y: Any, upper: Any) -> Any:
     bounded = xp.asarray(upper) < xp.inf
     return xp.where(bounded, xp.log(xp.where(bounded, upper - y, 1.0)), y)
 
@@ -59,7 +59,7 @@ UPPER = add(
 )  # fmt: skip
 
 
-def _bounds(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+def _bounds(xp: Namespace, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     """Between finite bounds by the logistic function; with an infinite one as with the other one alone."""
     x, lower, upper = xp.convert((x, lower, upper))
     both = (lower > -xp.inf) & (upper < xp.inf)
@@ -71,14 +71,14 @@ def _bounds(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     return xp.where(both, value, one), xp.where(both, log_jacobian, one_jacobian + more)
 
 
-def _between(xp: ModuleType, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+def _between(xp: Namespace, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     width = xp.asarray(upper) - lower
     # the log of the derivative, width inv_logit(x) inv_logit(-x)
     log_jacobian = xp.log(width) - xp.logaddexp(0.0, x) - xp.logaddexp(0.0, -x)
     return lower + width * xp.expit(x), log_jacobian
 
 
-def _bounds_inverse(xp: ModuleType, y: Any, lower: Any, upper: Any) -> Any:
+def _bounds_inverse(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
     y, lower, upper = xp.convert((y, lower, upper))
     low, high = lower > -xp.inf, upper < xp.inf
     both = low & high
@@ -97,7 +97,7 @@ BOUNDS = add(
 )  # fmt: skip
 
 
-def _affine(xp: ModuleType, x: Any, offset: Any, multiplier: Any) -> tuple[Any, Any]:
+def _affine(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> tuple[Any, Any]:
     return offset + multiplier * x, xp.log(xp.asarray(multiplier)) + 0.0 * x
 
 

@@ -5,48 +5,53 @@ matrix that is data is inverted once, while the program is traced, and costs one
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from .. import supports
 from ..arrays import is_of_data
+from ..arrays.base import Namespace
 from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
 from ..errors import StanIndexError
+from ..random.base import Random
 from ._terms import LOG_2_PI
 
 UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
 
 
-def _is_symmetric(xp, m):
+def _is_symmetric(xp: Namespace, m: Any) -> Any:
     return ~xp.any(asymmetric(xp, m))
 
 
-def _is_covariance(xp, m):
+def _is_covariance(xp: Namespace, m: Any) -> Any:
     """Of a matrix that depends on parameters its symmetry alone: where it is not definite, the density is NaN."""
     symmetric = _is_symmetric(xp, m)
     return symmetric & ~xp.any(xp.isnan(xp.cholesky(m))) if is_of_data((m,)) else symmetric
 
 
-def _is_semidefinite(xp, m):
+def _is_semidefinite(xp: Namespace, m: Any) -> Any:
     symmetric = _is_symmetric(xp, m)
     least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))
     return symmetric & xp.all(xp.eigh(m)[0] >= least) if is_of_data((m,)) else symmetric
 
 
-def _is_correlation(xp, m):
+def _is_correlation(xp: Namespace, m: Any) -> Any:
     return _is_covariance(xp, m) & xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE)
 
 
-def _is_lower(xp, m):
+def _is_lower(xp: Namespace, m: Any) -> Any:
     return xp.all(xp.triu(m, 1) == 0)
 
 
-def _is_factor(xp, m):
+def _is_factor(xp: Namespace, m: Any) -> Any:
     return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
-def _matrices(description, test, region=None):
+def _matrices(description: str, test: Callable[..., Any], region: Any = None) -> Any:
     """A domain of square matrices; sizes are checked apart."""
 
-    def inside(xp, m):
+    def inside(xp: Namespace, m: Any) -> Any:
         rows, columns = xp.shape(m)
         return xp.asarray(rows == 0 or rows != columns or test(xp, m))
 
@@ -60,17 +65,17 @@ LOWER = _matrices("lower triangular", _is_lower)
 CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor, supports.CHOLESKY_FACTOR)
 
 
-def require(xp, name, argument, x, domain):
+def require(xp: Namespace, name: str, argument: str, x: Any, domain: Any) -> Any:
     """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
     return guard(xp, name, (x,), [(0, argument, domain)])[0]
 
 
-def above(bound):
+def above(bound: Any) -> Any:
     """The domain of what is greater than a bound."""
     return Domain(f"greater than {bound}", lambda xp, x: x > bound)
 
 
-def check_vectors(xp, name, size, what, **vectors):
+def check_vectors(xp: Namespace, name: str, size: Any, what: str, **vectors: Any) -> None:
     """Vectors, or arrays of vectors, must be of one size, and the arrays of one length.
 
     Raises:
@@ -84,13 +89,13 @@ def check_vectors(xp, name, size, what, **vectors):
         raise StanIndexError(f"{name}: the arrays {' and '.join(vectors)} have lengths {shown}, which must match")
 
 
-def residuals(xp, name, y, mu, size):
+def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Any:
     """y - mu, once the sizes are checked against that of the matrix."""
     check_vectors(xp, name, size, "the rows of the matrix", y=y, mu=mu)
     return y - mu
 
 
-def covariance_lengths(xp, sigma, d):
+def covariance_lengths(xp: Namespace, sigma: Any, d: Any) -> Any:
     """log det sigma, and the squared Mahalanobis length of every row of d."""
     if xp.is_concrete(sigma):
         return factor_lengths(xp, xp.cholesky(sigma), d)
@@ -100,13 +105,13 @@ def covariance_lengths(xp, sigma, d):
     return log_det, squares[0]
 
 
-def factor_lengths(xp, factor, d):
+def factor_lengths(xp: Namespace, factor: Any, d: Any) -> Any:
     """The same for a covariance matrix of which the Cholesky factor is given."""
     white = whiten(xp, factor, d)
     return 2 * log_diagonal(xp, factor), xp.sum(white * white, axis=-1)
 
 
-def whiten(xp, factor, d):
+def whiten(xp: Namespace, factor: Any, d: Any) -> Any:
     """The solution of factor x = d for every row of d."""
     if xp.is_concrete(factor):
         return xp.matmul(d, xp.transpose(xp.solve_triangular(factor, xp.eye(xp.shape(factor)[0]))))
@@ -115,27 +120,27 @@ def whiten(xp, factor, d):
     return xp.transpose(xp.solve_triangular(factor, xp.transpose(d)))
 
 
-def log_diagonal(xp, factor):
+def log_diagonal(xp: Namespace, factor: Any) -> Any:
     """The sum of the logarithms of the diagonal: the logarithm of the determinant of a triangular matrix."""
     return xp.sum(xp.log(xp.diagonal(factor)))
 
 
-def log_det_spd(xp, m):
+def log_det_spd(xp: Namespace, m: Any) -> Any:
     """log det of a positive definite matrix."""
     return covariance_lengths(xp, m, xp.zeros((0, xp.shape(m)[0])))[0]
 
 
-def normal_terms(size, log_det, squares):
+def normal_terms(size: Any, log_det: Any, squares: Any) -> Any:
     """The log density of normal vectors of this size, by covariance and squared Mahalanobis lengths."""
     return -0.5 * (squares + (log_det + size * LOG_2_PI))
 
 
-def normal_draws(xp, random, factor, mu):
+def normal_draws(xp: Namespace, random: Random, factor: Any, mu: Any) -> Any:
     """mu + factor z with standard normal z, for every row of mu."""
     return mu + xp.matmul(random.normal(xp.shape(mu)), xp.transpose(factor))
 
 
-def from_partial_correlations(xp, z):
+def from_partial_correlations(xp: Namespace, z: Any) -> Any:
     """The Cholesky factor of a correlation matrix, with partial correlations in the lower triangle of z.
 
     Each is the share, with its sign, that it takes of the length which the entries before it leave of the row

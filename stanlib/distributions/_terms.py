@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..domains import between
 from ..errors import StanIndexError, StanUnknownError
 
@@ -14,40 +16,40 @@ FEW = 16  # components up to which a product with a matrix does better than to p
 MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
 
 
-def holds(xp, condition):
+def holds(xp: Namespace, condition: Any) -> Any:
     """Whether a condition is known to hold everywhere, so that nothing needs to be masked."""
     return xp.is_concrete(condition) and bool(xp.all(condition))
 
 
-def inner(xp, inside, y, value):
+def inner(xp: Namespace, inside: Any, y: Any, value: Any) -> Any:
     """y, and `value` in the place of what is outside the support, so that the formula has finite gradients there."""
     return y if holds(xp, inside) else xp.where(inside, y, value)
 
 
-def within(xp, inside, terms, outside=None):
+def within(xp: Namespace, inside: Any, terms: Any, outside: Any = None) -> Any:
     """The terms inside the support, -inf (or `outside`) elsewhere."""
     return terms if holds(xp, inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
 
 
-def log0(xp, x):
+def log0(xp: Namespace, x: Any) -> Any:
     """log(x) for x >= 0, with gradient 0 instead of infinity at 0."""
     positive = x > 0
     return within(xp, positive, xp.log(inner(xp, positive, x, 1.0)))
 
 
-def log_one_less(xp, x):
+def log_one_less(xp: Namespace, x: Any) -> Any:
     """log(1 - x) for x <= 1, with gradient 0 instead of infinity at 1."""
     less = x < 1
     return within(xp, less, xp.log1p(-inner(xp, less, x, 0.5)))
 
 
-def times(xp, n, x):
+def times(xp: Namespace, n: Any, x: Any) -> Any:
     """n x, and 0 where n is 0 and x infinite."""
     used = n != 0
     return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
 
 
-def power_terms(xp, y, p, rest, tail):
+def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Any:
     """p log(y) + rest - tail(y, log(y)) for y > 0, its limit at 0 and -inf below; the tail vanishes at 0."""
     inside = y > 0
     y1 = inner(xp, inside, y, 1.0)
@@ -59,30 +61,30 @@ def power_terms(xp, y, p, rest, tail):
     return xp.where(inside, terms, xp.where(y == 0, at_zero, -xp.inf))
 
 
-def log_expit(xp, x):
+def log_expit(xp: Namespace, x: Any) -> Any:
     """log(inv_logit(x))."""
     return split_log_expit(xp, x)[0]
 
 
-def softplus(xp, x):
+def softplus(xp: Namespace, x: Any) -> Any:
     """log(1 + exp(x))."""
     return -split_log_expit(xp, x)[1]
 
 
-def split_log_expit(xp, x):
+def split_log_expit(xp: Namespace, x: Any) -> Any:
     """log(inv_logit(x)) and log(inv_logit(-x)); the branches are smooth, so that 0 needs no care."""
     left = x < 0
     tail = xp.log1p(xp.exp(xp.where(left, x, -x)))
     return xp.where(left, x, 0.0) - tail, xp.where(left, 0.0, -x) - tail
 
 
-def log_of(xp, p, q):
+def log_of(xp: Namespace, p: Any, q: Any) -> Any:
     """log(p) of two probabilities that sum to 1 and are each precise when small."""
     lower = p < q
     return xp.where(lower, log0(xp, xp.where(lower, p, 0.5)), xp.log1p(-xp.where(lower, 0.5, q)))
 
 
-def log1mexp_neg(xp, t, log_t):
+def log1mexp_neg(xp: Namespace, t: Any, log_t: Any) -> Any:
     """log(1 - exp(-t)) for t >= 0, also for a t that underflows, from its logarithm."""
     tiny, large = t < 1e-8, t > LOG_2
     middle = xp.where(tiny | large, 0.5, t)
@@ -92,14 +94,14 @@ def log1mexp_neg(xp, t, log_t):
     )  # fmt: skip
 
 
-def standardized(xp, y, mu, sigma):
+def standardized(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
     """(y - mu) / sigma, by a single division where many observations share sigma."""
     centered = y - mu
     shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
     return centered * (1.0 / sigma) if shared else centered / sigma
 
 
-def predictor(xp, name, x, alpha, beta):
+def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Any:
     """alpha + x beta for a matrix of rows x or a single row.
 
     Raises:
@@ -111,7 +113,7 @@ def predictor(xp, name, x, alpha, beta):
     return xp.matmul(x, beta) + alpha
 
 
-def pick(xp, x, y):
+def pick(xp: Namespace, x: Any, y: Any) -> Any:
     """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
     inside = (y >= 1) & (y <= xp.shape(x)[-1])
     if xp.ndim(x) > 1:
@@ -120,7 +122,7 @@ def pick(xp, x, y):
     return within(xp, inside, xp.get(table, (xp.integer(inner(xp, inside, y, 1) - 1),)))
 
 
-def pick_all(xp, tables, y):
+def pick_all(xp: Namespace, tables: Any, y: Any) -> Any:
     """The y-th components of vectors of one length, all finite; for many known y by a product with a matrix, whose
     derivative is another one, where XLA would else add up observation by observation.
     """
@@ -131,24 +133,24 @@ def pick_all(xp, tables, y):
     return tuple(pick(xp, t, y) for t in tables)
 
 
-def stored(xp, x, uses):
+def stored(xp: Namespace, x: Any, uses: Any) -> Any:
     """The vector x, written to memory: XLA would else compute components anew for every observation that picks one."""
     if xp.LIBRARY != "jax" or xp.is_concrete(x) or uses < MANY:
         return x
     return xp.at_set(x, xp.arange(xp.shape(x)[0]), x)
 
 
-def pick_column(xp, x, y):
+def pick_column(xp: Namespace, x: Any, y: Any) -> Any:
     """The y-th component of every row, by a mask instead of indices, whose gradient is a sum too; else 0."""
     y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
     columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
     return xp.sum(xp.where(columns == y, x, 0.0), axis=-1)
 
 
-def categories(name):
+def categories(name: str) -> Any:
     """The domain of an ordered outcome, as a function of its location and cut points."""
 
-    def domain(location, c):
+    def domain(location: Any, c: Any) -> Any:
         if len(c.shape) == 2 and c.shape[0] != 1 and not getattr(location, "shape", ()):
             raise StanIndexError(f"{name}: {c.shape[0]} vectors of cut points for one location")
         return between(1, c.shape[-1] + 1)
@@ -156,7 +158,7 @@ def categories(name):
     return domain
 
 
-def cut_points(xp, name, y, eta, c, end, tables=()):
+def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tables: Any = ()) -> Any:
     """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:
@@ -169,13 +171,13 @@ def cut_points(xp, name, y, eta, c, end, tables=()):
     return pick_all(xp, (edges[..., :-1], edges[..., 1:], *tables), y)
 
 
-def with_ends(xp, c, before, after):
+def with_ends(xp: Namespace, c: Any, before: Any, after: Any) -> Any:
     """c with numbers before and behind the components of its last axis."""
     end = xp.zeros(xp.shape(c)[:-1] + (1,))
     return xp.concatenate([end + before, c, end + after], axis=-1)
 
 
-def known_maximum(xp, name, n):
+def known_maximum(xp: Namespace, name: str, n: Any) -> Any:
     """The greatest of the counts that a sum runs over; it sets the length of an array.
 
     Raises:
@@ -187,6 +189,6 @@ def known_maximum(xp, name, n):
     return max(0, int(known.max()) if known.size else 0)
 
 
-def outcomes(xp, most, shape, *like):
+def outcomes(xp: Namespace, most: Any, shape: Any, *like: Any) -> Any:
     """0, 1, ..., `most` along a new leading axis in front of those of a shape, as reals of the parameters."""
     return xp.reals((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]

@@ -1,8 +1,12 @@
 """The Bernoulli distribution. Source: Stan Functions Reference, "Bernoulli distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import PROBABILITY, between
+from ..random.base import Random
 from ._terms import log0, log_one_less, within
 
 
@@ -18,25 +22,30 @@ from ._terms import log0, log_one_less, within
 class bernoulli:
     """1 with probability theta, else 0."""
 
-    def lpmf(xp, y, theta):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
         if xp.ndim(theta):  # one logarithm for each observation: to 1e-16, which no sum of log densities tells
             terms = log0(xp, xp.where(y == 1, theta, 1 - theta))
         else:
             terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
         return within(xp, (y == 0) | (y == 1), terms)
 
-    def cdf(xp, y, theta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, theta: Any) -> Any:
         return _with_ends(xp, y, 1 - theta, 0.0, 1.0)
 
-    def lcdf(xp, y, theta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, theta: Any) -> Any:
         return _with_ends(xp, y, log_one_less(xp, theta), -xp.inf, 0.0)
 
-    def lccdf(xp, y, theta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, theta: Any) -> Any:
         return _with_ends(xp, y, log0(xp, theta), 0.0, -xp.inf)
 
-    def rng(xp, random, theta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, theta: Any) -> Any:
         return xp.integer(random.uniform(xp.shape(theta)) < theta)
 
 
-def _with_ends(xp, y, at_zero, below, above):
+def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Any:
     return xp.where(y < 0, below, xp.where(y >= 1, above, at_zero))

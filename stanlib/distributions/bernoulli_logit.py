@@ -5,8 +5,12 @@ linear model".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, between
+from ..random.base import Random
 from ._terms import log_expit, predictor, within
 
 
@@ -22,14 +26,16 @@ from ._terms import log_expit, predictor, within
 class bernoulli_logit:
     """1 with probability inv_logit(alpha), else 0."""
 
-    def lpmf(xp, y, alpha):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, alpha: Any) -> Any:
         if xp.ndim(alpha) < xp.ndim(y):  # two numbers, to be chosen from
             terms = xp.where(y == 1, log_expit(xp, alpha), log_expit(xp, -alpha))
         else:
             terms = log_expit(xp, (2 * y - 1) * alpha)
         return within(xp, (y == 0) | (y == 1), terms)
 
-    def rng(xp, random, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
         return xp.integer(random.uniform(xp.shape(alpha)) < xp.expit(alpha))
 
 
@@ -46,8 +52,10 @@ class bernoulli_logit:
 class bernoulli_logit_glm:
     """1 with log odds alpha + x * beta, else 0."""
 
-    def lpmf(xp, y, x, alpha, beta):
-        return bernoulli_logit.methods["lpmf"](xp, y, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any) -> Any:
+        return bernoulli_logit.lpmf(xp, y, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))
 
-    def rng(xp, random, x, alpha, beta):
-        return bernoulli_logit.methods["rng"](xp, random, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))
+    @staticmethod
+    def rng(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
+        return bernoulli_logit.rng(xp, random, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))

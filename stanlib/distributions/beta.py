@@ -1,9 +1,13 @@
 """The beta distribution. Source: Stan Functions Reference, "Beta distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, between
+from ..random.base import Random
 from ._rising import log_beta
 from ._terms import holds, inner, within
 
@@ -20,7 +24,8 @@ from ._terms import holds, inner, within
 class beta:
     """Beta with prior counts alpha and beta."""
 
-    def lpdf(xp, y, alpha, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         rest = -log_beta(xp, alpha, beta)
         inside = (y > 0) & (y < 1)
         if holds(xp, inside):
@@ -31,20 +36,24 @@ class beta:
         edges = xp.where((y == 0) | (y == 1), limit, -xp.inf)
         return xp.where(inside, (alpha - 1) * xp.log(y1) + (beta - 1) * xp.log1p(-y1) + rest, edges)
 
-    def cdf(xp, y, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta))
 
-    def lcdf(xp, y, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return _log_lower(xp, y, 1 - y, alpha, beta)
 
-    def lccdf(xp, y, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return _log_lower(xp, 1 - y, y, beta, alpha)
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         return random.beta(alpha, beta, xp.broadcast_shape(alpha, beta))
 
 
-def _log_lower(xp, x, y, a, b):
+def _log_lower(xp: Namespace, x: Any, y: Any, a: Any, b: Any) -> Any:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
     log_p = log_betainc_inside(xp, xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))

@@ -1,8 +1,12 @@
 """The beta-binomial distribution. Source: Stan Functions Reference, "Beta-binomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import lchoose, log_rising
 from ._terms import known_maximum, outcomes, within
 
@@ -18,31 +22,36 @@ from ._terms import known_maximum, outcomes, within
 class beta_binomial:
     """Binomial with N trials and a success probability that is beta distributed."""
 
-    def lpmf(xp, n, N, alpha, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
         inside = (n >= 0) & (n <= N)
         n, rest = xp.where(inside, n, 0), xp.where(inside, N - n, N)
         ratio = log_rising(xp, alpha, n) + log_rising(xp, beta, rest) - log_rising(xp, alpha + beta, N)
         return within(xp, inside, lchoose(xp, N, n) + ratio)
 
-    def cdf(xp, n, N, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
         return xp.exp(_log_tails(xp, n, N, alpha, beta)[0])
 
-    def lcdf(xp, n, N, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
         return _log_tails(xp, n, N, alpha, beta)[0]
 
-    def lccdf(xp, n, N, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
         return _log_tails(xp, n, N, alpha, beta)[1]
 
-    def rng(xp, random, N, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, N: Any, alpha: Any, beta: Any) -> Any:
         shape = xp.broadcast_shape(N, alpha, beta)
         return random.binomial(N, random.beta(alpha, beta, shape), shape)
 
 
-def _log_tails(xp, n, N, alpha, beta):
+def _log_tails(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
     """log P(at most n) and log P(more than n), as sums over all outcomes along a leading axis."""
     shape = xp.broadcast_shape(n, N, alpha, beta)
     k = outcomes(xp, known_maximum(xp, "beta_binomial", N), shape, alpha, beta)
-    terms = beta_binomial.methods["lpmf"](xp, k, N, alpha, beta)
+    terms = beta_binomial.lpmf(xp, k, N, alpha, beta)
     log_lower, log_upper = _log_sum(xp, terms, k <= n), _log_sum(xp, terms, k > n)
     below, above = n < 0, n >= N
     lower = xp.where(below, -xp.inf, xp.where(above, 0.0, _larger(xp, log_lower, log_upper)))
@@ -50,12 +59,12 @@ def _log_tails(xp, n, N, alpha, beta):
     return lower, upper
 
 
-def _log_sum(xp, terms, used):
+def _log_sum(xp: Namespace, terms: Any, used: Any) -> Any:
     """log of the sum of exp(terms) over the leading axis, where used; a huge negative number for none."""
     return xp.logsumexp(xp.where(used & (terms > -xp.inf), terms, -1e30), axis=0)
 
 
-def _larger(xp, log_p, log_q):
+def _larger(xp: Namespace, log_p: Any, log_q: Any) -> Any:
     """log_p of two complementary probabilities: near 0 from the other one."""
     near = log_p > -0.5
     return xp.where(near, xp.log1mexp(xp.where(near, xp.minimum(log_q, -0.4), -1.0)), log_p)

@@ -1,8 +1,12 @@
 """The beta negative binomial distribution. Source: Stan Functions Reference, "Beta negative binomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_beta, log_rising
 from ._terms import inner, known_maximum, outcomes, within
 
@@ -19,33 +23,38 @@ from ._terms import inner, known_maximum, outcomes, within
 class beta_neg_binomial:
     """Failures before the r-th success, if the success probability is beta distributed."""
 
-    def lpmf(xp, n, r, alpha, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, beta, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + log_beta(xp, n + r, alpha + beta) - log_beta(xp, r, alpha))
 
-    def cdf(xp, n, r, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
         return xp.exp(_log_lower(xp, n, r, alpha, beta))
 
-    def lcdf(xp, n, r, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
         return _log_lower(xp, n, r, alpha, beta)
 
-    def lccdf(xp, n, r, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
         log_p = _log_lower(xp, n, r, alpha, beta)
         some = log_p > -xp.inf
         return within(xp, some, xp.log1mexp(inner(xp, some, log_p, -1.0)), 0.0)
 
-    def rng(xp, random, r, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, r: Any, alpha: Any, beta: Any) -> Any:
         shape = xp.broadcast_shape(r, alpha, beta)
         return random.poisson(random.gamma(r, shape) * random.gamma(beta, shape) / random.gamma(alpha, shape))
 
 
-def _log_lower(xp, n, r, alpha, beta):
+def _log_lower(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
     """log P(at most n), as a sum along a leading axis."""
     shape = xp.broadcast_shape(n, r, alpha, beta)
     k = outcomes(xp, known_maximum(xp, "beta_neg_binomial", n), shape, r, alpha, beta)
-    terms = beta_neg_binomial.methods["lpmf"](xp, k, r, alpha, beta)
+    terms = beta_neg_binomial.lpmf(xp, k, r, alpha, beta)
     inside = n >= 0
     log_p = xp.logsumexp(xp.where(k <= xp.where(inside, n, 0), terms, -1e30), axis=0)
     return within(xp, inside, xp.minimum(log_p, 0.0))

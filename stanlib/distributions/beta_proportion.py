@@ -1,9 +1,13 @@
 """The beta proportion distribution. Source: Stan Functions Reference, "Beta proportion distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
 from .. import supports
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain, between
+from ..random.base import Random
 from .beta import beta
 
 INSIDE_UNIT = Domain("in the interval (0, 1)", lambda xp, x: (x > 0) & (x < 1), region=supports.UNIT)
@@ -21,14 +25,18 @@ INSIDE_UNIT = Domain("in the interval (0, 1)", lambda xp, x: (x > 0) & (x < 1), 
 class beta_proportion:
     """Beta with mean mu and precision kappa."""
 
-    def lpdf(xp, y, mu, kappa):
-        return beta.methods["lpdf"](xp, y, mu * kappa, (1 - mu) * kappa)
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+        return beta.lpdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
-    def lcdf(xp, y, mu, kappa):
-        return beta.methods["lcdf"](xp, y, mu * kappa, (1 - mu) * kappa)
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+        return beta.lcdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
-    def lccdf(xp, y, mu, kappa):
-        return beta.methods["lccdf"](xp, y, mu * kappa, (1 - mu) * kappa)
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+        return beta.lccdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
-    def rng(xp, random, mu, kappa):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, kappa: Any) -> Any:
         return random.beta(mu * kappa, (1 - mu) * kappa)

@@ -1,9 +1,13 @@
 """The binomial distribution. Source: Stan Functions Reference, "Binomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, between
+from ..random.base import Random
 from ._rising import lchoose
 from ._terms import inner, log0, log_one_less, times, within
 
@@ -21,29 +25,34 @@ from ._terms import inner, log0, log_one_less, times, within
 class binomial:
     """The number of successes in N trials of probability theta."""
 
-    def lpmf(xp, n, N, theta):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
         if xp.ndim(theta) == 0:
             terms = times(xp, n, log0(xp, theta)) + times(xp, N - n, log_one_less(xp, theta))
         else:
             terms = _log_likelihoods(xp, n, N, theta)
         return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + terms)
 
-    def cdf(xp, n, N, theta):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
         return xp.exp(_log_lower(xp, n, N, theta))
 
-    def lcdf(xp, n, N, theta):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
         return _log_lower(xp, n, N, theta)
 
-    def lccdf(xp, n, N, theta):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
         inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
         tail = log_betainc_inside(xp, n1, rest, p, 1 - p)
         return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), 0.0, -xp.inf))
 
-    def rng(xp, random, N, theta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, N: Any, theta: Any) -> Any:
         return random.binomial(N, theta, xp.broadcast_shape(N, theta))
 
 
-def _log_likelihoods(xp, n, N, theta):
+def _log_likelihoods(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
     """n log(theta) + (N - n) log(1 - theta) for an array of probabilities, NaN where they are none."""
     inside = (theta > 0) & (theta < 1)
     p = inner(xp, inside, theta, 0.5)
@@ -53,13 +62,13 @@ def _log_likelihoods(xp, n, N, theta):
     return within(xp, inside, n * xp.log(p) + (N - n) * xp.log1p(-p), edge)
 
 
-def _log_lower(xp, n, N, theta):
+def _log_lower(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
     inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
     tail = log_betainc_inside(xp, rest, n1, 1 - p, p)
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))
 
 
-def _beta_arguments(xp, n, N, theta):
+def _beta_arguments(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
     """Whether a tail is neither 0 nor 1, and if so n + 1, N - n and the probability: more than n successes are as
     probable as a beta variate of these parameters below theta (DLMF 8.17.24).
     """

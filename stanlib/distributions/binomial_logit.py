@@ -5,8 +5,12 @@ model".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, between
+from ..random.base import Random
 from ._rising import lchoose
 from ._terms import predictor, split_log_expit, within
 
@@ -22,12 +26,14 @@ from ._terms import predictor, split_log_expit, within
 class binomial_logit:
     """The number of successes in N trials of probability inv_logit(alpha)."""
 
-    def lpmf(xp, n, N, alpha):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, N: Any, alpha: Any) -> Any:
         success, failure = split_log_expit(xp, alpha)
         terms = lchoose(xp, N, n) + n * success + (N - n) * failure
         return within(xp, (n >= 0) & (n <= N), terms)
 
-    def draw(xp, random, N, alpha):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, N: Any, alpha: Any) -> Any:
         return random.binomial(N, xp.expit(alpha), xp.broadcast_shape(N, alpha))
 
 
@@ -46,8 +52,10 @@ class binomial_logit:
 class binomial_logit_glm:
     """The number of successes in N trials with log odds alpha + x * beta."""
 
-    def lpmf(xp, n, N, x, alpha, beta):
-        return binomial_logit.methods["lpmf"](xp, n, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, N: Any, x: Any, alpha: Any, beta: Any) -> Any:
+        return binomial_logit.lpmf(xp, n, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))
 
-    def draw(xp, random, N, x, alpha, beta):
-        return binomial_logit.methods["draw"](xp, random, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))
+    @staticmethod
+    def draw(xp: Namespace, random: Random, N: Any, x: Any, alpha: Any, beta: Any) -> Any:
+        return binomial_logit.draw(xp, random, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))

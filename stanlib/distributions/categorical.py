@@ -1,8 +1,12 @@
 """The categorical distribution. Source: Stan Functions Reference, "Categorical distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import SIMPLEX, between
+from ..random.base import Random
 from ._terms import log0, pick
 
 
@@ -18,8 +22,10 @@ from ._terms import log0, pick
 class categorical:
     """One of the categories 1, 2, ... with probabilities theta."""
 
-    def lpmf(xp, y, theta):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
         return pick(xp, log0(xp, theta), y)
 
-    def rng(xp, random, theta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, theta: Any) -> Any:
         return 1 + random.categorical(theta)

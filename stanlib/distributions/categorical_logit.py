@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Categorical distribution" and "Categorical lo
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, between
+from ..random.base import Random
 from ._terms import pick, pick_column, predictor
 
 
@@ -21,10 +25,12 @@ from ._terms import pick, pick_column, predictor
 class categorical_logit:
     """One of the categories 1, 2, ... with probabilities softmax(beta)."""
 
-    def lpmf(xp, y, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, beta: Any) -> Any:
         return pick(xp, beta - xp.logsumexp(beta, axis=-1, keepdims=True), y)
 
-    def rng(xp, random, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, beta: Any) -> Any:
         return 1 + random.categorical(xp.exp(beta - xp.max(beta)))
 
 
@@ -39,9 +45,11 @@ class categorical_logit:
 class categorical_logit_glm:
     """One of the categories 1, 2, ... with log odds alpha + x * beta."""
 
-    def lpmf(xp, y, x, alpha, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any) -> Any:
         logits = predictor(xp, "categorical_logit_glm", x, alpha, beta)
         return pick_column(xp, logits, y) - xp.logsumexp(logits, axis=-1)
 
-    def draw(xp, random, x, alpha, beta):
-        return categorical_logit.methods["rng"](xp, random, predictor(xp, "categorical_logit_glm", x, alpha, beta))
+    @staticmethod
+    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
+        return categorical_logit.rng(xp, random, predictor(xp, "categorical_logit_glm", x, alpha, beta))

@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_PI, log_of, standardized
 
 
@@ -22,18 +25,23 @@ from ._terms import LOG_PI, log_of, standardized
 class cauchy:
     """Cauchy with location mu and scale sigma."""
 
-    def lpdf(xp, y, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         z = standardized(xp, y, mu, sigma)
         return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 
-    def cdf(xp, y, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return xp.arctan2(sigma, mu - y) / math.pi
 
-    def lcdf(xp, y, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return log_of(xp, xp.arctan2(sigma, mu - y) / math.pi, xp.arctan2(sigma, y - mu) / math.pi)
 
-    def lccdf(xp, y, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return log_of(xp, xp.arctan2(sigma, y - mu) / math.pi, xp.arctan2(sigma, mu - y) / math.pi)
 
-    def rng(xp, random, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
         return mu + sigma * xp.tan(math.pi * (random.uniform(xp.broadcast_shape(mu, sigma)) - 0.5))

@@ -1,8 +1,12 @@
 """The chi-square distribution. Source: Stan Functions Reference, "Chi-square distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_2, power_terms
 from .gamma import gamma
 
@@ -19,19 +23,24 @@ from .gamma import gamma
 class chi_square:
     """The law of the sum of nu squared standard normals: gamma(nu / 2, 1 / 2)."""
 
-    def lpdf(xp, y, nu):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, nu: Any) -> Any:
         half = 0.5 * nu
         rest = -LOG_2 * half - xp.lgamma(half)
         return power_terms(xp, y, half - 1, rest, lambda y, log_y: 0.5 * y)
 
-    def cdf(xp, y, nu):
-        return gamma.methods["cdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return gamma.cdf(xp, y, 0.5 * nu, 0.5)
 
-    def lcdf(xp, y, nu):
-        return gamma.methods["lcdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return gamma.lcdf(xp, y, 0.5 * nu, 0.5)
 
-    def lccdf(xp, y, nu):
-        return gamma.methods["lccdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
-    def rng(xp, random, nu):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any) -> Any:
         return 2 * random.gamma(0.5 * nu)

@@ -1,8 +1,12 @@
 """The Dirichlet distribution. Source: Stan Functions Reference, "Dirichlet distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE, SIMPLEX
+from ..random.base import Random
 from ._multivariate import check_vectors
 from ._terms import inner
 
@@ -21,17 +25,19 @@ from ._terms import inner
 class dirichlet:
     """Dirichlet with concentrations alpha."""
 
-    def lpdf(xp, theta, alpha):
+    @staticmethod
+    def lpdf(xp: Namespace, theta: Any, alpha: Any) -> Any:
         check_vectors(xp, "dirichlet", xp.shape(alpha)[-1], "the size of alpha", theta=theta, alpha=alpha)
         normalizer = xp.lgamma(xp.sum(alpha, axis=-1)) - xp.sum(xp.lgamma(alpha), axis=-1)
         used = (theta != 0) | (alpha != 1)  # a uniform component has no gradient where it underflows
         return normalizer + xp.sum((alpha - 1) * xp.log(inner(xp, used, theta, 1.0)), axis=-1)
 
-    def rng(xp, random, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
         return xp.exp(log_draw(xp, random, alpha))
 
 
-def log_draw(xp, random, alpha):
+def log_draw(xp: Namespace, random: Random, alpha: Any) -> Any:
     """The logarithms of a Dirichlet draw, which small concentrations can't underflow.
 
     A gamma variate of shape alpha is one of shape alpha + 1 times a power 1 / alpha of a uniform one.

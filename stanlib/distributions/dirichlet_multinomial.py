@@ -1,9 +1,13 @@
 """The Dirichlet-multinomial distribution. Source: Stan Functions Reference, "Dirichlet-multinomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_rising
 from .dirichlet import log_draw
 from .multinomial import count_draws, count_terms
@@ -22,10 +26,12 @@ from .multinomial import count_draws, count_terms
 class dirichlet_multinomial:
     """Multinomial counts whose probabilities are Dirichlet with concentrations alpha."""
 
-    def lpmf(xp, y, alpha):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, alpha: Any) -> Any:
         same_size("dirichlet_multinomial", "the size of y", xp.shape(y)[-1], "the size of alpha", xp.shape(alpha)[-1])
         y, alpha = xp.reals((y, alpha))
         return count_terms(xp, y, log_rising(xp, alpha, y), log_rising(xp, xp.sum(alpha), xp.sum(y)))
 
-    def rng(xp, random, alpha, N):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, N: Any) -> Any:
         return count_draws(xp, random, xp.exp(log_draw(xp, random, alpha)), N)

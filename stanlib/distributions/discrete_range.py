@@ -1,8 +1,12 @@
 """The discrete range distribution. Source: Stan Functions Reference, "Discrete range distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import at_least
+from ..random.base import Random
 
 
 @stan_distribution(
@@ -15,30 +19,35 @@ from ..domains import at_least
 class discrete_range:
     """Uniform over the integers from lower to upper."""
 
-    def lpmf(xp, y, lower, upper):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
         return xp.where((y >= lower) & (y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
 
-    def cdf(xp, y, lower, upper):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
         return xp.exp(_log_share(xp, y - lower + 1.0, _count(xp, lower, upper)))
 
-    def lcdf(xp, y, lower, upper):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
         return _log_share(xp, y - lower + 1.0, _count(xp, lower, upper))
 
-    def lccdf(xp, y, lower, upper):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
         return _log_share(xp, upper - y * 1.0, _count(xp, lower, upper))
 
-    def rng(xp, random, lower, upper):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, lower: Any, upper: Any) -> Any:
         u = random.uniform(xp.broadcast_shape(lower, upper))
         return xp.minimum(lower + xp.integer(xp.floor(u * _count(xp, lower, upper))), upper)
 
 
-def _count(xp, lower, upper):
+def _count(xp: Namespace, lower: Any, upper: Any) -> Any:
     if xp.is_concrete(lower) and xp.is_concrete(upper):
         at_least(lower).check(xp, "discrete_range", "upper", upper)
     return upper - lower + 1.0
 
 
-def _log_share(xp, part, whole):
+def _log_share(xp: Namespace, part: Any, whole: Any) -> Any:
     """log(part / whole), -inf for no part and 0 for more than the whole."""
     some = part > 0
     return xp.where(some, xp.log(xp.minimum(xp.where(some, part, 1.0), whole)) - xp.log(whole), -xp.inf)

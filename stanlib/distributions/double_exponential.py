@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Double exponential (Laplace) distribution".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_2
 
 
@@ -23,25 +27,30 @@ from ._terms import LOG_2
 class double_exponential:
     """Double exponential (Laplace) with location mu and scale sigma."""
 
-    def lpdf(xp, y, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return -xp.abs(y - mu) * (1 / sigma) - (xp.log(sigma) + LOG_2)
 
-    def cdf(xp, y, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         z = (y - mu) / sigma
         tail = 0.5 * xp.exp(-xp.abs(z))
         return xp.where(z < 0, tail, 1 - tail)
 
-    def lcdf(xp, y, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return _log_tail(xp, (mu - y) / sigma)
 
-    def lccdf(xp, y, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return _log_tail(xp, (y - mu) / sigma)
 
-    def rng(xp, random, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
         shape = xp.broadcast_shape(mu, sigma)
         return mu + sigma * (random.exponential(shape) - random.exponential(shape))
 
 
-def _log_tail(xp, z):
+def _log_tail(xp: Namespace, z: Any) -> Any:
     """log P(Z > z) for scale 1."""
     return xp.where(z > 0, -z - LOG_2, xp.log1p(-0.5 * xp.exp(-xp.abs(z))))

@@ -5,9 +5,12 @@ Source: Stan Functions Reference, "Exponentially modified normal distribution".
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_2, log0
 
 SQRT_HALF = math.sqrt(0.5)
@@ -26,24 +29,29 @@ SLOPE = 2 / math.sqrt(math.pi)  # erfcx'(x) = 2 x erfcx(x) - SLOPE, DLMF 7.10
 class exp_mod_normal:
     """The law of the sum of a normal (mu, sigma) and an exponential of rate lambda."""
 
-    def lpdf(xp, y, mu, sigma, lam):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
         return xp.log(lam) + _log_excess(xp, (y - mu) / sigma, lam * sigma)
 
-    def cdf(xp, y, mu, sigma, lam):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
         return xp.exp(_log_lower(xp, (y - mu) / sigma, lam * sigma))
 
-    def lcdf(xp, y, mu, sigma, lam):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
         return _log_lower(xp, (y - mu) / sigma, lam * sigma)
 
-    def lccdf(xp, y, mu, sigma, lam):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
         return _log_upper(xp, (y - mu) / sigma, lam * sigma)
 
-    def rng(xp, random, mu, sigma, lam):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any, lam: Any) -> Any:
         shape = xp.broadcast_shape(mu, sigma, lam)
         return mu + sigma * random.normal(shape) + random.exponential(shape) / lam
 
 
-def _log_excess(xp, z, v):
+def _log_excess(xp: Namespace, z: Any, v: Any) -> Any:
     """v^2 / 2 - v z + log(ndtr(z - v)), where the first terms cancel the last one's if z - v is far below 0."""
     below = z < v
     w = xp.where(below, 0.0, z - v)
@@ -51,19 +59,19 @@ def _log_excess(xp, z, v):
     return xp.where(below, xp.log(scaled) - LOG_2 - 0.5 * z * z, v * (0.5 * v - z) + xp.log_ndtr(w))
 
 
-def _log_upper(xp, z, v):
+def _log_upper(xp: Namespace, z: Any, v: Any) -> Any:
     """The log probability of a standardised value above z: the normal part alone, or else the sum."""
     return xp.logaddexp(xp.log_ndtr(-z), _log_excess(xp, z, v))
 
 
-def _log_lower(xp, z, v):
+def _log_lower(xp: Namespace, z: Any, v: Any) -> Any:
     left = z < 0
     a, h = SQRT_HALF * xp.where(left, -z, 1.0), SQRT_HALF * v
     tail = log0(xp, _decline(xp, a, h)) - LOG_2 - a * a
     return xp.where(left, tail, xp.log1mexp(_log_upper(xp, xp.where(left, 0.0, z), v)))
 
 
-def _decline(xp, a, h):
+def _decline(xp: Namespace, a: Any, h: Any) -> Any:
     """erfcx(a) - erfcx(a + h) for a >= 0; for small h by two terms of its Taylor series about the middle."""
     small = h < 1e-3
     m = a + 0.5 * h

@@ -1,8 +1,12 @@
 """The exponential distribution. Source: Stan Functions Reference, "Exponential distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, log0, log1mexp_neg, within
 
 
@@ -19,19 +23,24 @@ from ._terms import inner, log0, log1mexp_neg, within
 class exponential:
     """Exponential with rate beta."""
 
-    def lpdf(xp, y, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, beta: Any) -> Any:
         return within(xp, y >= 0, xp.log(beta) - beta * y)
 
-    def cdf(xp, y, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, beta: Any) -> Any:
         return -xp.expm1(-beta * inner(xp, y >= 0, y, 0.0))
 
-    def lcdf(xp, y, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, beta: Any) -> Any:
         inside = y > 0
         t = beta * inner(xp, inside, y, 1.0)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
-    def lccdf(xp, y, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, beta: Any) -> Any:
         return -beta * inner(xp, y >= 0, y, 0.0)
 
-    def rng(xp, random, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, beta: Any) -> Any:
         return random.exponential(xp.shape(beta)) / beta

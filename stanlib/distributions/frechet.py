@@ -1,8 +1,12 @@
 """The Frechet distribution. Source: Stan Functions Reference, "Frechet distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, log1mexp_neg, within
 
 
@@ -18,27 +22,32 @@ from ._terms import inner, log1mexp_neg, within
 class frechet:
     """Frechet with shape alpha and scale sigma."""
 
-    def lpdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, log_y, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, xp.log(alpha) + log_t - log_y - xp.exp(log_t))
 
-    def cdf(xp, y, alpha, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, xp.exp(-xp.exp(log_t)), 0.0)
 
-    def lcdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, -xp.exp(log_t))
 
-    def lccdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t), 0.0)
 
-    def rng(xp, random, alpha, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, sigma: Any) -> Any:
         return sigma * xp.exp(-xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 
-def _log_terms(xp, y, alpha, sigma):
+def _log_terms(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
     """Whether y is positive, its logarithm, and that of (sigma / y)^alpha."""
     inside = y > 0
     log_y = xp.log(inner(xp, inside, y, 1.0))

@@ -1,8 +1,12 @@
 """The gamma distribution. Source: Stan Functions Reference, "Gamma distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, power_terms, within
 
 
@@ -19,21 +23,26 @@ from ._terms import inner, power_terms, within
 class gamma:
     """Gamma with shape alpha and rate beta."""
 
-    def lpdf(xp, y, alpha, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: beta * y)
 
-    def cdf(xp, y, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.gammainc(alpha, beta * inner(xp, inside, y, 1.0)), 0.0)
 
-    def lcdf(xp, y, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.log_gammainc(alpha, beta * inner(xp, inside, y, 1.0)))
 
-    def lccdf(xp, y, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.log_gammaincc(alpha, beta * inner(xp, inside, y, 1.0)), 0.0)
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         return random.gamma(alpha, xp.broadcast_shape(alpha, beta)) / beta

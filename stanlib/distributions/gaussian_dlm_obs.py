@@ -1,13 +1,16 @@
 """The Gaussian dynamic linear model. Source: Stan Functions Reference, "Gaussian dynamic linear models"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, Domain
 from ._multivariate import SEMIDEFINITE, normal_terms
 
 
-def _is_noise(xp, v):
+def _is_noise(xp: Namespace, v: Any) -> Any:
     return SEMIDEFINITE.test(xp, v) if xp.ndim(v) == 2 else (v >= 0) & xp.isfinite(v)
 
 
@@ -33,7 +36,8 @@ class gaussian_dlm_obs:
     and covariance C0. The states are integrated out by the Kalman filter.
     """
 
-    def lpdf(xp, y, F, G, V, W, m0, C0):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Any:
         _check_sizes(xp, y, F, G, V, W, m0, C0)
         noise = V if xp.ndim(V) == 2 else xp.diag(V)
         steps = xp.transpose(y)
@@ -41,7 +45,7 @@ class gaussian_dlm_obs:
         return xp.scan(lambda *args: _filter(xp, *args), tuple(start), steps, F, G, noise, W)[0][2]
 
 
-def _filter(xp, state, y, F, G, V, W):
+def _filter(xp: Namespace, state: Any, y: Any, F: Any, G: Any, V: Any, W: Any) -> Any:
     """Mean, covariance and log density so far, after one more observation."""
     mean, covariance, total = state
     mean = xp.matmul(G, mean)
@@ -56,7 +60,7 @@ def _filter(xp, state, y, F, G, V, W):
     return (mean + xp.matmul(z, gain), covariance - xp.matmul(xp.transpose(gain), gain), total + term), None
 
 
-def _check_sizes(xp, y, F, G, V, W, m0, C0):
+def _check_sizes(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> None:
     name = "gaussian_dlm_obs"
     states = square(xp, name, G)
     rows = (("F", F), ("W", W), ("m0", m0), ("C0", C0))

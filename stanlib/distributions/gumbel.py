@@ -1,8 +1,12 @@
 """The Gumbel distribution. Source: Stan Functions Reference, "Gumbel distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
+from ..random.base import Random
 from ._terms import log1mexp_neg
 
 
@@ -19,19 +23,24 @@ from ._terms import log1mexp_neg
 class gumbel:
     """Gumbel (of maxima) with location mu and scale beta."""
 
-    def lpdf(xp, y, mu, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
         z = (y - mu) / beta
         return -z - xp.exp(-z) - xp.log(beta)
 
-    def cdf(xp, y, mu, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
         return xp.exp(-xp.exp((mu - y) / beta))
 
-    def lcdf(xp, y, mu, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
         return -xp.exp((mu - y) / beta)
 
-    def lccdf(xp, y, mu, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
         z = (mu - y) / beta
         return log1mexp_neg(xp, xp.exp(z), z)
 
-    def rng(xp, random, mu, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, beta: Any) -> Any:
         return mu - beta * xp.log(random.exponential(xp.broadcast_shape(mu, beta)))

@@ -1,9 +1,13 @@
 """The hypergeometric distribution. Source: Stan Functions Reference, "Hypergeometric distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, between
+from ..random.base import Random
 from ._rising import lchoose
 
 
@@ -18,13 +22,15 @@ from ._rising import lchoose
 class hypergeometric:
     """The number of the first kind among N drawn without replacement from a of this and b of another kind."""
 
-    def lpmf(xp, n, N, a, b):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, N: Any, a: Any, b: Any) -> Any:
         return lchoose(xp, a, n) + lchoose(xp, b, N - n) - lchoose(xp, a + b, N)
 
-    def rng(xp, random, N, a, b):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, N: Any, a: Any, b: Any) -> Any:
         return random.hypergeometric(N, a, b)
 
 
-def _range(N, a, b):
+def _range(N: Any, a: Any, b: Any) -> Any:
     xp = namespace((N, a, b))
     return xp.maximum(0, N - b), xp.minimum(a, N)

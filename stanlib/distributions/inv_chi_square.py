@@ -1,8 +1,12 @@
 """The inverse chi-square distribution. Source: Stan Functions Reference, "Inverse chi-square distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from .inv_gamma import inv_gamma
 
 
@@ -18,17 +22,22 @@ from .inv_gamma import inv_gamma
 class inv_chi_square:
     """The law of 1 / x for chi-square x: inv_gamma(nu / 2, 1 / 2)."""
 
-    def lpdf(xp, y, nu):
-        return inv_gamma.methods["lpdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5)
 
-    def cdf(xp, y, nu):
-        return inv_gamma.methods["cdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5)
 
-    def lcdf(xp, y, nu):
-        return inv_gamma.methods["lcdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5)
 
-    def lccdf(xp, y, nu):
-        return inv_gamma.methods["lccdf"](xp, y, 0.5 * nu, 0.5)
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, nu: Any) -> Any:
+        return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
-    def rng(xp, random, nu):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any) -> Any:
         return 0.5 / random.gamma(0.5 * nu)

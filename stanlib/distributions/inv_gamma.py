@@ -1,8 +1,12 @@
 """The inverse gamma distribution. Source: Stan Functions Reference, "Inverse gamma distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, within
 
 
@@ -19,23 +23,28 @@ from ._terms import inner, within
 class inv_gamma:
     """The law of beta / x for gamma x with shape alpha and rate 1."""
 
-    def lpdf(xp, y, alpha, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return within(xp, inside, rest - (alpha + 1) * xp.log(y) - beta * (1 / y))
 
-    def cdf(xp, y, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.gammaincc(alpha, beta / inner(xp, inside, y, 1.0)), 0.0)
 
-    def lcdf(xp, y, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.log_gammaincc(alpha, beta / inner(xp, inside, y, 1.0)))
 
-    def lccdf(xp, y, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.log_gammainc(alpha, beta / inner(xp, inside, y, 1.0)), 0.0)
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         return beta / random.gamma(alpha, xp.broadcast_shape(alpha, beta))

@@ -1,9 +1,13 @@
 """The LKJ distribution of correlation matrices. Source: Stan Functions Reference, "LKJ distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
+from ..random.base import Random
 from ._multivariate import CORRELATION, from_partial_correlations, log_det_spd
 from ._terms import LOG_PI
 
@@ -21,23 +25,25 @@ from ._terms import LOG_PI
 class lkj_corr:
     """Correlation matrices with density proportional to a power eta - 1 of the determinant."""
 
-    def lpdf(xp, y, eta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, eta: Any) -> Any:
         size = square(xp, "lkj_corr", y)
         return (eta - 1) * log_det_spd(xp, y) - log_volume(xp, size, eta)
 
-    def rng(xp, random, K, eta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Any:
         factor = factor_draw(xp, random, int(K), eta)
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def log_volume(xp, size, eta):
+def log_volume(xp: Namespace, size: Any, eta: Any) -> Any:
     """The log of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, section 3.2)."""
     k, eta = xp.convert((xp.arange(1.0, size), eta))
     terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
     return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))
 
 
-def factor_draw(xp, random, size, eta):
+def factor_draw(xp: Namespace, random: Random, size: Any, eta: Any) -> Any:
     """The Cholesky factor of a draw: those of column j are beta on (-1, 1) among its partial correlations."""
     column, eta = xp.convert((xp.minimum(xp.arange(1.0, size + 1), size - 1.0), eta))
     shape = eta + 0.5 * (size - 1 - column)

@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Cholesky LKJ correlation distribution".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
+from ..random.base import Random
 from ._multivariate import LOWER
 from .lkj_corr import factor_draw, log_volume
 
@@ -24,12 +28,14 @@ from .lkj_corr import factor_draw, log_volume
 class lkj_corr_cholesky:
     """The Cholesky factor of a correlation matrix of the LKJ distribution."""
 
-    def lpdf(xp, L, eta):
+    @staticmethod
+    def lpdf(xp: Namespace, L: Any, eta: Any) -> Any:
         size = square(xp, "lkj_corr_cholesky", L)
         # the determinant, and the Jacobian of L to L L'; the first entry of the diagonal is 1
         log_diagonal = xp.log(xp.diagonal(L)[1:])
         behind, _ = xp.convert((xp.arange(size - 2.0, -1, -1), log_diagonal))
         return xp.sum((behind + 2 * (eta - 1)) * log_diagonal) - log_volume(xp, size, eta)
 
-    def rng(xp, random, K, eta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Any:
         return factor_draw(xp, random, int(K), eta)

@@ -1,6 +1,9 @@
 """The LKJ distribution of covariance matrices with lognormal scales. Source: stanc's list of functions."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE
@@ -21,11 +24,12 @@ from .lognormal import lognormal
 class lkj_cov:
     """Lognormal standard deviations beside a correlation matrix of the LKJ distribution, without a Jacobian."""
 
-    def lpdf(xp, y, mu, sigma, eta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, eta: Any) -> Any:
         size = square(xp, "lkj_cov", y)
         for name, v in (("mu", mu), ("sigma", sigma)):
             same_size("lkj_cov", f"the size of {name}", xp.shape(v)[0], "the rows of y", size)
         variances = xp.diagonal(y)
-        scales = xp.sum(lognormal.methods["lpdf"](xp, xp.sqrt(variances), mu, sigma))
+        scales = xp.sum(lognormal.lpdf(xp, xp.sqrt(variances), mu, sigma))
         log_det = log_det_spd(xp, y) - xp.sum(xp.log(variances))
         return scales + (eta - 1) * log_det - log_volume(xp, size, eta)

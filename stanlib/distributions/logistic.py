@@ -1,8 +1,12 @@
 """The logistic distribution. Source: Stan Functions Reference, "Logistic distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import log_expit
 
 
@@ -20,19 +24,24 @@ from ._terms import log_expit
 class logistic:
     """Logistic with location mu and scale sigma."""
 
-    def lpdf(xp, y, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         z = xp.abs(y - mu) / sigma
         return -z - 2 * xp.log1p(xp.exp(-z)) - xp.log(sigma)
 
-    def cdf(xp, y, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return xp.expit((y - mu) / sigma)
 
-    def lcdf(xp, y, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return log_expit(xp, (y - mu) / sigma)
 
-    def lccdf(xp, y, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return log_expit(xp, (mu - y) / sigma)
 
-    def rng(xp, random, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
         u = random.uniform(xp.broadcast_shape(mu, sigma))
         return mu + sigma * (xp.log(u) - xp.log1p(-u))

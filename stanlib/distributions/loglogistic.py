@@ -1,8 +1,12 @@
 """The log-logistic distribution. Source: Stan Functions Reference, "Log-logistic distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, power_terms, softplus, within
 
 
@@ -18,17 +22,20 @@ from ._terms import inner, power_terms, softplus, within
 class loglogistic:
     """The law of exp(x) for logistic x with location log(alpha) and scale 1 / beta."""
 
-    def lpdf(xp, y, alpha, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         log_alpha = xp.log(alpha)
         rest = xp.log(beta) - beta * log_alpha
         return power_terms(
             xp, y, beta - 1, rest, lambda y, log_y: 2 * softplus(xp, beta * (log_y - log_alpha))
         )
 
-    def cdf(xp, y, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = y > 0
         return within(xp, inside, xp.expit(beta * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(alpha))), 0.0)
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         u = random.uniform(xp.broadcast_shape(alpha, beta))
         return alpha * xp.exp((xp.log(u) - xp.log1p(-u)) / beta)

@@ -1,8 +1,12 @@
 """The lognormal distribution. Source: Stan Functions Reference, "Lognormal distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_2_PI, inner, standardized, within
 
 
@@ -19,29 +23,34 @@ from ._terms import LOG_2_PI, inner, standardized, within
 class lognormal:
     """The law of exp(x) for normal x with location mu and scale sigma."""
 
-    def lpdf(xp, y, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         inside = y > 0
         log_y = xp.log(inner(xp, inside, y, 1.0))
         z = standardized(xp, log_y, mu, sigma)
         return within(xp, inside, -0.5 * xp.square(z) - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
 
-    def cdf(xp, y, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.ndtr(z), 0.0)
 
-    def lcdf(xp, y, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(z))
 
-    def lccdf(xp, y, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(-z), 0.0)
 
-    def rng(xp, random, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
         return xp.exp(mu + sigma * random.normal(xp.broadcast_shape(mu, sigma)))
 
 
-def _standardised(xp, y, mu, sigma):
+def _standardised(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
     """Whether y is positive, and the normal variate."""
     inside = y > 0
     return inside, (xp.log(inner(xp, inside, y, 1.0)) - mu) / sigma

@@ -1,9 +1,13 @@
 """The multivariate Gaussian process. Source: Stan Functions Reference, "Multivariate Gaussian process distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
+from ..random.base import Random
 from ._multivariate import COVARIANCE, covariance_lengths, normal_terms
 
 
@@ -19,27 +23,29 @@ from ._multivariate import COVARIANCE, covariance_lengths, normal_terms
 class multi_gp:
     """Independent rows of y, the i-th normal around 0 with covariance matrix Sigma / w[i]."""
 
-    def lpdf(xp, y, Sigma, w):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, Sigma: Any, w: Any) -> Any:
         check_rows(xp, "multi_gp", y, Sigma, w)
         return scaled_terms(xp, y, w, *covariance_lengths(xp, Sigma, y))
 
-    def draw(xp, random, Sigma, w):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, Sigma: Any, w: Any) -> Any:
         return scaled_draw(xp, random, xp.cholesky(Sigma), w)
 
 
-def scaled_draw(xp, random, factor, w):
+def scaled_draw(xp: Namespace, random: Random, factor: Any, w: Any) -> Any:
     """A normal vector whose covariance matrix has this factor and is divided by w."""
     return xp.matmul(factor, random.normal(xp.shape(factor)[:1])) / xp.sqrt(w)
 
 
-def check_rows(xp, name, y, matrix, w):
+def check_rows(xp: Namespace, name: str, y: Any, matrix: Any, w: Any) -> None:
     """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""
     rows, columns = xp.shape(y)
     same_size(name, "the columns of y", columns, "the rows of the matrix", square(xp, name, matrix))
     same_size(name, "the rows of y", rows, "the size of w", xp.shape(w)[0])
 
 
-def scaled_terms(xp, y, w, log_det, squares):
+def scaled_terms(xp: Namespace, y: Any, w: Any, log_det: Any, squares: Any) -> Any:
     """The log density of normal rows of y whose covariance matrix is divided by w."""
     size = xp.shape(y)[1]
     return normal_terms(size, log_det, w * squares) + 0.5 * size * xp.log(w)

@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Multivariate Gaussian process distribution, C
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .. import supports
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
+from ..random.base import Random
 from ._multivariate import factor_lengths
 from .multi_gp import check_rows, scaled_draw, scaled_terms
 
@@ -24,9 +28,11 @@ from .multi_gp import check_rows, scaled_draw, scaled_terms
 class multi_gp_cholesky:
     """Independent rows of y, the i-th normal around 0 with covariance matrix L L' / w[i]."""
 
-    def lpdf(xp, y, L, w):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, L: Any, w: Any) -> Any:
         check_rows(xp, "multi_gp_cholesky", y, L, w)
         return scaled_terms(xp, y, w, *factor_lengths(xp, L, y))
 
-    def draw(xp, random, L, w):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, L: Any, w: Any) -> Any:
         return scaled_draw(xp, random, L, w)

@@ -1,9 +1,13 @@
 """The multivariate normal distribution. Source: Stan Functions Reference, "Multivariate normal distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
+from ..random.base import Random
 from ._multivariate import COVARIANCE, covariance_lengths, normal_draws, normal_terms, residuals
 
 _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
@@ -27,9 +31,11 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
 class multi_normal:
     """Multivariate normal with location mu and covariance matrix Sigma."""
 
-    def lpdf(xp, y, mu, Sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, Sigma: Any) -> Any:
         size = square(xp, "multi_normal", Sigma)
         return normal_terms(size, *covariance_lengths(xp, Sigma, residuals(xp, "multi_normal", y, mu, size)))
 
-    def rng(xp, random, mu, Sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, Sigma: Any) -> Any:
         return normal_draws(xp, random, xp.cholesky(Sigma), mu)

@@ -4,10 +4,14 @@ Source: Stan Functions Reference, "Multivariate normal distribution, Cholesky pa
 """
 from __future__ import annotations
 
+from typing import Any
+
 from .. import supports
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
+from ..random.base import Random
 from ._multivariate import factor_lengths, normal_draws, normal_terms, residuals
 
 _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
@@ -31,9 +35,11 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
 class multi_normal_cholesky:
     """Multivariate normal with location mu and covariance matrix L L'; entries of L above its diagonal don't count."""
 
-    def lpdf(xp, y, mu, L):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, L: Any) -> Any:
         size = square(xp, "multi_normal_cholesky", L)
         return normal_terms(size, *factor_lengths(xp, L, residuals(xp, "multi_normal_cholesky", y, mu, size)))
 
-    def rng(xp, random, mu, L):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, L: Any) -> Any:
         return normal_draws(xp, random, xp.tril(L), mu)

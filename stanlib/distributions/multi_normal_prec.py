@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Multivariate normal distribution, precision p
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
+from ..random.base import Random
 from ._multivariate import COVARIANCE, log_det_spd, normal_terms, residuals
 
 _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
@@ -25,10 +29,12 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[2.0, 0.5], [0.5, 1.5]])
 class multi_normal_prec:
     """Multivariate normal with location mu and precision matrix Omega."""
 
-    def lpdf(xp, y, mu, Omega):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, Omega: Any) -> Any:
         size = square(xp, "multi_normal_prec", Omega)
         d = residuals(xp, "multi_normal_prec", y, mu, size)
         return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))
 
-    def draw(xp, random, mu, Omega):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, mu: Any, Omega: Any) -> Any:
         return mu + xp.solve_triangular(xp.cholesky(Omega), random.normal(xp.shape(mu)), trans=True)

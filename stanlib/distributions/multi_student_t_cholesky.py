@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Multivariate Student-t distribution, Cholesky
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._multivariate import CHOLESKY_FACTOR, factor_lengths, residuals
 from .multi_student_t import student_draws, student_terms
 
@@ -30,10 +34,12 @@ _EXAMPLE = ([0.3, -0.4], 3.0, [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
 class multi_student_t_cholesky:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix L L'."""
 
-    def lpdf(xp, y, nu, mu, L):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, L: Any) -> Any:
         size = square(xp, "multi_student_t_cholesky", L)
         d = residuals(xp, "multi_student_t_cholesky", y, mu, size)
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))
 
-    def rng(xp, random, nu, mu, L):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any, mu: Any, L: Any) -> Any:
         return student_draws(xp, random, nu, mu, L)

@@ -1,9 +1,13 @@
 """The multinomial distribution. Source: Stan Functions Reference, "Multinomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, SIMPLEX
+from ..random.base import Random
 from ._terms import inner, within
 
 
@@ -20,27 +24,29 @@ from ._terms import inner, within
 class multinomial:
     """The counts of the categories in independent trials with probabilities theta."""
 
-    def lpmf(xp, y, theta):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
         y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
 
-    def rng(xp, random, theta, N):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, theta: Any, N: Any) -> Any:
         return count_draws(xp, random, theta, N)
 
 
-def count_terms(xp, y, log_powers, log_total=0.0):
+def count_terms(xp: Namespace, y: Any, log_powers: Any, log_total: Any = 0.0) -> Any:
     """The log probability of counts, by the logs of the powers of their probabilities, and of what divides all."""
     ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
     return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1) - log_total)
 
 
-def count_draws(xp, random, theta, n):
+def count_draws(xp: Namespace, random: Random, theta: Any, n: Any) -> Any:
     """Counts of n trials: each category takes a binomial share of the trials that the ones before it leave."""
     behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
     share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)
 
-    def step(left, x, random):
+    def step(left: Any, x: Any, random: Random) -> Any:
         i, p = x
         count = random.at(i).binomial(left, p, ())
         return left - count, count

@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Multinomial distribution, logit parameterizat
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE
+from ..random.base import Random
 from .multinomial import count_draws, count_terms
 
 
@@ -23,10 +27,12 @@ from .multinomial import count_draws, count_terms
 class multinomial_logit:
     """The counts of the categories in independent trials with probabilities softmax(gamma)."""
 
-    def lpmf(xp, y, gamma):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, gamma: Any) -> Any:
         same_size("multinomial_logit", "the size of y", xp.shape(y)[-1], "the size of gamma", xp.shape(gamma)[-1])
         y, gamma = xp.reals((y, gamma))
         return count_terms(xp, y, y * (gamma - xp.logsumexp(gamma)))
 
-    def rng(xp, random, gamma, N):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, gamma: Any, N: Any) -> Any:
         return count_draws(xp, random, xp.exp(gamma - xp.logsumexp(gamma)), N)

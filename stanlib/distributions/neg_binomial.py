@@ -1,8 +1,12 @@
 """The negative binomial distribution. Source: Stan Functions Reference, "Negative binomial distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_rising
 from ._terms import inner, within
 from .neg_binomial_2 import log_lower, log_upper
@@ -20,20 +24,25 @@ from .neg_binomial_2 import log_lower, log_upper
 class neg_binomial:
     """The counts of a Poisson law whose rate is gamma with shape alpha and rate beta."""
 
-    def lpmf(xp, n, alpha, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, alpha, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight - n * xp.log1p(beta) - alpha * xp.log1p(1 / beta))
 
-    def cdf(xp, n, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
         return xp.exp(log_lower(xp, n, alpha, 1 / beta))
 
-    def lcdf(xp, n, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
         return log_lower(xp, n, alpha, 1 / beta)
 
-    def lccdf(xp, n, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
         return log_upper(xp, n, alpha, 1 / beta)
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         return random.poisson(random.gamma(alpha, xp.broadcast_shape(alpha, beta)) / beta)

@@ -4,9 +4,13 @@ Source: Stan Functions Reference, "Negative binomial distribution (alternative p
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_rising
 from ._terms import inner, within
 
@@ -24,38 +28,43 @@ from ._terms import inner, within
 class neg_binomial_2:
     """Negative binomial with mean mu and variance mu + mu^2 / phi."""
 
-    def lpmf(xp, n, mu, phi):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + n * (xp.log(mu) - xp.log(phi)) - (n + phi) * xp.log1p(mu / phi))
 
-    def cdf(xp, n, mu, phi):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
         return xp.exp(log_lower(xp, n, phi, mu / phi))
 
-    def lcdf(xp, n, mu, phi):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
         return log_lower(xp, n, phi, mu / phi)
 
-    def lccdf(xp, n, mu, phi):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
         return log_upper(xp, n, phi, mu / phi)
 
-    def rng(xp, random, mu, phi):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, phi: Any) -> Any:
         return random.poisson(random.gamma(phi, xp.broadcast_shape(mu, phi)) * (mu / phi))
 
 
-def log_lower(xp, n, shape, odds):
+def log_lower(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
     """log P(at most n) of the Poisson counts whose rate is gamma distributed with this shape and scale `odds`."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
     return xp.where(inside, log_betainc_inside(xp, shape, n1, p, q), -xp.inf)
 
 
-def log_upper(xp, n, shape, odds):
+def log_upper(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
     """log P(more than n) of the same."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
     return xp.where(inside, log_betainc_inside(xp, n1, shape, q, p), 0.0)
 
 
-def _beta_arguments(xp, n, shape, odds):
+def _beta_arguments(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
     """Whether n is a count, n + 1, the shape, and 1 / (1 + odds) with its complement: at most n counts are as probable
     as a beta variate (shape, n + 1) below it.
     """

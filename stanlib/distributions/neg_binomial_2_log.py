@@ -5,8 +5,12 @@ Source: Stan Functions Reference, "Negative binomial distribution (log alternati
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_rising
 from ._terms import inner, predictor, softplus, within
 
@@ -24,14 +28,16 @@ from ._terms import inner, predictor, softplus, within
 class neg_binomial_2_log:
     """Negative binomial with mean exp(eta) and precision phi."""
 
-    def lpmf(xp, n, eta, phi):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, eta: Any, phi: Any) -> Any:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         odds = eta - xp.log(phi)
         weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + n * odds - (n + phi) * softplus(xp, odds))
 
-    def rng(xp, random, eta, phi):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, eta: Any, phi: Any) -> Any:
         return random.poisson(random.gamma(phi, xp.broadcast_shape(eta, phi)) * xp.exp(eta) / phi)
 
 
@@ -49,10 +55,12 @@ class neg_binomial_2_log:
 class neg_binomial_2_log_glm:
     """Negative binomial with log mean alpha + x * beta and precision phi."""
 
-    def lpmf(xp, n, x, alpha, beta, phi):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, x: Any, alpha: Any, beta: Any, phi: Any) -> Any:
         eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
-        return neg_binomial_2_log.methods["lpmf"](xp, n, eta, phi)
+        return neg_binomial_2_log.lpmf(xp, n, eta, phi)
 
-    def draw(xp, random, x, alpha, beta, phi):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any, phi: Any) -> Any:
         eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
-        return neg_binomial_2_log.methods["rng"](xp, random, eta, phi)
+        return neg_binomial_2_log.rng(xp, random, eta, phi)

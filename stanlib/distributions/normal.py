@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Normal distribution" and "Normal-id generaliz
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import LOG_2_PI, predictor, standardized
 
 
@@ -23,20 +27,25 @@ from ._terms import LOG_2_PI, predictor, standardized
 class normal:
     """Normal with location mu and scale sigma."""
 
-    def lpdf(xp, y, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         z = standardized(xp, y, mu, sigma)
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 
-    def cdf(xp, y, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return xp.ndtr((y - mu) / sigma)
 
-    def lcdf(xp, y, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return xp.log_ndtr((y - mu) / sigma)
 
-    def lccdf(xp, y, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
         return xp.log_ndtr((mu - y) / sigma)
 
-    def rng(xp, random, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
         return mu + sigma * random.normal(xp.broadcast_shape(mu, sigma))
 
 
@@ -54,8 +63,10 @@ class normal:
 class normal_id_glm:
     """Normal around alpha + x * beta, with scale sigma."""
 
-    def lpdf(xp, y, x, alpha, beta, sigma):
-        return normal.methods["lpdf"](xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any, sigma: Any) -> Any:
+        return normal.lpdf(xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
 
-    def draw(xp, random, x, alpha, beta, sigma):
-        return normal.methods["rng"](xp, random, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
+    @staticmethod
+    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any, sigma: Any) -> Any:
+        return normal.rng(xp, random, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)

@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Ordered logistic distribution" and "Ordered l
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
+from ..random.base import Random
 from ._terms import categories, cut_points, log_expit, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
@@ -24,17 +28,19 @@ FAR = 1e10  # stands for infinity, with finite gradients
 class ordered_logistic:
     """The number of cut points c below a logistic variate at lambda, plus 1."""
 
-    def lpmf(xp, y, lam, c):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, lam: Any, c: Any) -> Any:
         lower, upper, width = cut_points(xp, "ordered_logistic", y, lam, c, FAR, (_log_widths(xp, c),))
         terms = log_expit(xp, lam - lower) + log_expit(xp, upper - lam) + width
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
-    def rng(xp, random, lam, c):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, lam: Any, c: Any) -> Any:
         u = random.uniform(())
         return 1 + xp.sum(xp.integer(lam + xp.log(u) - xp.log1p(-u) > c))
 
 
-def _log_widths(xp, c):
+def _log_widths(xp: Namespace, c: Any) -> Any:
     """log(1 - exp(lower - upper)) for the cut points around each category: the difference of two inv_logits is this
     times the inv_logits of the distances to both.
     """
@@ -54,8 +60,10 @@ def _log_widths(xp, c):
 class ordered_logistic_glm:
     """Ordered logistic at x * beta."""
 
-    def lpmf(xp, y, x, beta, c):
-        return ordered_logistic.methods["lpmf"](xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, x: Any, beta: Any, c: Any) -> Any:
+        return ordered_logistic.lpmf(xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
 
-    def draw(xp, random, x, beta, c):
-        return ordered_logistic.methods["rng"](xp, random, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
+    @staticmethod
+    def draw(xp: Namespace, random: Random, x: Any, beta: Any, c: Any) -> Any:
+        return ordered_logistic.rng(xp, random, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)

@@ -1,8 +1,12 @@
 """The ordered probit distribution. Source: Stan Functions Reference, "Ordered probit distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED
+from ..random.base import Random
 from ._terms import categories, cut_points, within
 
 FAR = 1e10  # stands for infinity, with finite squares and gradients
@@ -21,7 +25,8 @@ FAR = 1e10  # stands for infinity, with finite squares and gradients
 class ordered_probit:
     """The number of cut points c below a normal variate around eta, plus 1."""
 
-    def lpmf(xp, y, eta, c):
+    @staticmethod
+    def lpmf(xp: Namespace, y: Any, eta: Any, c: Any) -> Any:
         lower, upper = cut_points(xp, "ordered_probit", y, eta, c, FAR)
         a, b = lower - eta, upper - eta
         right = a + b > 0  # then the interval's mirror image has the smaller, more precise probabilities
@@ -30,5 +35,6 @@ class ordered_probit:
         terms = log_high + xp.log1mexp(xp.log_ndtr(low) - log_high)
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
-    def rng(xp, random, eta, c):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, eta: Any, c: Any) -> Any:
         return 1 + xp.sum(xp.integer(eta + random.normal(()) > c))

@@ -1,9 +1,13 @@
 """The Pareto distribution. Source: Stan Functions Reference, "Pareto distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
 from .. import supports
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, log0, log1mexp_neg, within
 
 
@@ -21,29 +25,34 @@ from ._terms import inner, log0, log1mexp_neg, within
 class pareto:
     """Pareto with minimum y_min and shape alpha."""
 
-    def lpdf(xp, y, y_min, alpha):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
         inside = y >= y_min
         log_y = xp.log(inner(xp, inside, y, 1.0))
         log_min = xp.log(inner(xp, inside, y_min, 1.0))
         return within(xp, inside, xp.log(alpha) - log_y + alpha * (log_min - log_y))
 
-    def cdf(xp, y, y_min, alpha):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
-    def lcdf(xp, y, y_min, alpha):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
-    def lccdf(xp, y, y_min, alpha):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -t, 0.0)
 
-    def rng(xp, random, y_min, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, y_min: Any, alpha: Any) -> Any:
         return y_min * xp.exp(random.exponential(xp.broadcast_shape(y_min, alpha)) / alpha)
 
 
-def _log_decline(xp, y, y_min, alpha):
+def _log_decline(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
     """Whether y is above the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
     inside = y > y_min
     excess = inner(xp, inside, (y - y_min) / y_min, 1.0)

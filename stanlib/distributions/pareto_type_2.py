@@ -1,8 +1,12 @@
 """The Pareto type 2 distribution. Source: Stan Functions Reference, "Pareto type 2 distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE, at_least
+from ..random.base import Random
 from ._terms import inner, log0, log1mexp_neg, within
 
 
@@ -18,29 +22,34 @@ from ._terms import inner, log0, log1mexp_neg, within
 class pareto_type_2:
     """Pareto type 2 (Lomax) from mu on, with scale lambda and shape alpha."""
 
-    def lpdf(xp, y, mu, lam, alpha):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
         inside = y >= mu
         excess = inner(xp, inside, y - mu, 0.0) / lam
         return within(xp, inside, xp.log(alpha) - xp.log(lam) - (alpha + 1) * xp.log1p(excess))
 
-    def cdf(xp, y, mu, lam, alpha):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
-    def lcdf(xp, y, mu, lam, alpha):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
-    def lccdf(xp, y, mu, lam, alpha):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -t, 0.0)
 
-    def rng(xp, random, mu, lam, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, lam: Any, alpha: Any) -> Any:
         shape = xp.broadcast_shape(mu, lam, alpha)
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
 
 
-def _log_decline(xp, y, mu, lam, alpha):
+def _log_decline(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
     """Whether y is above mu, and alpha log(1 + (y - mu) / lambda), which is exponential with rate 1."""
     inside = y > mu
     return inside, alpha * xp.log1p(inner(xp, inside, y - mu, 1.0) / lam)

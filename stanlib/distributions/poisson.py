@@ -1,8 +1,12 @@
 """The Poisson distribution. Source: Stan Functions Reference, "Poisson distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE
+from ..random.base import Random
 from ._terms import log0, times
 
 
@@ -18,26 +22,31 @@ from ._terms import log0, times
 class poisson:
     """Poisson with rate lambda."""
 
-    def lpmf(xp, n, lam):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, lam: Any) -> Any:
         return times(xp, n, log0(xp, lam)) - lam - xp.lgamma(n + 1.0)
 
-    def cdf(xp, n, lam):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, lam: Any) -> Any:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.gammaincc(end, lam), 0.0)
 
-    def lcdf(xp, n, lam):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, lam: Any) -> Any:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammaincc(end, lam), -xp.inf)
 
-    def lccdf(xp, n, lam):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, lam: Any) -> Any:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammainc(end, lam), 0.0)
 
-    def rng(xp, random, lam):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, lam: Any) -> Any:
         return random.poisson(lam)
 
 
-def _end(xp, n):
+def _end(xp: Namespace, n: Any) -> Any:
     """Whether n is a count, and the shape of the gamma law that exceeds the rate when there are at most n events."""
     inside = n >= 0
     return inside, xp.where(inside, n, 0) + 1.0

@@ -6,9 +6,12 @@ Source: Stan Functions Reference, "Poisson distribution, log parameterization" a
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, NOT_NAN
+from ..random.base import Random
 from ._terms import predictor, times
 
 
@@ -23,10 +26,12 @@ from ._terms import predictor, times
 class poisson_log:
     """Poisson with rate exp(alpha)."""
 
-    def lpmf(xp, n, alpha):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Any:
         return times(xp, n, alpha) - xp.exp(alpha) - xp.lgamma(n + 1.0)
 
-    def rng(xp, random, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
         return random.poisson(xp.exp(alpha))
 
 
@@ -42,10 +47,12 @@ class poisson_log:
 class poisson_log_glm:
     """Poisson with log rate alpha + x * beta."""
 
-    def lpmf(xp, n, x, alpha, beta):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, x: Any, alpha: Any, beta: Any) -> Any:
         eta = predictor(xp, "poisson_log_glm", x, alpha, beta)
         repeats = 1 if xp.ndim(n) else max(1, math.prod(xp.shape(eta)))  # Stan counts this term of a single n once
         return n * eta - xp.exp(eta) - xp.lgamma(n + 1.0) / repeats
 
-    def draw(xp, random, x, alpha, beta):
+    @staticmethod
+    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
         return random.poisson(xp.exp(predictor(xp, "poisson_log_glm", x, alpha, beta)))

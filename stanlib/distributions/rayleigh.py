@@ -1,8 +1,12 @@
 """The Rayleigh distribution. Source: Stan Functions Reference, "Rayleigh distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE
+from ..random.base import Random
 from ._terms import LOG_2, inner, log1mexp_neg, within
 
 
@@ -18,25 +22,30 @@ from ._terms import LOG_2, inner, log1mexp_neg, within
 class rayleigh:
     """The law of the length of two normals with scale sigma."""
 
-    def lpdf(xp, y, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, sigma: Any) -> Any:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, xp.log(y) - 0.5 * xp.square(z) - 2 * xp.log(sigma))
 
-    def cdf(xp, y, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, sigma: Any) -> Any:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -xp.expm1(-0.5 * z * z)
 
-    def lcdf(xp, y, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, sigma: Any) -> Any:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, log1mexp_neg(xp, 0.5 * z * z, 2 * (xp.log(y) - xp.log(sigma)) - LOG_2))
 
-    def lccdf(xp, y, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, sigma: Any) -> Any:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -0.5 * z * z
 
-    def rng(xp, random, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, sigma: Any) -> Any:
         return sigma * xp.sqrt(2 * random.exponential(xp.shape(sigma)))

@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Scaled inverse chi-square distribution".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from .inv_gamma import inv_gamma
 
 
@@ -21,17 +25,22 @@ from .inv_gamma import inv_gamma
 class scaled_inv_chi_square:
     """The law of nu sigma^2 / x for chi-square x with nu degrees of freedom."""
 
-    def lpdf(xp, y, nu, sigma):
-        return inv_gamma.methods["lpdf"](xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+        return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
-    def cdf(xp, y, nu, sigma):
-        return inv_gamma.methods["cdf"](xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+        return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
-    def lcdf(xp, y, nu, sigma):
-        return inv_gamma.methods["lcdf"](xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+        return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
-    def lccdf(xp, y, nu, sigma):
-        return inv_gamma.methods["lccdf"](xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+        return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
-    def rng(xp, random, nu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any, sigma: Any) -> Any:
         return 0.5 * nu * sigma * sigma / random.gamma(0.5 * nu, xp.broadcast_shape(nu, sigma))

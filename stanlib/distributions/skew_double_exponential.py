@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Skew double exponential distribution".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE, PROBABILITY
+from ..random.base import Random
 from ._terms import LOG_2, log0
 
 
@@ -22,30 +26,35 @@ from ._terms import LOG_2, log0
 class skew_double_exponential:
     """Double exponential with location mu and scale sigma, of which the part tau lies below mu."""
 
-    def lpdf(xp, y, mu, sigma, tau):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
         z = (y - mu) / sigma
         decline = 2 * xp.where(z < 0, (tau - 1) * z, tau * z)
         return log0(xp, tau) + log0(xp, 1 - tau) - xp.log(sigma) + LOG_2 - decline
 
-    def cdf(xp, y, mu, sigma, tau):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, tau * xp.exp(below), 1 - (1 - tau) * xp.exp(above))
 
-    def lcdf(xp, y, mu, sigma, tau):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, log0(xp, tau) + below, xp.log1p((tau - 1) * xp.exp(above)))
 
-    def lccdf(xp, y, mu, sigma, tau):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, xp.log1p(-tau * xp.exp(below)), log0(xp, 1 - tau) + above)
 
-    def rng(xp, random, mu, sigma, tau):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any, tau: Any) -> Any:
         shape = xp.broadcast_shape(mu, sigma, tau)
         size = 0.5 * sigma * random.exponential(shape)
         return mu + xp.where(random.uniform(shape) < tau, -size / (1 - tau), size / tau)
 
 
-def _tails(xp, y, mu, sigma, tau):
+def _tails(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
     """Whether y is below mu, and the exponents (at most 0) of the law's two sides."""
     z = (y - mu) / sigma
     left = z < 0

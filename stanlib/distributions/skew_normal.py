@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..arrays.special.quadrature import on_unit_interval, smaller_root
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
+from ..random.base import Random
 from ._terms import LOG_2, LOG_2_PI
 
 SQRT_HALF = math.sqrt(0.5)
@@ -23,26 +26,31 @@ SQRT_HALF = math.sqrt(0.5)
 class skew_normal:
     """Skew normal with location xi, scale omega and shape alpha."""
 
-    def lpdf(xp, y, xi, omega, alpha):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
         z = (y - xi) / omega
         return xp.log_ndtr(alpha * z) - 0.5 * xp.square(z) - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
 
-    def cdf(xp, y, xi, omega, alpha):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
         return xp.exp(_log_lower(xp, (y - xi) / omega, alpha))
 
-    def lcdf(xp, y, xi, omega, alpha):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
         return _log_lower(xp, (y - xi) / omega, alpha)
 
-    def lccdf(xp, y, xi, omega, alpha):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
         return _log_lower(xp, (xi - y) / omega, -alpha)
 
-    def rng(xp, random, xi, omega, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, xi: Any, omega: Any, alpha: Any) -> Any:
         shape = xp.broadcast_shape(xi, omega, alpha)
         side, other = xp.abs(random.normal(shape)), random.normal(shape)
         return xi + omega * (alpha * side + other) / xp.sqrt(1 + xp.square(alpha))
 
 
-def _log_lower(xp, z, alpha):
+def _log_lower(xp: Namespace, z: Any, alpha: Any) -> Any:
     """log P(Z <= z), using that P(Z > z) is the lower tail at -z for -alpha."""
     left = z <= 0
     slope = xp.where(left, alpha, -alpha)
@@ -50,7 +58,7 @@ def _log_lower(xp, z, alpha):
     return xp.where(left, log_p, xp.log1mexp(xp.where(left, -1.0, log_p)))
 
 
-def _log_tail(xp, u, alpha):
+def _log_tail(xp: Namespace, u: Any, alpha: Any) -> Any:
     """log P(Z <= -u) for u >= 0. For alpha < 0 it is what the tails for -alpha and alpha sum to, less the other."""
     negative = alpha < 0
     rare = _log_rare_tail(xp, u, xp.where(negative, -alpha, alpha))
@@ -58,7 +66,7 @@ def _log_tail(xp, u, alpha):
     return xp.where(negative, both + xp.log1mexp(rare - both), rare)
 
 
-def _log_rare_tail(xp, u, alpha):
+def _log_rare_tail(xp: Namespace, u: Any, alpha: Any) -> Any:
     """The same for alpha >= 0: with c = 1 + alpha^2, the integral of twice the density, written around -u, is
     exp(-c u^2 / 2) / sqrt(2 pi) times that of exp(-c (u s + s^2 / 2)) erfcx(alpha (u + s) / sqrt(2)) over s > 0.
     """

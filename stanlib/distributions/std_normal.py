@@ -1,8 +1,12 @@
 """The standard normal distribution. Source: Stan Functions Reference, "Standard normal distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NOT_NAN
+from ..random.base import Random
 from ._terms import LOG_2_PI
 
 
@@ -18,17 +22,22 @@ from ._terms import LOG_2_PI
 class std_normal:
     """Normal with location 0 and scale 1."""
 
-    def lpdf(xp, y):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any) -> Any:
         return -0.5 * xp.square(y) - 0.5 * LOG_2_PI
 
-    def cdf(xp, y):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any) -> Any:
         return xp.ndtr(y)
 
-    def lcdf(xp, y):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any) -> Any:
         return xp.log_ndtr(y)
 
-    def lccdf(xp, y):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any) -> Any:
         return xp.log_ndtr(-y)
 
-    def rng(xp, random):
+    @staticmethod
+    def rng(xp: Namespace, random: Random) -> Any:
         return random.normal(())

@@ -1,14 +1,18 @@
 """Student's t distribution. Source: Stan Functions Reference, "Student-t distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
+from ..random.base import Random
 from ._rising import log_rising
 from ._terms import LOG_2, LOG_PI, standardized
 
 
-def _log_peak(xp, nu):
+def _log_peak(xp: Namespace, nu: Any) -> Any:
     """The log density at the mode, for scale 1."""
     return log_rising(xp, 0.5 * nu, 0.5) - 0.5 * (xp.log(nu) + LOG_PI)
 
@@ -27,25 +31,30 @@ def _log_peak(xp, nu):
 class student_t:
     """Student's t with nu degrees of freedom, location mu and scale sigma."""
 
-    def lpdf(xp, y, nu, mu, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
         z = standardized(xp, y, mu, sigma)
         return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 
-    def cdf(xp, y, nu, mu, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
         return xp.exp(_log_tail(xp, (mu - y) / sigma, nu))
 
-    def lcdf(xp, y, nu, mu, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
         return _log_tail(xp, (mu - y) / sigma, nu)
 
-    def lccdf(xp, y, nu, mu, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
         return _log_tail(xp, (y - mu) / sigma, nu)
 
-    def rng(xp, random, nu, mu, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any, mu: Any, sigma: Any) -> Any:
         shape = xp.broadcast_shape(nu, mu, sigma)
         return mu + sigma * random.normal(shape) * xp.sqrt(0.5 * nu / random.gamma(0.5 * nu, shape))
 
 
-def _log_tail(xp, t, nu):
+def _log_tail(xp: Namespace, t: Any, nu: Any) -> Any:
     """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2), here computed from the
     end that u is nearer to. Next to t = 0 it is linear, as its derivative there is that of a square root.
     """

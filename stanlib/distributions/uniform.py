@@ -1,8 +1,12 @@
 """The uniform distribution. Source: Stan Functions Reference, "Uniform distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
+from ..random.base import Random
 from ._terms import inner, log0, within
 
 
@@ -18,24 +22,29 @@ from ._terms import inner, log0, within
 class uniform:
     """Uniform between alpha and beta."""
 
-    def lpdf(xp, y, alpha, beta):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         inside = (y >= alpha) & (y <= beta)
         return xp.where(inside, -xp.log(inner(xp, inside, beta - alpha, 1.0)), -xp.inf)
 
-    def cdf(xp, y, alpha, beta):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return _share(xp, y, alpha, beta)
 
-    def lcdf(xp, y, alpha, beta):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return log0(xp, _share(xp, y, alpha, beta))
 
-    def lccdf(xp, y, alpha, beta):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
         return log0(xp, _share(xp, -y, -beta, -alpha))
 
-    def rng(xp, random, alpha, beta):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
         return alpha + (beta - alpha) * random.uniform(xp.broadcast_shape(alpha, beta))
 
 
-def _share(xp, y, alpha, beta):
+def _share(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
     """The part of the interval below y, between 0 and 1."""
     inside = (y > alpha) & (y < beta)
     share = inner(xp, inside, (y - alpha) / (beta - alpha), 0.5)

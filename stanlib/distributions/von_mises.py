@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, between
+from ..random.base import Random
 from ._terms import LOG_2_PI
 
 TWO_PI = 2 * math.pi
@@ -24,25 +27,30 @@ TWO_PI = 2 * math.pi
 class von_mises:
     """Von Mises around mu with concentration kappa."""
 
-    def lpdf(xp, y, mu, kappa):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
         half = xp.sin(0.5 * (y - mu))
         return -2 * kappa * half * half - (xp.log(xp.i0e(kappa)) + LOG_2_PI)
 
-    def cdf(xp, y, mu, kappa):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
         return xp.exp(_log_between(xp, -math.pi - mu, y - mu, kappa))
 
-    def lcdf(xp, y, mu, kappa):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
         return _log_between(xp, -math.pi - mu, y - mu, kappa)
 
-    def lccdf(xp, y, mu, kappa):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
         return _log_between(xp, y - mu, math.pi - mu, kappa)
 
-    def rng(xp, random, mu, kappa):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, mu: Any, kappa: Any) -> Any:
         angle = random.von_mises(kappa, xp.broadcast_shape(mu, kappa)) + mu
         return angle - TWO_PI * xp.floor((angle + math.pi) / TWO_PI)
 
 
-def _log_between(xp, a, b, kappa):
+def _log_between(xp: Namespace, a: Any, b: Any, kappa: Any) -> Any:
     """The log probability of a <= angle <= b around the mode at 0, for angles that go on beyond one turn.
 
     The distribution function is a whole number plus or minus a tail: so two tails are added to or subtracted from 0 or
@@ -58,7 +66,7 @@ def _log_between(xp, a, b, kappa):
     return xp.where(possible, scale + xp.log(xp.where(possible, p, 1.0)), -xp.inf)
 
 
-def _tail(xp, x, kappa):
+def _tail(xp: Namespace, x: Any, kappa: Any) -> Any:
     """The distribution function at x as a whole number plus a tail, which is exp(front) times a signed area."""
     turns = xp.floor((xp.stop_gradient(x) + math.pi) / TWO_PI)
     r = x - TWO_PI * turns

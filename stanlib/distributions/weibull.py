@@ -1,8 +1,12 @@
 """The Weibull distribution. Source: Stan Functions Reference, "Weibull distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
+from ..random.base import Random
 from ._terms import inner, log1mexp_neg, power_terms, within
 
 
@@ -19,28 +23,33 @@ from ._terms import inner, log1mexp_neg, power_terms, within
 class weibull:
     """Weibull with shape alpha and scale sigma."""
 
-    def lpdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         log_sigma = xp.log(sigma)
         rest = xp.log(alpha) - alpha * log_sigma
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: xp.exp(alpha * (log_y - log_sigma)))
 
-    def cdf(xp, y, alpha, sigma):
+    @staticmethod
+    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, -xp.expm1(-xp.exp(log_t)), 0.0)
 
-    def lcdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t))
 
-    def lccdf(xp, y, alpha, sigma):
+    @staticmethod
+    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, -xp.exp(log_t), 0.0)
 
-    def rng(xp, random, alpha, sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any, sigma: Any) -> Any:
         return sigma * xp.exp(xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 
-def _log_hazard(xp, y, alpha, sigma):
+def _log_hazard(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
     """Whether y is positive, and the logarithm of the cumulative hazard (y / sigma)^alpha."""
     inside = y > 0
     return inside, alpha * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(sigma))

@@ -10,8 +10,10 @@ integrated over by quadrature.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .. import supports
+from ..arrays.base import Namespace
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
@@ -29,7 +31,7 @@ DOMAINS = {
 }  # fmt: skip
 
 
-def _after(alpha, tau, beta, delta, *variances):
+def _after(alpha: Any, tau: Any, beta: Any, delta: Any, *variances: Any) -> Any:
     """Only with the variances of the parameters Stan refuses an infinite time."""
     most = math.inf if variances else math.nan
     return Domain(
@@ -66,18 +68,22 @@ class wiener:
     and from tau on. The results are exact, so that the precision asked for has no effect.
     """
 
-    def lpdf(xp, y, alpha, tau, beta, delta, var_delta=0.0, var_beta=None, var_tau=None, precision=None):
+    @staticmethod
+    def lpdf(
+        xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any = 0.0, var_beta: Any = None,
+        var_tau: Any = None, precision: Any = None,
+    ) -> Any:  # fmt: skip
         if var_tau is None:  # with five parameters the precision comes sixth, and has no effect
             return _log_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta)
         return _log_mean_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
 
 
-def _log_mean_density(xp, t, a, w, v, sv, sw, st):
+def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Any, st: Any) -> Any:
     """The log of the mean density over starts of width sw around w and over times less up to st."""
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
 
-    def at_time(x):
+    def at_time(x: Any) -> Any:
         earlier = t - xp.minimum(st, t) * x
         from_bias = lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv)
         return log_mean(xp, from_bias, sw, (earlier, a, w, v, sv, sw), OF_BIAS)
@@ -86,7 +92,7 @@ def _log_mean_density(xp, t, a, w, v, sv, sw, st):
     return within(xp, inside, log_mean(xp, at_time, st, (t, a, w, v, sv, sw, st), OF_TIME) + xp.log(used))
 
 
-def log_mean(xp, log_f, width, beside, count):
+def log_mean(xp: Namespace, log_f: Any, width: Any, beside: Any, count: Any) -> Any:
     """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0.
 
     Points of the interval lie along a new leading axis, before those of all that log_f depends on: `beside`.
@@ -99,7 +105,7 @@ def log_mean(xp, log_f, width, beside, count):
     return xp.logsumexp(log_f(x) + log_weights, axis=0)
 
 
-def _log_density(xp, t, a, w, v, sv):
+def _log_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any) -> Any:
     """The log density at the lower boundary, at time t from w a with drift v of standard deviation sv."""
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
@@ -109,20 +115,20 @@ def _log_density(xp, t, a, w, v, sv):
     return within(xp, inside, exponent - 0.5 * xp.log(spread) - 2 * xp.log(a) + _log_standard(xp, u, w))
 
 
-def _log_standard(xp, u, w):
+def _log_standard(xp: Namespace, u: Any, w: Any) -> Any:
     """The log density at time u for no drift and boundaries at 0 and 1."""
     early = u < CROSSOVER
     return xp.where(early, _log_images(xp, xp.where(early, u, 0.1), w), _log_modes(xp, xp.where(early, 1.0, u), w))
 
 
-def _log_images(xp, u, w):
+def _log_images(xp: Namespace, u: Any, w: Any) -> Any:
     total = w
     for k in IMAGES:
         total = total + (w + 2 * k) * xp.exp(-2 * k * (k + w) / u)
     return log0(xp, total) - 0.5 * w * w / u - 1.5 * xp.log(u) - 0.5 * LOG_2_PI
 
 
-def _log_modes(xp, u, w):
+def _log_modes(xp: Namespace, u: Any, w: Any) -> Any:
     total = xp.sin(math.pi * w)
     for k in MODES:
         total = total + k * xp.exp(-0.5 * math.pi**2 * (k * k - 1) * u) * xp.sin(k * math.pi * w)

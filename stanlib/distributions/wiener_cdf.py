@@ -7,7 +7,9 @@ boundaries are at 0 and 1: m is the drift, u the time, w the start.
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..arrays.special.quadrature import normal_rule
 from ..registry import stan_function
 from ._terms import LOG_2, holds, inner, log0
@@ -31,14 +33,18 @@ STRONG = 6.0  # the drift from which on the later images count for nothing
 @stan_function(
     *(f.format(name="wiener_lcdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
-def wiener_lcdf_unnorm(xp, y, alpha, tau, beta, delta, precision=None):
+def wiener_lcdf_unnorm(
+    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, precision: Any = None
+) -> Any:
     return xp.sum(_log_before(xp, y - tau, alpha, 1 - beta, -delta))
 
 
 @stan_function(
     *(f.format(name="wiener_lccdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
-def wiener_lccdf_unnorm(xp, y, alpha, tau, beta, delta, precision=None):
+def wiener_lccdf_unnorm(
+    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, precision: Any = None
+) -> Any:
     return xp.sum(_log_after(xp, y - tau, alpha, 1 - beta, -delta))
 
 
@@ -46,7 +52,10 @@ def wiener_lccdf_unnorm(xp, y, alpha, tau, beta, delta, precision=None):
     *(f.format(name="wiener_lcdf_unnorm") for f in _FULL_FORMS), domains=DOMAINS,
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
-def wiener_lcdf_unnorm_full(xp, y, alpha, tau, beta, delta, var_delta, var_beta, var_tau, precision=None):
+def wiener_lcdf_unnorm_full(
+    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any, var_beta: Any, var_tau: Any,
+    precision: Any = None,
+) -> Any:  # fmt: skip
     terms = _mean_over_start(xp, _log_before, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
 
@@ -55,12 +64,15 @@ def wiener_lcdf_unnorm_full(xp, y, alpha, tau, beta, delta, var_delta, var_beta,
     *(f.format(name="wiener_lccdf_unnorm") for f in _FULL_FORMS), domains=DOMAINS,
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
-def wiener_lccdf_unnorm_full(xp, y, alpha, tau, beta, delta, var_delta, var_beta, var_tau, precision=None):
+def wiener_lccdf_unnorm_full(
+    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any, var_beta: Any, var_tau: Any,
+    precision: Any = None,
+) -> Any:  # fmt: skip
     terms = _mean_over_start(xp, _log_after, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
 
 
-def _mean_over_start(xp, log_f, t, a, w, v, sv, sw, st):
+def _mean_over_start(xp: Namespace, log_f: Any, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Any, st: Any) -> Any:
     """The log of the mean of exp(log_f) over a normal drift, and uniform starts and times.
 
     The mean over times is taken apart where time begins, as the probabilities have no further derivatives there.
@@ -69,7 +81,7 @@ def _mean_over_start(xp, log_f, t, a, w, v, sv, sw, st):
     width = xp.where(before, xp.where(t > 0, t, 0.0), st)
     share = xp.where(before, width / xp.where(before, st, 1.0), 1.0)
 
-    def at_time(t):
+    def at_time(t: Any) -> Any:
         mean = _mean_after_drift if log_f is _log_after else _mean_before_drift
         from_bias = lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x)
         return log_mean(xp, from_bias, sw, (t, a, w, v, sv, sw), OF_BIAS)
@@ -80,7 +92,7 @@ def _mean_over_start(xp, log_f, t, a, w, v, sv, sw, st):
     return xp.logaddexp(log0(xp, share) + after, log0(xp, 1 - share) + at_time(0.0 * t - 1.0))
 
 
-def _mean_before_drift(xp, t, a, w, v, sv, like):
+def _mean_before_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Any:
     """The log of the mean of P(before t) over a normal drift."""
     if holds(xp, sv == 0):
         return _log_before(xp, t, a, w, v)
@@ -88,7 +100,7 @@ def _mean_before_drift(xp, t, a, w, v, sv, like):
     return xp.logsumexp(_log_before(xp, t, a, w, v + sv * nodes) + log_weights, axis=0)
 
 
-def _mean_after_drift(xp, t, a, w, v, sv, like):
+def _mean_after_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Any:
     """The log of the mean of P(after t) over a normal drift, which is about exp(-v a w - v^2 t / 2) for drift v: the
     product with the drift's density is normal again, and the rest is smooth.
     """
@@ -103,14 +115,14 @@ def _mean_after_drift(xp, t, a, w, v, sv, like):
     return front + xp.logsumexp(rest + log_weights, axis=0)
 
 
-def _hermite(xp, beside):
+def _hermite(xp: Namespace, beside: Any) -> Any:
     """Nodes and the logarithms of weights for the mean over a standard normal law, along a new leading axis."""
     nodes, weights = normal_rule(OF_DRIFT)
     shape = (-1,) + (1,) * max(map(xp.ndim, beside))
     return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))[:2]
 
 
-def _log_before(xp, t, a, w, v):
+def _log_before(xp: Namespace, t: Any, a: Any, w: Any, v: Any) -> Any:
     """The log probability of the lower boundary before time t."""
     inside, u, m = _standard(xp, t, a, v)
     early = u < CROSSOVER
@@ -121,7 +133,7 @@ def _log_before(xp, t, a, w, v):
     return xp.where(inside, xp.where(early, images, modes), xp.where(t > 0, ever, -xp.inf))
 
 
-def _log_after(xp, t, a, w, v):
+def _log_after(xp: Namespace, t: Any, a: Any, w: Any, v: Any) -> Any:
     """The log probability of the lower boundary after time t."""
     inside, u, m = _standard(xp, t, a, v)
     early, strong = u < CROSSOVER, xp.abs(m) > STRONG
@@ -135,13 +147,13 @@ def _log_after(xp, t, a, w, v):
     return xp.where(inside, terms, xp.where(t > 0, -xp.inf, ever))
 
 
-def _standard(xp, t, a, v):
+def _standard(xp: Namespace, t: Any, a: Any, v: Any) -> Any:
     """Whether the time is positive and finite, and time and drift in units of the boundaries."""
     inside = (t > 0) & (t < xp.inf)
     return inside, inner(xp, inside, t, 1.0) / (a * a), v * a
 
 
-def _log_ever(xp, w, m):
+def _log_ever(xp: Namespace, w: Any, m: Any) -> Any:
     """log(exp(-m w) sinh(m (1 - w)) / sinh(m)), the probability of ever leaving through the lower boundary."""
     small = m * m < 1e-6
     size = xp.where(small, 1.0, xp.abs(m))
@@ -150,7 +162,7 @@ def _log_ever(xp, w, m):
     return xp.where(small, near, far) - m * w
 
 
-def _log_modes(xp, u, w, m):
+def _log_modes(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
     """log P(after u): the density's eigenfunctions, each integrated."""
     total = xp.sin(math.pi * w) / (m * m + math.pi**2)
     for k in MODES:
@@ -159,7 +171,7 @@ def _log_modes(xp, u, w, m):
     return log0(xp, total) + math.log(2 * math.pi) - m * w - 0.5 * (m * m + math.pi**2) * u
 
 
-def _log_images_before(xp, u, w, m):
+def _log_images_before(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
     """log P(before u): the images' inverse Gaussian distribution functions."""
     size = xp.abs(m)
     top = xp.where(w < size * u, -w * size, _exponent(u, w, size))
@@ -169,7 +181,7 @@ def _log_images_before(xp, u, w, m):
     return log0(xp, xp.sum(sign * terms, axis=0)) + top - m * w
 
 
-def _log_images_after(xp, u, w, m):
+def _log_images_after(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
     """log P(after u), likewise: of each image what its distribution function lacks."""
     size = xp.abs(m)
     top = xp.where(w < size * u, _exponent(u, w, size), -w * size)
@@ -179,18 +191,18 @@ def _log_images_after(xp, u, w, m):
     return log0(xp, xp.sum(sign * terms, axis=0)) + top - m * w
 
 
-def _images(xp, w, like):
+def _images(xp: Namespace, w: Any, like: Any) -> Any:
     """The signs and distances of the start and of its images, along a new leading axis."""
     k = xp.asarray([0.0, *IMAGES]).reshape((-1,) + (1,) * xp.ndim(w + like))
     sign, shift, _ = xp.convert((xp.where(k < 0, -1.0, 1.0), 2 * xp.abs(k), like))
     return sign, shift + sign * w
 
 
-def _exponent(u, b, size):
+def _exponent(u: Any, b: Any, size: Any) -> Any:
     return -0.5 * (b * b / u + size * size * u)
 
 
-def _image(xp, u, b, size, top):
+def _image(xp: Namespace, u: Any, b: Any, size: Any, top: Any) -> Any:
     """Whether the drift has led past b before u, and the rest of the distribution function, over exp(top)."""
     passed = b < size * u
     scale = 1 / xp.sqrt(2 * u)

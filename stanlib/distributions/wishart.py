@@ -1,10 +1,14 @@
 """The Wishart distribution. Source: Stan Functions Reference, "Wishart distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..functions.gamma_functions import lmgamma
+from ..random.base import Random
 from ._multivariate import COVARIANCE, above, log_det_spd, require
 from ._terms import LOG_2
 
@@ -23,18 +27,20 @@ from ._terms import LOG_2
 class wishart:
     """Wishart with nu degrees of freedom and scale matrix Sigma."""
 
-    def lpdf(xp, W, nu, Sigma):
+    @staticmethod
+    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Any:
         size, nu = check_matrices(xp, "wishart", "W", W, nu, Sigma)
         power = 0.5 * ((nu - size - 1) * log_det_spd(xp, W) - nu * log_det_spd(xp, Sigma))
         return power - 0.5 * trace_of_ratio(xp, W, Sigma) - log_normalizer(size, nu)
 
-    def rng(xp, random, nu, Sigma):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any, Sigma: Any) -> Any:
         size, nu = check_matrices(xp, "wishart_rng", "Sigma", Sigma, nu, Sigma)
         factor = xp.matmul(xp.cholesky(Sigma), bartlett(xp, random, size, nu))
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def check_matrices(xp, name, what, y, nu, matrix):
+def check_matrices(xp: Namespace, name: str, what: str, y: Any, nu: Any, matrix: Any) -> Any:
     """The size of both matrices, and the degrees of freedom, which must be above the size less 1.
 
     Raises:
@@ -45,19 +51,19 @@ def check_matrices(xp, name, what, y, nu, matrix):
     return size, require(xp, name, "nu", nu, above(size - 1))
 
 
-def log_normalizer(size, nu):
+def log_normalizer(size: Any, nu: Any) -> Any:
     """The logarithm of the integral of the Wishart density's kernel, for the identity as its scale."""
     return 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
 
 
-def trace_of_ratio(xp, a, b):
+def trace_of_ratio(xp: Namespace, a: Any, b: Any) -> Any:
     """The trace of b^-1 a, for a positive definite b."""
     if xp.is_concrete(b):
         return xp.sum(xp.inv(b) * a)
     return xp.sum(xp.diagonal(xp.solve_spd(b, a)))
 
 
-def bartlett(xp, random, size, nu):
+def bartlett(xp: Namespace, random: Random, size: Any, nu: Any) -> Any:
     """The Cholesky factor of a Wishart draw of scale 1: chi variates on the diagonal, normal ones below (Bartlett)."""
     i, nu = xp.convert((xp.arange(float(size)), nu))
     chi = xp.sqrt(2 * random.gamma(0.5 * (nu - i), (size,)))

@@ -4,8 +4,12 @@ Source: Stan Functions Reference, "Wishart distribution, Cholesky Parameterizati
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
+from ..random.base import Random
 from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
 from ._terms import LOG_2
 from .wishart import bartlett, check_matrices, log_normalizer
@@ -25,13 +29,15 @@ from .wishart import bartlett, check_matrices, log_normalizer
 class wishart_cholesky:
     """The Cholesky factor of a Wishart matrix with nu degrees of freedom and scale matrix L_S L_S'."""
 
-    def lpdf(xp, L_W, nu, L_S):
+    @staticmethod
+    def lpdf(xp: Namespace, L_W: Any, nu: Any, L_S: Any) -> Any:
         size, nu = check_matrices(xp, "wishart_cholesky", "L_W", L_W, nu, L_S)
         white = whiten(xp, L_S, xp.transpose(L_W))
         i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
         powers = xp.sum((nu - i) * xp.log(xp.diagonal(L_W))) - nu * log_diagonal(xp, L_S)
         return powers - 0.5 * xp.sum(white * white) + size * LOG_2 - log_normalizer(size, nu)
 
-    def rng(xp, random, nu, L_S):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, nu: Any, L_S: Any) -> Any:
         size, nu = check_matrices(xp, "wishart_cholesky_rng", "L_S", L_S, nu, L_S)
         return xp.matmul(L_S, bartlett(xp, random, size, nu))

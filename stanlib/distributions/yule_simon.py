@@ -1,8 +1,12 @@
 """The Yule-Simon distribution. Source: Stan Functions Reference, "Yule-Simon distribution"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE_FINITE, at_least
+from ..random.base import Random
 from ._rising import log_beta
 from ._terms import inner, within
 
@@ -19,29 +23,34 @@ from ._terms import inner, within
 class yule_simon:
     """Yule-Simon on 1, 2, ... with shape alpha."""
 
-    def lpmf(xp, n, alpha):
+    @staticmethod
+    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Any:
         inside = n >= 1
         return within(xp, inside, xp.log(alpha) + log_beta(xp, inner(xp, inside, n, 1) * 1.0, alpha + 1))
 
-    def cdf(xp, n, alpha):
+    @staticmethod
+    def cdf(xp: Namespace, n: Any, alpha: Any) -> Any:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, -xp.expm1(log_upper), 0.0)
 
-    def lcdf(xp, n, alpha):
+    @staticmethod
+    def lcdf(xp: Namespace, n: Any, alpha: Any) -> Any:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, xp.log1mexp(log_upper))
 
-    def lccdf(xp, n, alpha):
+    @staticmethod
+    def lccdf(xp: Namespace, n: Any, alpha: Any) -> Any:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, log_upper, 0.0)
 
-    def rng(xp, random, alpha):
+    @staticmethod
+    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
         shape = xp.shape(alpha)
         failure = -xp.expm1(-random.exponential(shape) / alpha)
         return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))
 
 
-def _log_upper(xp, n, alpha):
+def _log_upper(xp: Namespace, n: Any, alpha: Any) -> Any:
     """Whether n is in the support, and log P(more than n) = log(n B(n, alpha + 1))."""
     inside = n >= 1
     n = inner(xp, inside, n, 1) * 1.0

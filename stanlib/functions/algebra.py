@@ -6,7 +6,10 @@ go on below Stan's tolerances, as far as rounding allows: `f_tol` only says whic
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import nonempty, same_size
 from ..domains import FINITE, NONNEGATIVE, POSITIVE
 from ..registry import stan_function, variadic_function
@@ -17,7 +20,10 @@ RESIDUAL, MOST_STEPS, MOST_STEPS_OF_OLD = 1e-6, 200, 1000
 STEP = {"newton": 1e-3, "powell": 1e-10}
 
 
-def _solve(xp, name, method, f, guess, arguments, step_tolerance, residual, most_steps):
+def _solve(
+    xp: Namespace, name: str, method: Any, f: Callable[..., Any], guess: Any, arguments: Any, step_tolerance: Any,
+    residual: Any, most_steps: Any,
+) -> Any:  # fmt: skip
     nonempty(xp, name, guess)
     if xp.is_concrete(guess):
         FINITE.check(xp, name, "initial guess", guess)
@@ -27,7 +33,7 @@ def _solve(xp, name, method, f, guess, arguments, step_tolerance, residual, most
     size = xp.shape(guess)[0]
 
     @functools.wraps(f)
-    def system(y, *arguments):
+    def system(y: Any, *arguments: Any) -> Any:
         out = f(y, *arguments)
         same_size(name, "the output of the algebraic system", len(out), "the vector of unknowns", size)
         return out
@@ -36,13 +42,16 @@ def _solve(xp, name, method, f, guess, arguments, step_tolerance, residual, most
     return solve(xp, name, "roots", "solve", system, guess, arguments, method, limits)
 
 
-def _register(method):
+def _register(method: Any) -> None:
     name = f"solve_{method}"
 
-    def default(xp, f, guess, *arguments):
+    def default(xp: Namespace, f: Callable[..., Any], guess: Any, *arguments: Any) -> Any:
         return _solve(xp, name, method, f, guess, arguments, STEP[method], RESIDUAL, MOST_STEPS)
 
-    def with_tolerances(xp, f, guess, step_tolerance, residual, most_steps, *arguments):
+    def with_tolerances(
+        xp: Namespace, f: Callable[..., Any], guess: Any, step_tolerance: Any, residual: Any, most_steps: Any,
+        *arguments: Any,
+    ) -> Any:  # fmt: skip
         return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
 
     variadic_function(name)(default)
@@ -56,12 +65,12 @@ _SYSTEM = "function(vector, vector, data array[] real, data array[] int => vecto
 _PROBLEM = f"{_SYSTEM}, vector y_guess, vector theta, data array[] real x_r, data array[] int x_i"
 
 
-def _register_old(name, method):
+def _register_old(name: str, method: Any) -> None:
     texts = (f"vector {name}({_PROBLEM})", f"vector {name}({_PROBLEM}, {{}})")
     tolerance = "scaling_step" if method == "newton" else "rel_tol"
     controls = f"data real {tolerance}, data real f_tol, data real max_steps"
 
-    def solver(xp, f, guess, theta, x_r, x_i, *controls):
+    def solver(xp: Namespace, f: Callable[..., Any], guess: Any, theta: Any, x_r: Any, x_i: Any, *controls: Any) -> Any:
         controls = controls or (STEP[method], RESIDUAL, MOST_STEPS_OF_OLD)
         return _solve(xp, name, method, f, guess, (theta, x_r, x_i), *controls)
 

@@ -5,6 +5,9 @@ distribution".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import of_reals
 from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain
 from ..registry import stan_function
@@ -14,13 +17,13 @@ POSITIVE_FINITE_OR_ZERO = Domain("nonnegative and finite", lambda xp, x: (x >= 0
 
 @stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5)])
 @of_reals
-def beta(xp, a, b):
+def beta(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.exp(xp.betaln(a, b))
 
 
 @stan_function("R lbeta(T1 a, T2 b)", examples=[(2.5, 0.5), (1e8, 0.5)])
 @of_reals
-def lbeta(xp, a, b):
+def lbeta(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.betaln(a, b)
 
 
@@ -29,7 +32,7 @@ def lbeta(xp, a, b):
     domains={"a": POSITIVE_FINITE_OR_ZERO, "b": POSITIVE_FINITE_OR_ZERO, "x": PROBABILITY},
     elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
-def inc_beta(xp, a, b, x):
+def inc_beta(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
     """The regularised incomplete beta function."""
     return xp.betainc(a, b, x)
 
@@ -39,7 +42,7 @@ def inc_beta(xp, a, b, x):
     domains={"a": POSITIVE_FINITE, "b": POSITIVE_FINITE, "p": PROBABILITY},
     elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
-def inv_inc_beta(xp, a, b, p):
+def inv_inc_beta(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     """The x with inc_beta(a, b, x) = p."""
     return xp.betaincinv(a, b, p)
 
@@ -49,6 +52,6 @@ def inv_inc_beta(xp, a, b, p):
     domains={"p": PROBABILITY, "nu": NONNEGATIVE, "sigma": POSITIVE}, examples=[(0.3, 4.0, 1.0, 2.0)],
 )  # fmt: skip
 @of_reals
-def student_t_qf(xp, p, nu, mu, sigma):
+def student_t_qf(xp: Namespace, p: Any, nu: Any, mu: Any, sigma: Any) -> Any:
     """The quantile of p under the Student t distribution."""
     return mu + sigma * xp.student_t_quantile(p, nu)

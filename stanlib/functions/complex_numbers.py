@@ -4,16 +4,19 @@ Source: Stan Functions Reference, "Complex-Valued Basic Functions", "Complex Mat
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..registry import stan_function
 
 
 @stan_function("complex to_complex()", examples=[()])
-def complex_zero(xp):
+def complex_zero(xp: Namespace) -> Any:
     return xp.complex(0.0, 0.0)
 
 
 @stan_function("complex to_complex(real re)", elementwise=True, examples=[(0.5,)])
-def real_to_complex(xp, re):
+def real_to_complex(xp: Namespace, re: Any) -> Any:
     return xp.complex(re, 0.0)
 
 
@@ -21,44 +24,44 @@ def real_to_complex(xp, re):
     "complex to_complex(real re, real im)", "ComplexOfK to_complex(K re, K im)", "ComplexOfK to_complex(K re, real im)",
     "ComplexOfK to_complex(real re, K im)", elementwise=True, examples=[(0.5, -2.0)],
 )  # fmt: skip
-def to_complex(xp, re, im):
+def to_complex(xp: Namespace, re: Any, im: Any) -> Any:
     return xp.complex(re, im)
 
 
 @stan_function("RealOfC get_real(C z)", examples=[(0.5 - 2j,)])
-def get_real(xp, z):
+def get_real(xp: Namespace, z: Any) -> Any:
     return xp.real_part(z)
 
 
 @stan_function("RealOfC get_imag(C z)", examples=[(0.5 - 2j,)])
-def get_imag(xp, z):
+def get_imag(xp: Namespace, z: Any) -> Any:
     return xp.imag_part(z)
 
 
 @stan_function("C conj(C z)", examples=[(0.5 - 2j,)])
-def conj(xp, z):
+def conj(xp: Namespace, z: Any) -> Any:
     return xp.conj(z)
 
 
 @stan_function("real arg(complex z)", examples=[(0.5 - 2j,)])
-def arg(xp, z):
+def arg(xp: Namespace, z: Any) -> Any:
     """The angle in (-pi, pi]."""
     return xp.arctan2(xp.imag_part(z), xp.real_part(z))
 
 
 @stan_function("real norm(complex z)", examples=[(0.5 - 2j,)])
-def norm(xp, z):
+def norm(xp: Namespace, z: Any) -> Any:
     """The square of the modulus."""
     return xp.square(xp.real_part(z)) + xp.square(xp.imag_part(z))
 
 
 @stan_function("complex polar(real r, real theta)", elementwise=True, examples=[(2.0, 0.7)])
-def polar(xp, r, theta):
+def polar(xp: Namespace, r: Any, theta: Any) -> Any:
     return xp.complex(r * xp.cos(theta), r * xp.sin(theta))
 
 
 @stan_function("complex proj(complex z)", examples=[(0.5 - 2j,)])
-def proj(xp, z):
+def proj(xp: Namespace, z: Any) -> Any:
     """The projection onto the Riemann sphere, which has one point at infinity."""
     re, im = xp.real_part(z), xp.imag_part(z)
     infinite = xp.isinf(re) | xp.isinf(im)
@@ -68,20 +71,20 @@ def proj(xp, z):
 
 
 @stan_function("complex_vector fft(complex_vector z)", examples=[([1.0, 2j, -1.0],)])
-def fft(xp, z):
+def fft(xp: Namespace, z: Any) -> Any:
     return xp.fft(z) if xp.shape(z)[0] else z
 
 
 @stan_function("complex_vector inv_fft(complex_vector z)", examples=[([1.0, 2j, -1.0],)])
-def inv_fft(xp, z):
+def inv_fft(xp: Namespace, z: Any) -> Any:
     return xp.ifft(z) if xp.shape(z)[0] else z
 
 
 @stan_function("complex_matrix fft2(complex_matrix z)", examples=[([[1.0, 2j], [3.0, -1.0]],)])
-def fft2(xp, z):
+def fft2(xp: Namespace, z: Any) -> Any:
     return z if 0 in xp.shape(z) else xp.fft(xp.fft(z, axis=0), axis=1)
 
 
 @stan_function("complex_matrix inv_fft2(complex_matrix z)", examples=[([[1.0, 2j], [3.0, -1.0]],)])
-def inv_fft2(xp, z):
+def inv_fft2(xp: Namespace, z: Any) -> Any:
     return z if 0 in xp.shape(z) else xp.ifft(xp.ifft(z, axis=0), axis=1)

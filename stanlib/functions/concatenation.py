@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..errors import StanIndexError
 from ..registry import stan_function
@@ -10,7 +12,7 @@ from ..registry import stan_function
 _A, _B = [[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]
 
 
-def _both(*texts):
+def _both(*texts: Any) -> Any:
     """Signatures over reals, and the same over complex numbers."""
     out = list(texts)
     for text in texts:
@@ -22,7 +24,7 @@ def _both(*texts):
 
 
 @stan_function("A append_array(A x, A y)", examples=[([1.0, 2.0], [3.0])])
-def append_array(xp, x, y):
+def append_array(xp: Namespace, x: Any, y: Any) -> Any:
     m, n = xp.shape(x), xp.shape(y)
     if 0 in (m[0], n[0]):  # an empty array doesn't tell how large its elements are
         return x if n[0] == 0 else y
@@ -31,7 +33,7 @@ def append_array(xp, x, y):
     return xp.concatenate((x, y))
 
 
-def _joined(xp, x, y):
+def _joined(xp: Namespace, x: Any, y: Any) -> Any:
     """Two vectors, or a vector and a number, one after the other."""
     return xp.concatenate(tuple(xp.reshape(part, (math.prod(xp.shape(part)),)) for part in (x, y)))
 
@@ -43,7 +45,7 @@ def _joined(xp, x, y):
     ),
     examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])],
 )  # fmt: skip
-def append_to_vector(xp, x, y):
+def append_to_vector(xp: Namespace, x: Any, y: Any) -> Any:
     return _joined(xp, x, y)
 
 
@@ -54,7 +56,7 @@ def append_to_vector(xp, x, y):
     ),
     examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])],
 )  # fmt: skip
-def append_to_row_vector(xp, x, y):
+def append_to_row_vector(xp: Namespace, x: Any, y: Any) -> Any:
     return _joined(xp, x, y)
 
 
@@ -65,7 +67,7 @@ def append_to_row_vector(xp, x, y):
     ),
     examples=[(_A, _B), ([1.0, 2.0], _B)],
 )  # fmt: skip
-def append_row(xp, x, y):
+def append_row(xp: Namespace, x: Any, y: Any) -> Any:
     same_size("append_row", "columns of x", xp.shape(x)[-1], "columns of y", xp.shape(y)[-1])
     return xp.concatenate(tuple(part if xp.ndim(part) == 2 else part[None, :] for part in (x, y)), axis=0)
 
@@ -77,6 +79,6 @@ def append_row(xp, x, y):
     ),
     examples=[(_A, _B), ([1.0, 2.0], _B)],
 )  # fmt: skip
-def append_col(xp, x, y):
+def append_col(xp: Namespace, x: Any, y: Any) -> Any:
     same_size("append_col", "rows of x", xp.shape(x)[0], "rows of y", xp.shape(y)[0])
     return xp.concatenate(tuple(part if xp.ndim(part) == 2 else part[:, None] for part in (x, y)), axis=1)

@@ -6,66 +6,68 @@ from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 from ..arrays import is_of_data
+from ..arrays.base import Namespace
 from ..registry import stan_function
 
 
 @stan_function("real pi()", examples=[()])
-def pi(xp):
+def pi(xp: Namespace) -> Any:
     return math.pi
 
 
 @stan_function("real e()", examples=[()])
-def e(xp):
+def e(xp: Namespace) -> Any:
     return math.e
 
 
 @stan_function("real sqrt2()", examples=[()])
-def sqrt2(xp):
+def sqrt2(xp: Namespace) -> Any:
     return math.sqrt(2)
 
 
 @stan_function("real log2()", examples=[()])
-def log_of_2(xp):
+def log_of_2(xp: Namespace) -> Any:
     return math.log(2)
 
 
 @stan_function("real log10()", examples=[()])
-def log_of_10(xp):
+def log_of_10(xp: Namespace) -> Any:
     return math.log(10)
 
 
 @stan_function("real not_a_number()", examples=[()])
-def not_a_number(xp):
+def not_a_number(xp: Namespace) -> Any:
     return math.nan
 
 
 @stan_function("real positive_infinity()", examples=[()])
-def positive_infinity(xp):
+def positive_infinity(xp: Namespace) -> Any:
     return math.inf
 
 
 @stan_function("real negative_infinity()", examples=[()])
-def negative_infinity(xp):
+def negative_infinity(xp: Namespace) -> Any:
     return -math.inf
 
 
 @stan_function("real machine_precision()", examples=[()])
-def machine_precision(xp):
+def machine_precision(xp: Namespace) -> Any:
     return sys.float_info.epsilon
 
 
-def as_int(xp, truth):
+def as_int(xp: Namespace, truth: Any) -> Any:
     """0 or 1: a Python int where the value is known."""
     return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
 @stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])
-def is_inf(xp, x):
+def is_inf(xp: Namespace, x: Any) -> Any:
     return as_int(xp, xp.isinf(x))
 
 
 @stan_function("int is_nan(real x)", elementwise=True, examples=[(0.5,), (math.nan,)])
-def is_nan(xp, x):
+def is_nan(xp: Namespace, x: Any) -> Any:
     return as_int(xp, xp.isnan(x))

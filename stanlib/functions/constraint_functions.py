@@ -5,9 +5,12 @@ Every constraint of stanlib.constraints has three: `_constrain` maps unconstrain
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from .. import constraints, signatures
+from ..arrays.base import Namespace
 from ..checks import nonempty, same_shape, same_size, size
 from ..domains import FINITE, POSITIVE_FINITE
 from ..errors import StanDomainError
@@ -15,7 +18,7 @@ from ..registry import Function, add
 from ..rejection import refuse
 
 
-def _transforms(to, back, record, examples, symbol="", domains=None):
+def _transforms(to: Any, back: Any, record: Any, examples: Any, symbol: str = '', domains: Any = None) -> None:
     """Register the three functions of the constraint of that name.
 
     `to` and `back` are their signatures without the ending of the name; the ints among the arguments are the sizes of
@@ -25,20 +28,20 @@ def _transforms(to, back, record, examples, symbol="", domains=None):
     arguments = signatures.parse(to).arguments
     name, sizes = signatures.parse(to).name, [a.name for a in arguments if getattr(a.term, "text", "") == "int"]
 
-    def constrain(xp, x, *given):
+    def constrain(xp: Namespace, x: Any, *given: Any) -> Any:
         x, given = _checked(xp, f"{name}constrain", record, x, given, sizes)
         return record.constrain(xp, x, *given)[0]
 
-    def jacobian(xp, x, *given):
+    def jacobian(xp: Namespace, x: Any, *given: Any) -> Any:
         x, given = _checked(xp, f"{name}jacobian", record, x, given, sizes)
         value, log_jacobian = record.constrain(xp, x, *given)
         return value, xp.sum(log_jacobian)
 
-    def unconstrain(xp, y, *given):
+    def unconstrain(xp: Namespace, y: Any, *given: Any) -> Any:
         y, given = _checked_value(xp, f"{name}unconstrain", record, y, given)
         return record.unconstrain(xp, y, *given)
 
-    def enter(kind, text, body, example, **options):
+    def enter(kind: str, text: str, body: Callable[..., Any], example: Any, **options: Any) -> None:
         body.__doc__ = f"{_DOCS[kind]} {record.description.replace('{', '').replace('}', '')}."
         text = text.replace(f" {name}(", f" {name}{kind}(")
         symbol_ = f"{symbol or name}{kind}"
@@ -56,7 +59,7 @@ _DOCS = {
 }
 
 
-def _checked(xp, name, record, x, given, sizes):
+def _checked(xp: Namespace, name: str, record: Any, x: Any, given: Any, sizes: Any) -> Any:
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
         shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
@@ -70,13 +73,14 @@ def _checked(xp, name, record, x, given, sizes):
     return xp.real(x), given[: len(record.arguments)]
 
 
-def _checked_value(xp, name, record, y, given):
+def _checked_value(xp: Namespace, name: str, record: Any, y: Any, given: Any) -> Any:
     """Constrained reals that satisfy the constraint, and what the record takes beside them."""
     _check_bounds(xp, name, record, y, given)
     if record.event_dims:
         nonempty(xp, name, y)
     if record.name in ("cholesky_factor_corr", "corr_matrix", "cov_matrix"):
-        same_size(name, "the rows of the matrix", *xp.shape(y)[-2:-1], "its columns", xp.shape(y)[-1])
+        rows, columns = xp.shape(y)[-2:]
+        same_size(name, "the rows of the matrix", rows, "its columns", columns)
     y = xp.real(y)
     given = xp.shape(y)[-2:] if record.name == "cholesky_factor_cov" else given
     wanted = record.description.format(**dict(zip(record.arguments, given)))
@@ -85,7 +89,7 @@ def _checked_value(xp, name, record, y, given):
     return y, given
 
 
-def _check_bounds(xp, name, record, x, given):
+def _check_bounds(xp: Namespace, name: str, record: Any, x: Any, given: Any) -> None:
     """Bounds, offset and multiplier are scalars or of the value's shape, and a lower bound is below the upper one."""
     for bound in given:
         if xp.ndim(bound):
@@ -96,19 +100,19 @@ def _check_bounds(xp, name, record, x, given):
         refuse(xp.asarray(lower < upper) == 0, partial(StanDomainError, message))
 
 
-def _bounded(name, record, bounds, example, **options):
+def _bounded(name: str, record: Any, bounds: Any, example: Any, **options: Any) -> None:
     """A constraint on scalars, whose arguments are scalars or of the value's type."""
     text = f"B {name}_(B x, {', '.join(f'B{i} {b}' for i, b in enumerate(bounds, 1))})"
     _transforms(text, text, record, (example, example), **options)
 
 
-def _own_type(name, record, variable, examples, **options):
+def _own_type(name: str, record: Any, variable: str, examples: Any, **options: Any) -> None:
     """A constraint whose free and constrained values are of one type."""
     text = f"{variable} {name}_({variable} x)"
     _transforms(text, text, record, tuple((e,) for e in examples), **options)
 
 
-def _packed(name, sizes, record, examples):
+def _packed(name: str, sizes: Any, record: Any, examples: Any) -> None:
     """A constraint on matrices whose free values are a vector."""
     named = ", ".join(f"int {s}" for s in sizes)
     _transforms(f"MatrixOfV {name}_(V x, {named})", f"VectorOfM {name}_(M x)", record, examples)

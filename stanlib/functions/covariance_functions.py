@@ -5,7 +5,9 @@ Source: Stan Functions Reference, "Gaussian Process covariance functions".
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..domains import NOT_NAN, POSITIVE, POSITIVE_FINITE, Domain
 from ..registry import stan_function
@@ -15,7 +17,7 @@ _X, _Y = [0.0, 1.0, 2.5], [0.5, 2.0]
 _NONNEGATIVE_FINITE = Domain("nonnegative finite", lambda xp, x: (x >= 0) & (x < xp.inf))
 
 
-def _kernel(name, suffix="", lengths=("real length_scale", "array[] real length_scale")):
+def _kernel(name: str, suffix: Any = '', lengths: Any = ('real length_scale', 'array[] real length_scale')) -> Any:
     """The signatures over one set of inputs and two, numbers or vectors; a length scale per dimension is optional."""
     out = []
     for inputs in ("array[] real x", "array[] vector x", "array[] real x, array[] real y",
@@ -26,15 +28,15 @@ def _kernel(name, suffix="", lengths=("real length_scale", "array[] real length_
     return out
 
 
-def _one(texts):
+def _one(texts: Any) -> Any:
     return [t for t in texts if " y," not in t]
 
 
-def _two(texts):
+def _two(texts: Any) -> Any:
     return [t for t in texts if " y," in t]
 
 
-def _gaps(xp, name, x, y):
+def _gaps(xp: Namespace, name: str, x: Any, y: Any) -> Any:
     """x[i] - y[j] for all i and j, with an axis for the dimensions of vectors."""
     if xp.ndim(x) == 1:
         return x[:, None] - y[None, :]
@@ -42,7 +44,7 @@ def _gaps(xp, name, x, y):
     return x[:, None, :] - y[None, :, :]
 
 
-def _squared_distances(xp, name, x, y, length_scale=None):
+def _squared_distances(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any = None) -> Any:
     """Squared distances; divided by the squared length scales, one per dimension, if these are given."""
     gaps = _gaps(xp, name, x, y)
     squares = gaps * gaps
@@ -54,19 +56,19 @@ def _squared_distances(xp, name, x, y, length_scale=None):
     return xp.matmul(squares, 1.0 / xp.square(length_scale))
 
 
-def _scaled_square(xp, name, x, y, length_scale):
+def _scaled_square(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any) -> Any:
     if xp.ndim(length_scale):
         return _squared_distances(xp, name, x, y, length_scale)
     return _squared_distances(xp, name, x, y) / xp.square(length_scale)
 
 
-def _scaled_distance(xp, name, x, y, length_scale):
+def _scaled_distance(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any) -> Any:
     if xp.ndim(length_scale):
         return root(xp, _squared_distances(xp, name, x, y, length_scale))
     return root(xp, _squared_distances(xp, name, x, y)) / length_scale
 
 
-def _exp_quad(xp, name, x, y, sigma, length_scale):
+def _exp_quad(xp: Namespace, name: str, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return xp.square(sigma) * xp.exp(-0.5 * _scaled_square(xp, name, x, y, length_scale))
 
 
@@ -75,12 +77,12 @@ _EXP_QUAD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE, "length_scal
 
 
 @stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_exp_quad_cov(xp, x, sigma, length_scale):
+def gp_exp_quad_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_exp_quad_cross_cov(xp, x, y, sigma, length_scale):
+def gp_exp_quad_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return _exp_quad(xp, "gp_exp_quad_cov", x, y, sigma, length_scale)
 
 
@@ -91,7 +93,7 @@ _REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED
 @stan_function(
     *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
 )
-def cov_exp_quad(xp, x, sigma, length_scale):
+def cov_exp_quad(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
 
 
@@ -99,14 +101,14 @@ def cov_exp_quad(xp, x, sigma, length_scale):
     *_two(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)], removed="2.33",
     successor="gp_exp_quad_cov",
 )  # fmt: skip
-def cross_cov_exp_quad(xp, x, y, sigma, length_scale):
+def cross_cov_exp_quad(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return _exp_quad(xp, "cov_exp_quad", x, y, sigma, length_scale)
 
 
 _DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
 
 
-def _exponential(xp, x, y, sigma, length_scale):
+def _exponential(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return xp.square(sigma) * xp.exp(-_scaled_distance(xp, "gp_exponential_cov", x, y, length_scale))
 
 
@@ -114,16 +116,16 @@ _EXPONENTIAL = _kernel("gp_exponential_cov")
 
 
 @stan_function(*_one(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_exponential_cov(xp, x, sigma, length_scale):
+def gp_exponential_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     return _exponential(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_exponential_cross_cov(xp, x, y, sigma, length_scale):
+def gp_exponential_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return _exponential(xp, x, y, sigma, length_scale)
 
 
-def _matern32(xp, x, y, sigma, length_scale):
+def _matern32(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     r = math.sqrt(3) * _scaled_distance(xp, "gp_matern32_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r) * xp.exp(-r)
 
@@ -132,16 +134,16 @@ _MATERN32 = _kernel("gp_matern32_cov")
 
 
 @stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_matern32_cov(xp, x, sigma, length_scale):
+def gp_matern32_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     return _matern32(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN32), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_matern32_cross_cov(xp, x, y, sigma, length_scale):
+def gp_matern32_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return _matern32(xp, x, y, sigma, length_scale)
 
 
-def _matern52(xp, x, y, sigma, length_scale):
+def _matern52(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     r = math.sqrt(5) * _scaled_distance(xp, "gp_matern52_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r + r * r / 3) * xp.exp(-r)
 
@@ -150,16 +152,16 @@ _MATERN52 = _kernel("gp_matern52_cov")
 
 
 @stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_matern52_cov(xp, x, sigma, length_scale):
+def gp_matern52_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     return _matern52(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN52), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_matern52_cross_cov(xp, x, y, sigma, length_scale):
+def gp_matern52_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
     return _matern52(xp, x, y, sigma, length_scale)
 
 
-def _periodic(xp, x, y, sigma, length_scale, period):
+def _periodic(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
     if xp.ndim(x) == 1:
         distance = _gaps(xp, "gp_periodic_cov", x, y)
     else:
@@ -172,16 +174,16 @@ _PERIODIC_DOMAINS = {**_DOMAINS, "period": POSITIVE_FINITE}
 
 
 @stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
-def gp_periodic_cov(xp, x, sigma, length_scale, period):
+def gp_periodic_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
     return _periodic(xp, x, x, sigma, length_scale, period)
 
 
 @stan_function(*_two(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, _Y, 1.5, 0.7, 2.0)])
-def gp_periodic_cross_cov(xp, x, y, sigma, length_scale, period):
+def gp_periodic_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
     return _periodic(xp, x, y, sigma, length_scale, period)
 
 
-def _dot_prod(xp, x, y, sigma):
+def _dot_prod(xp: Namespace, x: Any, y: Any, sigma: Any) -> Any:
     if xp.ndim(x) == 1:
         return xp.square(sigma) + x[:, None] * y[None, :]
     same_size("gp_dot_prod_cov", "size of the vectors in x", xp.shape(x)[1], "size of those in y", xp.shape(y)[1])
@@ -195,7 +197,7 @@ _DOT_PROD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": _NONNEGATIVE_FINITE}
     "matrix gp_dot_prod_cov(array[] real x, real sigma)", "matrix gp_dot_prod_cov(array[] vector x, real sigma)",
     domains=_DOT_PROD_DOMAINS, examples=[(_X, 1.5)],
 )  # fmt: skip
-def gp_dot_prod_cov(xp, x, sigma):
+def gp_dot_prod_cov(xp: Namespace, x: Any, sigma: Any) -> Any:
     return _dot_prod(xp, x, x, sigma)
 
 
@@ -204,5 +206,5 @@ def gp_dot_prod_cov(xp, x, sigma):
     "matrix gp_dot_prod_cov(array[] vector x, array[] vector y, real sigma)",
     domains=_DOT_PROD_DOMAINS, examples=[(_X, _Y, 1.5)],
 )  # fmt: skip
-def gp_dot_prod_cross_cov(xp, x, y, sigma):
+def gp_dot_prod_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any) -> Any:
     return _dot_prod(xp, x, y, sigma)

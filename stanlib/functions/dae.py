@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..registry import variadic_function
 from ..solvers import solve
@@ -16,7 +19,10 @@ DEFAULTS = (1e-10, 1e-10, 10**8)
 
 
 @variadic_function("dae")
-def dae(xp, residual, initial_state, initial_state_derivative, initial_time, times, *arguments):
+def dae(
+    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
+    *arguments: Any,
+) -> Any:  # fmt: skip
     return _solve(
         xp, "dae", residual, initial_state, initial_state_derivative, initial_time, times, *DEFAULTS, arguments
     )
@@ -24,16 +30,19 @@ def dae(xp, residual, initial_state, initial_state_derivative, initial_time, tim
 
 @variadic_function("dae_tol")
 def dae_tol(
-    xp, residual, initial_state, initial_state_derivative, initial_time, times, rel_tol, abs_tol, max_num_steps,
-    *arguments,
-):  # fmt: skip
+    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
+    rel_tol: Any, abs_tol: Any, max_num_steps: Any, *arguments: Any,
+) -> Any:  # fmt: skip
     controls = (rel_tol, abs_tol, max_num_steps)
     return _solve(
         xp, "dae_tol", residual, initial_state, initial_state_derivative, initial_time, times, *controls, arguments
     )
 
 
-def _solve(xp, name, f, y0, dy0, t0, ts, relative, absolute, most_steps, arguments):
+def _solve(
+    xp: Namespace, name: str, f: Callable[..., Any], y0: Any, dy0: Any, t0: Any, ts: Any, relative: Any, absolute: Any,
+    most_steps: Any, arguments: Any,
+) -> Any:  # fmt: skip
     states = (("initial state", y0), ("initial state derivative", dy0))
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, states, arguments, tolerances, most_steps)
@@ -42,7 +51,7 @@ def _solve(xp, name, f, y0, dy0, t0, ts, relative, absolute, most_steps, argumen
     same_size(name, "the initial state derivative", xp.shape(dy0)[0], "the initial state", size)
 
     @functools.wraps(f)
-    def residual(t, y, dy, *arguments):
+    def residual(t: Any, y: Any, dy: Any, *arguments: Any) -> Any:
         out = f(t, y, dy, *arguments)
         same_size(name, "the residual", len(out), "the state", size)
         return out

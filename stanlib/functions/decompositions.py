@@ -4,7 +4,10 @@ Source: Stan Functions Reference, "Linear algebra functions and solvers".
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..arrays import is_of_data
+from ..arrays.base import Namespace
 from ..checks import nonempty, positive_definite, same_size, size, square, symmetric
 from ..registry import stan_function
 
@@ -13,7 +16,7 @@ _TALL = [[1.0, 2.0], [-3.0, 4.0], [0.5, 1.0]]
 
 
 @stan_function("matrix cholesky_decompose(matrix A)", examples=[(_SPD,)])
-def cholesky_decompose(xp, a):
+def cholesky_decompose(xp: Namespace, a: Any) -> Any:
     if symmetric(xp, "cholesky_decompose", a) == 0:
         return a
     factor = xp.cholesky(a)
@@ -22,18 +25,18 @@ def cholesky_decompose(xp, a):
 
 
 @stan_function("real determinant(matrix A)", examples=[(_M,)])
-def determinant(xp, a):
+def determinant(xp: Namespace, a: Any) -> Any:
     return xp.det(a) if square(xp, "determinant", a) else 1.0
 
 
 @stan_function("real log_determinant(matrix A)", examples=[(_M,)])
-def log_determinant(xp, a):
+def log_determinant(xp: Namespace, a: Any) -> Any:
     """The logarithm of the absolute value of the determinant."""
     return xp.slogdet(a)[1] if square(xp, "log_determinant", a) else 0.0
 
 
 @stan_function("real log_determinant_spd(matrix A)", examples=[(_SPD,)])
-def log_determinant_spd(xp, a):
+def log_determinant_spd(xp: Namespace, a: Any) -> Any:
     if symmetric(xp, "log_determinant_spd", a) == 0:
         return 0.0
     factor = xp.cholesky(a)
@@ -42,7 +45,7 @@ def log_determinant_spd(xp, a):
     return 2 * xp.sum(xp.log(xp.diagonal(factor)))
 
 
-def _qr_thin(xp, name, a):
+def _qr_thin(xp: Namespace, name: str, a: Any) -> Any:
     """Q and R of min(rows, columns) columns and rows, with a positive diagonal of R.
 
     A wide matrix has the Q of its leading square part: the libraries have no derivative for it otherwise.
@@ -57,7 +60,7 @@ def _qr_thin(xp, name, a):
     return q, r
 
 
-def _qr_full(xp, name, a):
+def _qr_full(xp: Namespace, name: str, a: Any) -> Any:
     """Q with all its columns. Those beyond R's turn only toward the others when `a` changes."""
     q, r = _qr_thin(xp, name, a)
     rows, cols = xp.shape(a)
@@ -69,44 +72,44 @@ def _qr_full(xp, name, a):
 
 
 @stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_TALL,)])
-def qr(xp, a):
+def qr(xp: Namespace, a: Any) -> Any:
     return _qr_full(xp, "qr", a)
 
 
 @stan_function("matrix qr_Q(matrix A)", examples=[(_TALL,)])
-def qr_Q(xp, a):
+def qr_Q(xp: Namespace, a: Any) -> Any:
     return _qr_full(xp, "qr_Q", a)[0]
 
 
 @stan_function("matrix qr_R(matrix A)", examples=[(_TALL,)])
-def qr_R(xp, a):
+def qr_R(xp: Namespace, a: Any) -> Any:
     return _qr_full(xp, "qr_R", a)[1]
 
 
 @stan_function("tuple(matrix, matrix) qr_thin(matrix A)", examples=[(_TALL,)])
-def qr_thin(xp, a):
+def qr_thin(xp: Namespace, a: Any) -> Any:
     return _qr_thin(xp, "qr_thin", a)
 
 
 @stan_function("matrix qr_thin_Q(matrix A)", examples=[(_TALL,)])
-def qr_thin_Q(xp, a):
+def qr_thin_Q(xp: Namespace, a: Any) -> Any:
     return _qr_thin(xp, "qr_thin_Q", a)[0]
 
 
 @stan_function("matrix qr_thin_R(matrix A)", examples=[(_TALL,)])
-def qr_thin_R(xp, a):
+def qr_thin_R(xp: Namespace, a: Any) -> Any:
     return _qr_thin(xp, "qr_thin_R", a)[1]
 
 
 @stan_function(
     "vector singular_values(matrix A)", "vector singular_values(complex_matrix A)", examples=[(_TALL,)]
 )  # fmt: skip
-def singular_values(xp, a):
+def singular_values(xp: Namespace, a: Any) -> Any:
     """In decreasing order."""
     return xp.zeros(0) if 0 in xp.shape(a) else xp.svd(a, full_matrices=False, compute_uv=False)
 
 
-def _svd(xp, name, a):
+def _svd(xp: Namespace, name: str, a: Any) -> Any:
     nonempty(xp, name, a)
     u, s, vh = xp.svd(a, full_matrices=False)
     return u, s, xp.conj(xp.transpose(vh))
@@ -117,43 +120,43 @@ def _svd(xp, name, a):
     "tuple(complex_matrix, vector, complex_matrix) svd(complex_matrix A)",
     examples=[(_TALL,)],
 )  # fmt: skip
-def svd(xp, a):
+def svd(xp: Namespace, a: Any) -> Any:
     return _svd(xp, "svd", a)
 
 
 @stan_function("matrix svd_U(matrix A)", "complex_matrix svd_U(complex_matrix A)", examples=[(_TALL,)])
-def svd_U(xp, a):
+def svd_U(xp: Namespace, a: Any) -> Any:
     return _svd(xp, "svd_U", a)[0]
 
 
 @stan_function("matrix svd_V(matrix A)", "complex_matrix svd_V(complex_matrix A)", examples=[(_TALL,)])
-def svd_V(xp, a):
+def svd_V(xp: Namespace, a: Any) -> Any:
     return _svd(xp, "svd_V", a)[2]
 
 
 @stan_function("matrix matrix_exp(matrix A)", examples=[(_M,)])
-def matrix_exp(xp, a):
+def matrix_exp(xp: Namespace, a: Any) -> Any:
     return xp.expm(a) if square(xp, "matrix_exp", a) else a
 
 
 @stan_function("matrix matrix_exp_multiply(matrix A, matrix B)", examples=[(_M, _SPD)])
-def matrix_exp_multiply(xp, a, b):
+def matrix_exp_multiply(xp: Namespace, a: Any, b: Any) -> Any:
     return _exp_multiply(xp, "matrix_exp_multiply", a, b)
 
 
 @stan_function("matrix scale_matrix_exp_multiply(real t, matrix A, matrix B)", examples=[(0.5, _M, _SPD)])
-def scale_matrix_exp_multiply(xp, t, a, b):
+def scale_matrix_exp_multiply(xp: Namespace, t: Any, a: Any, b: Any) -> Any:
     return _exp_multiply(xp, "scale_matrix_exp_multiply", t * a, b)
 
 
-def _exp_multiply(xp, name, a, b):
+def _exp_multiply(xp: Namespace, name: str, a: Any, b: Any) -> Any:
     n = square(xp, name, a)
     same_size(name, "columns of A", n, "rows of B", xp.shape(b)[0])
     return xp.matmul(xp.expm(a), b) if n else b
 
 
 @stan_function("matrix matrix_power(matrix A, int n)", examples=[(_M, 5), (_M, 0)])
-def matrix_power(xp, a, n):
+def matrix_power(xp: Namespace, a: Any, n: Any) -> Any:
     """By repeated squaring."""
     rows, n = square(xp, "matrix_power", a), size("matrix_power", "n", n)
     if n == 0:

@@ -1,6 +1,9 @@
 """Distances between vectors. Source: Stan Functions Reference, "Distances and squared distances"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_shape
 from ..domains import FINITE
 from ..registry import stan_function
@@ -8,25 +11,25 @@ from ..registry import stan_function
 _PAIR = "(vector|row_vector) x, (vector|row_vector) y"
 
 
-def root(xp, square):
+def root(xp: Namespace, square: Any) -> Any:
     """The square root of a squared distance, with the derivative 0 at 0."""
     zero = square == 0
     return xp.where(zero, 0.0, xp.sqrt(xp.where(zero, 1.0, square)))
 
 
-def _squared(xp, name, x, y):
+def _squared(xp: Namespace, name: str, x: Any, y: Any) -> Any:
     same_shape(xp, name, x, y)
     gap = x - y
     return xp.sum(gap * gap)
 
 
 @stan_function(f"real distance({_PAIR})", examples=[([1.0, 2.0], [0.5, -1.0]), ([1.0], [1.0])])
-def distance(xp, x, y):
+def distance(xp: Namespace, x: Any, y: Any) -> Any:
     return root(xp, _squared(xp, "distance", x, y))
 
 
 @stan_function(f"real squared_distance({_PAIR})", examples=[([1.0, 2.0], [0.5, -1.0])])
-def squared_distance(xp, x, y):
+def squared_distance(xp: Namespace, x: Any, y: Any) -> Any:
     return _squared(xp, "squared_distance", x, y)
 
 
@@ -34,5 +37,5 @@ def squared_distance(xp, x, y):
     "real squared_distance(real x, real y)", domains={"x": FINITE, "y": FINITE},
     elementwise=True, examples=[(1.0, -0.5)],
 )  # fmt: skip
-def squared_difference(xp, x, y):
+def squared_difference(xp: Namespace, x: Any, y: Any) -> Any:
     return xp.square(x - y)

@@ -4,6 +4,9 @@ Source: Stan Functions Reference, "Linear algebra functions and solvers", "Compl
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import nonempty, square, symmetric
 from ..registry import stan_function
 
@@ -12,25 +15,25 @@ _HERMITIAN = [[2.0, 0.5 + 1j], [0.5 - 1j, 1.0]]
 
 
 @stan_function("vector eigenvalues_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigenvalues_sym(xp, a):
+def eigenvalues_sym(xp: Namespace, a: Any) -> Any:
     """In ascending order."""
     return xp.zeros(0) if symmetric(xp, "eigenvalues_sym", a) == 0 else xp.eigh(a)[0]
 
 
 @stan_function("complex_vector eigenvalues_sym(complex_matrix A)", examples=[(_HERMITIAN,)])
-def eigenvalues_hermitian(xp, a):
+def eigenvalues_hermitian(xp: Namespace, a: Any) -> Any:
     square(xp, "eigenvalues_sym", a)
     return xp.eigh(a)[0] + 0j
 
 
-def _eigh(xp, name, a):
+def _eigh(xp: Namespace, name: str, a: Any) -> Any:
     nonempty(xp, name, a)
     symmetric(xp, name, a)
     values, vectors = xp.eigh(a)
     return vectors, values
 
 
-def _eigh_complex(xp, name, a):
+def _eigh_complex(xp: Namespace, name: str, a: Any) -> Any:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eigh(a)
@@ -38,28 +41,28 @@ def _eigh_complex(xp, name, a):
 
 
 @stan_function("matrix eigenvectors_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigenvectors_sym(xp, a):
+def eigenvectors_sym(xp: Namespace, a: Any) -> Any:
     return _eigh(xp, "eigenvectors_sym", a)[0]
 
 
 @stan_function("complex_matrix eigenvectors_sym(complex_matrix A)", examples=[(_HERMITIAN,)])
-def eigenvectors_hermitian(xp, a):
+def eigenvectors_hermitian(xp: Namespace, a: Any) -> Any:
     return _eigh_complex(xp, "eigenvectors_sym", a)[0]
 
 
 @stan_function("tuple(matrix, vector) eigendecompose_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigendecompose_sym(xp, a):
+def eigendecompose_sym(xp: Namespace, a: Any) -> Any:
     return _eigh(xp, "eigendecompose_sym", a)
 
 
 @stan_function(
     "tuple(complex_matrix, complex_vector) eigendecompose_sym(complex_matrix A)", examples=[(_HERMITIAN,)]
 )  # fmt: skip
-def eigendecompose_hermitian(xp, a):
+def eigendecompose_hermitian(xp: Namespace, a: Any) -> Any:
     return _eigh_complex(xp, "eigendecompose_sym", a)
 
 
-def _eig(xp, name, a):
+def _eig(xp: Namespace, name: str, a: Any) -> Any:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eig(a)
@@ -69,14 +72,14 @@ def _eig(xp, name, a):
 @stan_function(
     "complex_vector eigenvalues(matrix A)", "complex_vector eigenvalues(complex_matrix A)", examples=[(_M,)]
 )  # fmt: skip
-def eigenvalues(xp, a):
+def eigenvalues(xp: Namespace, a: Any) -> Any:
     return _eig(xp, "eigenvalues", a)[1]
 
 
 @stan_function(
     "complex_matrix eigenvectors(matrix A)", "complex_matrix eigenvectors(complex_matrix A)", examples=[(_M,)]
 )  # fmt: skip
-def eigenvectors(xp, a):
+def eigenvectors(xp: Namespace, a: Any) -> Any:
     return _eig(xp, "eigenvectors", a)[0]
 
 
@@ -85,11 +88,11 @@ def eigenvectors(xp, a):
     "tuple(complex_matrix, complex_vector) eigendecompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def eigendecompose(xp, a):
+def eigendecompose(xp: Namespace, a: Any) -> Any:
     return _eig(xp, "eigendecompose", a)
 
 
-def _schur(xp, name, a):
+def _schur(xp: Namespace, name: str, a: Any) -> Any:
     nonempty(xp, name, a)
     square(xp, name, a)
     return xp.schur(a)
@@ -100,7 +103,7 @@ def _schur(xp, name, a):
     "tuple(complex_matrix, complex_matrix) complex_schur_decompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose(xp, a):
+def complex_schur_decompose(xp: Namespace, a: Any) -> Any:
     """Unitary U and upper triangular T with A = U * T * U*."""
     return _schur(xp, "complex_schur_decompose", a)
 
@@ -110,7 +113,7 @@ def complex_schur_decompose(xp, a):
     "complex_matrix complex_schur_decompose_u(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose_u(xp, a):
+def complex_schur_decompose_u(xp: Namespace, a: Any) -> Any:
     return _schur(xp, "complex_schur_decompose_u", a)[0]
 
 
@@ -119,5 +122,5 @@ def complex_schur_decompose_u(xp, a):
     "complex_matrix complex_schur_decompose_t(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose_t(xp, a):
+def complex_schur_decompose_t(xp: Namespace, a: Any) -> Any:
     return _schur(xp, "complex_schur_decompose_t", a)[1]

@@ -5,7 +5,9 @@ Source: Stan Functions Reference, "Combinatorial functions" and "Probability-rel
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import elementwise
 from ..domains import NONNEGATIVE, or_nan
 from ..registry import stan_function
@@ -16,36 +18,36 @@ NONNEGATIVE_OR_NAN = or_nan("nonnegative", lambda xp, x: x >= 0)
 
 
 @stan_function("R tgamma(T x)", domains={"x": NO_POLE}, examples=[(4.5,), (-1.5,)])
-def tgamma(xp, x):
+def tgamma(xp: Namespace, x: Any) -> Any:
     """The gamma function."""
     x = xp.real(x)
     return gamma_sign(xp, x) * xp.exp(xp.lgamma(x))
 
 
-def gamma_sign(xp, x):
+def gamma_sign(xp: Namespace, x: Any) -> Any:
     """The sign of the gamma function: it alternates between the poles."""
     odd = xp.fmod(xp.floor(x), 2.0) != 0
     return xp.where((x < 0) & odd, -1.0, 1.0)
 
 
 @stan_function("R lgamma(T x)", examples=[(4.5,), (-1.5,)])
-def lgamma(xp, x):
+def lgamma(xp: Namespace, x: Any) -> Any:
     return xp.lgamma(xp.real(x))
 
 
 @stan_function("R digamma(T x)", examples=[(4.5,), (-1.5,)])
-def digamma(xp, x):
+def digamma(xp: Namespace, x: Any) -> Any:
     return xp.digamma(xp.real(x))
 
 
 @stan_function("R trigamma(T x)", examples=[(4.5,), (-1.5,)])
-def trigamma(xp, x):
+def trigamma(xp: Namespace, x: Any) -> Any:
     return xp.trigamma(xp.real(x))
 
 
 @stan_function("R lmgamma(N n, X x)", domains={"n": NONNEGATIVE}, examples=[(3, 4.5)])
 @elementwise
-def lmgamma(xp, n, x):
+def lmgamma(xp: Namespace, n: Any, x: Any) -> Any:
     """The logarithm of the multivariate gamma function of dimension n."""
     largest = int(xp.max(n)) if 0 not in xp.shape(n) else 0
     shift = xp.arange(largest).reshape((largest,) + (1,) * max(xp.ndim(n), xp.ndim(x)))
@@ -59,7 +61,7 @@ def lmgamma(xp, n, x):
     "R gamma_p(X1 a, X2 z)", domains={"a": POSITIVE_OR_NAN, "z": NONNEGATIVE_OR_NAN}, examples=[(2.5, 3.0)]
 )  # fmt: skip
 @elementwise
-def gamma_p(xp, a, z):
+def gamma_p(xp: Namespace, a: Any, z: Any) -> Any:
     """The regularised lower incomplete gamma function."""
     return xp.gammainc(a, z)
 
@@ -68,6 +70,6 @@ def gamma_p(xp, a, z):
     "R gamma_q(X1 a, X2 z)", domains={"a": POSITIVE_OR_NAN, "z": NONNEGATIVE_OR_NAN}, examples=[(2.5, 3.0)]
 )  # fmt: skip
 @elementwise
-def gamma_q(xp, a, z):
+def gamma_q(xp: Namespace, a: Any, z: Any) -> Any:
     """The regularised upper incomplete gamma function."""
     return xp.gammaincc(a, z)

@@ -8,9 +8,12 @@ written out: they are the smoothed probabilities that the recursions give anyway
 from __future__ import annotations
 
 import functools
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import nonempty, same_size, square
 from ..domains import SIMPLEX
+from ..random.base import Random
 from ..registry import stan_function
 
 LEAST_PROBABILITY = 1e-270  # of a transition: what underflows, divided by this, is still far below a rounding error
@@ -22,7 +25,7 @@ _DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
 @stan_function(
     "real hmm_marginal(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, examples=[_EXAMPLE]
 )
-def hmm_marginal(xp, log_omega, Gamma, rho):
+def hmm_marginal(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     """The log density of the observations, summed over the paths of the hidden states.
 
     Column t of log_omega holds the log density of observation t in every state, Gamma the probabilities to go from
@@ -37,7 +40,7 @@ def hmm_marginal(xp, log_omega, Gamma, rho):
     "matrix hmm_hidden_state_prob(data matrix log_omega, data matrix Gamma, data vector rho)", domains=_DOMAINS,
     examples=[_EXAMPLE],
 )  # fmt: skip
-def hmm_hidden_state_prob(xp, log_omega, Gamma, rho):
+def hmm_hidden_state_prob(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     """The probabilities of every hidden state, one column per observation, given all observations."""
     _check_sizes(xp, "hmm_hidden_state_prob", log_omega, Gamma, rho)
     return _choose(xp, 1, log_omega, Gamma, rho)[1][0]
@@ -46,7 +49,7 @@ def hmm_hidden_state_prob(xp, log_omega, Gamma, rho):
 @stan_function(
     "array[] int hmm_latent_rng(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, random=True
 )
-def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
+def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     """A path of the hidden states, given all observations: drawn backwards from the filtered probabilities."""
     _check_sizes(xp, "hmm_latent_rng", log_omega, Gamma, rho)
     log_gamma = _log(xp, Gamma)
@@ -54,7 +57,7 @@ def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
     u, start, _ = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.zeros(xp.shape(rho)), filtered))
     arrivals = xp.transpose(log_gamma)
 
-    def step(next_state, x, arrivals):
+    def step(next_state: Any, x: Any, arrivals: Any) -> Any:
         log_weights, u = x
         log_weights = log_weights + next_state
         sums = xp.cumsum(xp.exp(log_weights - xp.max(log_weights)), axis=-1)
@@ -64,45 +67,45 @@ def hmm_latent_rng(xp, random, log_omega, Gamma, rho):
     return xp.scan(step, start, (filtered, u), arrivals, reverse=True)[1]
 
 
-def _check_sizes(xp, name, log_omega, Gamma, rho):
+def _check_sizes(xp: Namespace, name: str, log_omega: Any, Gamma: Any, rho: Any) -> None:
     nonempty(xp, name, log_omega)
     states = xp.shape(log_omega)[0]
     same_size(name, "the rows of Gamma", square(xp, name, Gamma), "the rows of log_omega", states)
     same_size(name, "the size of rho", xp.shape(rho)[0], "the rows of log_omega", states)
 
 
-def _choose(xp, kind, log_omega, Gamma, rho):
+def _choose(xp: Namespace, kind: int, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
     forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
     return xp.cond(xp.min(Gamma) > LEAST_PROBABILITY, *forms, log_omega, Gamma, rho)
 
 
-def _log(xp, p):
+def _log(xp: Namespace, p: Any) -> Any:
     """log(p), -inf at 0."""
     return xp.where(p > 0, xp.log(xp.where(p > 0, p, 1.0)), -xp.inf)
 
 
-def _over(xp, p, total):
+def _over(xp: Namespace, p: Any, total: Any) -> Any:
     """p divided by its total, 0 where that is 0."""
     return p / xp.where(total > 0, total, 1.0)
 
 
-def _product(xp, p, matrix):
+def _product(xp: Namespace, p: Any, matrix: Any) -> Any:
     """p matrix; in the body of a loop XLA compiles this to better code than a product of matrices."""
     return xp.sum(p[:, None] * matrix, axis=0)
 
 
-def _weights(xp, log_omega):
+def _weights(xp: Namespace, log_omega: Any) -> Any:
     """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
     most = xp.max(log_omega, axis=0)
     most = xp.where(xp.isfinite(most), most, 0.0)
     return xp.transpose(xp.exp(log_omega - most)), most
 
 
-def _forward(xp, weights, Gamma, rho):
+def _forward(xp: Namespace, weights: Any, Gamma: Any, rho: Any) -> Any:
     """The filtered probabilities of the states, and the density of each observation given those before it."""
 
-    def step(predicted, weight, Gamma):
+    def step(predicted: Any, weight: Any, Gamma: Any) -> Any:
         joint = predicted * weight
         density = xp.sum(joint)
         filtered = _over(xp, joint, density)
@@ -111,12 +114,12 @@ def _forward(xp, weights, Gamma, rho):
     return xp.scan(step, rho, weights, Gamma)[1]
 
 
-def _scaled(xp, log_omega, Gamma, rho):
+def _scaled(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     weights, lacking = _weights(xp, log_omega)
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
-def _scaled_gradients(xp, log_omega, Gamma, rho):
+def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
 
@@ -124,7 +127,7 @@ def _scaled_gradients(xp, log_omega, Gamma, rho):
     ones, zeros, _ = xp.convert((xp.ones(states), xp.zeros((states, states)), filtered))
     before = xp.concatenate([zeros[:1], filtered[:-1]])
 
-    def step(carry, x, departures):
+    def step(carry: Any, x: Any, departures: Any) -> Any:
         """`later` is the density of what follows relative to what is expected, by state."""
         later, moves = carry
         weight, density, before = x
@@ -136,10 +139,10 @@ def _scaled_gradients(xp, log_omega, Gamma, rho):
     return xp.sum(xp.log(density) + lacking), (xp.transpose(filtered * later), moves, first)
 
 
-def _log_forward(xp, log_omega, log_gamma, rho):
+def _log_forward(xp: Namespace, log_omega: Any, log_gamma: Any, rho: Any) -> Any:
     """The logarithms of the joint densities of the observations so far and the state, by rows."""
 
-    def step(predicted, log_weight, log_gamma):
+    def step(predicted: Any, log_weight: Any, log_gamma: Any) -> Any:
         joint = predicted + log_weight
         return xp.logsumexp(joint[:, None] + log_gamma, axis=0), joint
 
@@ -147,17 +150,17 @@ def _log_forward(xp, log_omega, log_gamma, rho):
     return xp.scan(step, _log(xp, rho), rows, log_gamma)[1]
 
 
-def _in_logarithms(xp, log_omega, Gamma, rho):
+def _in_logarithms(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
 
 
-def _log_gradients(xp, log_omega, Gamma, rho):
+def _log_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     log_gamma = _log(xp, Gamma)
     joint = _log_forward(xp, log_omega, log_gamma, rho)
     value = xp.logsumexp(joint[-1])
     base = xp.where(value > -xp.inf, value, 0.0)
 
-    def step(carry, x, departures):
+    def step(carry: Any, x: Any, departures: Any) -> Any:
         """`later` is the log density of what follows, by state."""
         later, moves = carry
         log_weight, before = x
@@ -174,6 +177,6 @@ def _log_gradients(xp, log_omega, Gamma, rho):
     return value, (xp.transpose(xp.exp(joint + later - base)), _bounded(xp, moves), _bounded(xp, first))
 
 
-def _bounded(xp, x):
+def _bounded(xp: Namespace, x: Any) -> Any:
     """Derivatives in probabilities of 0, which can be infinite, must not make NaN of what doesn't change them."""
     return xp.where(xp.isinf(x), 0.0, x)

@@ -5,7 +5,9 @@ Source: Stan Functions Reference, "Hypergeometric functions" and "Powers and log
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import known
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
@@ -19,13 +21,13 @@ _PAIRS = [f"real {{name}}({a} a, {b} b, real z)" for a in _NUMBERS for b in _NUM
 
 
 @stan_function("R lambert_w0(T z)", domains={"z": LAMBERT_UPPER}, examples=[(1.5,), (-0.3,)])
-def lambert_w0(xp, z):
+def lambert_w0(xp: Namespace, z: Any) -> Any:
     """The w >= -1 with w exp(w) = z."""
     return xp.lambertw0(z)
 
 
 @stan_function("R lambert_wm1(T z)", domains={"z": LAMBERT_LOWER}, examples=[(-0.3,), (-1e-10,)])
-def lambert_wm1(xp, z):
+def lambert_wm1(xp: Namespace, z: Any) -> Any:
     """The w <= -1 with w exp(w) = z."""
     return xp.lambertwm1(z)
 
@@ -34,7 +36,7 @@ def lambert_wm1(xp, z):
     "real hypergeometric_1F0(real a, real z)", domains={"z": INSIDE_UNIT},
     elementwise=True, examples=[(1.5, 0.3)],
 )  # fmt: skip
-def hypergeometric_1F0(xp, a, z):
+def hypergeometric_1F0(xp: Namespace, a: Any, z: Any) -> Any:
     return xp.exp(-a * xp.log1p(-xp.real(z)))
 
 
@@ -42,7 +44,7 @@ def hypergeometric_1F0(xp, a, z):
     "real hypergeometric_2F1(real a1, real a2, real b1, real z)",
     domains={"a1": FINITE, "a2": FINITE, "b1": FINITE, "z": FINITE}, examples=[(1.5, 0.5, 2.5, 0.3)],
 )  # fmt: skip
-def hypergeometric_2F1(xp, a1, a2, b1, z):
+def hypergeometric_2F1(xp: Namespace, a1: Any, a2: Any, b1: Any, z: Any) -> Any:
     return _checked(xp, "hypergeometric_2F1", xp.stack([a1, a2]), xp.stack([b1]), z)
 
 
@@ -50,7 +52,7 @@ def hypergeometric_2F1(xp, a1, a2, b1, z):
     *[t.format(name="hypergeometric_3F2") for t in _PAIRS], domains={"a": FINITE, "b": FINITE, "z": FINITE},
     examples=[([1.5, 0.5, 1.0], [2.5, 2.0], 0.3)],
 )  # fmt: skip
-def hypergeometric_3F2(xp, a, b, z):
+def hypergeometric_3F2(xp: Namespace, a: Any, b: Any, z: Any) -> Any:
     return _checked(xp, "hypergeometric_3F2", a, b, z)
 
 
@@ -58,17 +60,17 @@ def hypergeometric_3F2(xp, a, b, z):
     *[t.format(name="hypergeometric_pFq") for t in _PAIRS], domains={"a": FINITE, "b": FINITE, "z": FINITE},
     examples=[([1.5, 0.5], [2.5, 2.0, 3.0], 1.3)],
 )  # fmt: skip
-def hypergeometric_pFq(xp, a, b, z):
+def hypergeometric_pFq(xp: Namespace, a: Any, b: Any, z: Any) -> Any:
     return _checked(xp, "hypergeometric_pFq", a, b, z)
 
 
-def _checked(xp, function, a, b, z):
+def _checked(xp: Namespace, function: str, a: Any, b: Any, z: Any) -> Any:
     if all(map(xp.is_concrete, (a, b, z))) and not _converges(*(known(xp, x) for x in (a, b, z))):
         raise StanDomainError(f"{function}: the series does not converge for a: {a}, b: {b}, z: {z}")
     return xp.hypergeometric(a, b, z)
 
 
-def _converges(a, b, z):
+def _converges(a: Any, b: Any, z: Any) -> Any:
     """Whether the series ends, or converges for this z."""
     ends = (a <= 0) & (a % 1 == 0)
     poles = (b <= 0) & (b % 1 == 0)

@@ -6,9 +6,13 @@ covariance serves all.
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import known, same_size, square
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..errors import StanIndexError
+from ..random.base import Random
 from ..registry import stan_function, variadic_function
 from ..rejection import Lifted
 from ..solvers import engine, solved
@@ -22,23 +26,23 @@ MOST_HALVINGS = 30  # a step that was cut in half so often is too short to matte
 # --- likelihoods of Stan's own ---------------------------------------------------------------------------------------
 
 
-def _predictor(theta, mean, y_index):
+def _predictor(theta: Any, mean: Any, y_index: Any) -> Any:
     return (theta + mean)[y_index - 1]
 
 
-def bernoulli_logit(theta, y, y_index, mean):
+def bernoulli_logit(theta: Any, y: Any, y_index: Any, mean: Any) -> Any:
     from ..registry import by_symbol
 
     return by_symbol("bernoulli_logit_lpmf")(y, _predictor(theta, mean, y_index))
 
 
-def poisson_log(theta, y, y_index, mean):
+def poisson_log(theta: Any, y: Any, y_index: Any, mean: Any) -> Any:
     from ..registry import by_symbol
 
     return by_symbol("poisson_log_lpmf")(y, _predictor(theta, mean, y_index))
 
 
-def neg_binomial_2_log(theta, y, y_index, eta, mean):
+def neg_binomial_2_log(theta: Any, y: Any, y_index: Any, eta: Any, mean: Any) -> Any:
     """eta is one dispersion for all observations, or has one for each."""
     from ..registry import by_symbol
 
@@ -52,7 +56,7 @@ LIKELIHOODS = {f.__name__: f for f in (bernoulli_logit, poisson_log, neg_binomia
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _search(xp, name, size, control):
+def _search(xp: Namespace, name: str, size: Any, control: Any) -> Any:
     if control is None:
         return Search()
     start, tolerance, most_steps, solver, line_search, fall_through = control
@@ -66,7 +70,9 @@ def _search(xp, name, size, control):
     return Search(float(tolerance), int(most_steps), halvings, start if given is None or given.any() else None)
 
 
-def _model(xp, name, likelihood, arguments, block, covariance, covariance_arguments):
+def _model(
+    xp: Namespace, name: str, likelihood: Any, arguments: Any, block: Any, covariance: Any, covariance_arguments: Any
+) -> Any:
     matrix = engine(xp, "laplace").matrix(covariance, covariance_arguments, arguments)
     size = square(xp, name, matrix)
     block = int(block)
@@ -75,21 +81,21 @@ def _model(xp, name, likelihood, arguments, block, covariance, covariance_argume
     return Model(Lifted(likelihood), arguments, matrix, block), size
 
 
-def _approximate(xp, name, what, head, control):
+def _approximate(xp: Namespace, name: str, what: str, head: Any, control: Any) -> Any:
     model, size = _model(xp, name, *head)
     return solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
 
 
-def _marginal(name, split):
-    def marginal(xp, *arguments):
+def _marginal(name: str, split: Any) -> None:
+    def marginal(xp: Namespace, *arguments: Any) -> Any:
         head, control = split(arguments)
         return _approximate(xp, name, "marginal", head, control)
 
     variadic_function(name)(marginal)
 
 
-def _draw(name, split):
-    def draw(xp, random, *arguments):
+def _draw(name: str, split: Any) -> None:
+    def draw(xp: Namespace, random: Random, *arguments: Any) -> Any:
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)
         # a covariance matrix that is singular but for rounding has a root too
@@ -100,8 +106,8 @@ def _draw(name, split):
     variadic_function(name, random=True)(draw)
 
 
-def _solve(name, split):
-    def solve(xp, *arguments):
+def _solve(name: str, split: Any) -> None:
+    def solve(xp: Namespace, *arguments: Any) -> Any:
         """The mean, and the Cholesky factor of the covariance matrix."""
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)
@@ -110,15 +116,15 @@ def _solve(name, split):
     variadic_function(name)(solve)
 
 
-def _general(arguments):
+def _general(arguments: Any) -> Any:
     """A likelihood with its arguments, the size of the blocks, a covariance with its arguments, the controls."""
     return arguments[:5], arguments[5] if len(arguments) > 5 else None
 
 
-def _of_family(family):
+def _of_family(family: Any) -> Any:
     count = len(LAPLACE_LIKELIHOODS[family])
 
-    def split(arguments):
+    def split(arguments: Any) -> Any:
         likelihood, rest = (LIKELIHOODS[family], arguments[:count]), arguments[count:]
         return (*likelihood, *rest[:3]), rest[3] if len(rest) > 3 else None
 
@@ -137,7 +143,7 @@ for _tol in ("", "_tol"):
 @stan_function(
     "tuple(vector, real, int, int, int, int) generate_laplace_options(int theta_size)", sizes=("theta_size",)
 )
-def generate_laplace_options(xp, theta_size):
+def generate_laplace_options(xp: Namespace, theta_size: Any) -> Any:
     return xp.zeros((int(theta_size),)), TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH
 
 
@@ -145,5 +151,5 @@ def generate_laplace_options(xp, theta_size):
     "tuple(vector, real, int, int, int, int) generate_laplace_options(vector theta_init)",
     symbol="laplace_options_from",
 )
-def laplace_options_from(xp, theta_init):
+def laplace_options_from(xp: Namespace, theta_init: Any) -> Any:
     return theta_init, TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH

@@ -2,8 +2,10 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from ..arrays import is_of_data
+from ..arrays.base import Namespace
 from ..checks import positive_definite, same_size, square, symmetric
 from ..errors import StanDomainError
 from ..registry import stan_function
@@ -12,20 +14,20 @@ from ..rejection import refuse
 _SPD, _L, _B = [[2.0, 0.5], [0.5, 1.0]], [[2.0, 0.0], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
 
 
-def _left(name):
+def _left(name: str) -> Any:
     return [f"vector {name}(matrix A, vector b)", f"matrix {name}(matrix A, matrix b)"]
 
 
-def _right(name):
+def _right(name: str) -> Any:
     return [f"row_vector {name}(row_vector b, matrix A)", f"matrix {name}(matrix b, matrix A)"]
 
 
-def _check(xp, name, a, rows):
+def _check(xp: Namespace, name: str, a: Any, rows: Any) -> None:
     """The sizes of a x = b."""
     same_size(name, "rows of the square matrix", square(xp, name, a), "size of the other operand", rows)
 
 
-def _solve_spd(xp, name, a, b):
+def _solve_spd(xp: Namespace, name: str, a: Any, b: Any) -> Any:
     """The solution of a x = b for a positive definite a; it is NaN where a is none."""
     if is_of_data((a,)):
         positive_definite(xp, name, xp.cholesky(a))
@@ -36,7 +38,7 @@ def _solve_spd(xp, name, a, b):
 
 
 @stan_function(*_left("mdivide_left"), examples=[(_B, [1.0, 2.0])])
-def mdivide_left(xp, a, b):
+def mdivide_left(xp: Namespace, a: Any, b: Any) -> Any:
     _check(xp, "mdivide_left", a, xp.shape(b)[0])
     return xp.solve(a, b)
 
@@ -47,44 +49,44 @@ def mdivide_left(xp, a, b):
     "complex_matrix mdivide_right(complex_matrix b, complex_matrix A)",
     examples=[([1.0, 2.0], _B)],
 )
-def mdivide_right(xp, b, a):
+def mdivide_right(xp: Namespace, b: Any, a: Any) -> Any:
     _check(xp, "mdivide_right", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve(xp.transpose(a), xp.transpose(b)))
 
 
 @stan_function(*_left("mdivide_left_tri_low"), examples=[(_L, [1.0, 2.0])])
-def mdivide_left_tri_low(xp, a, b):
+def mdivide_left_tri_low(xp: Namespace, a: Any, b: Any) -> Any:
     _check(xp, "mdivide_left_tri_low", a, xp.shape(b)[0])
     return xp.solve_triangular(a, b, lower=True)
 
 
 @stan_function(*_right("mdivide_right_tri_low"), examples=[([1.0, 2.0], _L)])
-def mdivide_right_tri_low(xp, b, a):
+def mdivide_right_tri_low(xp: Namespace, b: Any, a: Any) -> Any:
     _check(xp, "mdivide_right_tri_low", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve_triangular(a, xp.transpose(b), lower=True, trans=True))
 
 
 @stan_function(*_left("mdivide_left_spd"), examples=[(_SPD, [1.0, 2.0])])
-def mdivide_left_spd(xp, a, b):
+def mdivide_left_spd(xp: Namespace, a: Any, b: Any) -> Any:
     _check(xp, "mdivide_left_spd", a, xp.shape(b)[0])
     symmetric(xp, "mdivide_left_spd", a)
     return _solve_spd(xp, "mdivide_left_spd", a, b)
 
 
 @stan_function(*_right("mdivide_right_spd"), examples=[([1.0, 2.0], _SPD)])
-def mdivide_right_spd(xp, b, a):
+def mdivide_right_spd(xp: Namespace, b: Any, a: Any) -> Any:
     _check(xp, "mdivide_right_spd", a, xp.shape(b)[-1])
     symmetric(xp, "mdivide_right_spd", a)
     return xp.transpose(_solve_spd(xp, "mdivide_right_spd", a, xp.transpose(b)))
 
 
 @stan_function("matrix inverse(matrix A)", examples=[(_B,)])
-def inverse(xp, a):
+def inverse(xp: Namespace, a: Any) -> Any:
     return xp.inv(a) if square(xp, "inverse", a) else a
 
 
 @stan_function("matrix inverse_spd(matrix A)", examples=[(_SPD,)])
-def inverse_spd(xp, a):
+def inverse_spd(xp: Namespace, a: Any) -> Any:
     if square(xp, "inverse_spd", a) == 0:
         return a
     symmetric(xp, "inverse_spd", a)
@@ -92,7 +94,7 @@ def inverse_spd(xp, a):
 
 
 @stan_function("matrix chol2inv(matrix L)", examples=[(_L,)])
-def chol2inv(xp, lower):
+def chol2inv(xp: Namespace, lower: Any) -> Any:
     """The inverse of L * L'."""
     n = square(xp, "chol2inv", lower)
     refuse(xp.triu(lower, 1) != 0, partial(StanDomainError, "chol2inv: the matrix is not lower triangular"))
@@ -101,6 +103,6 @@ def chol2inv(xp, lower):
 
 
 @stan_function("matrix generalized_inverse(matrix A)", examples=[([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]],)])
-def generalized_inverse(xp, a):
+def generalized_inverse(xp: Namespace, a: Any) -> Any:
     """The Moore-Penrose inverse."""
     return xp.transpose(a) if 0 in xp.shape(a) else xp.pinv(a)

@@ -5,7 +5,9 @@ Source: Stan Functions Reference, "Composed functions" and "Reductions".
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import of_reals, same_size
 from ..domains import FINITE, NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -17,7 +19,7 @@ _VECTORS = ("vector", "row_vector", "array[] real")
 
 @stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)])
 @of_reals
-def log_sum_exp(xp, x, y):
+def log_sum_exp(xp: Namespace, x: Any, y: Any) -> Any:
     return xp.logaddexp(x, y)
 
 
@@ -25,7 +27,7 @@ def log_sum_exp(xp, x, y):
     *each("real log_sum_exp({t} x)", ("vector", "row_vector", "matrix", "array[] real")),
     examples=[([1.0, -0.5, 700.0],)],
 )
-def log_sum_exp_of_all(xp, x):
+def log_sum_exp_of_all(xp: Namespace, x: Any) -> Any:
     return xp.logsumexp(x) if 0 not in xp.shape(x) else -xp.inf
 
 
@@ -34,7 +36,7 @@ def log_sum_exp_of_all(xp, x):
     domains={"theta": PROBABILITY, "lambda1": NOT_NAN, "lambda2": NOT_NAN},
     elementwise=True, examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
 )
-def log_mix(xp, theta, lambda1, lambda2):
+def log_mix(xp: Namespace, theta: Any, lambda1: Any, lambda2: Any) -> Any:
     """log(theta exp(lambda1) + (1 - theta) exp(lambda2))."""
     theta, lambda1, lambda2 = xp.reals((theta, lambda1, lambda2))
     return _log_mix(xp, _pairs(xp, theta, 1 - theta), _pairs(xp, lambda1, lambda2))
@@ -46,19 +48,19 @@ def log_mix(xp, theta, lambda1, lambda2):
     domains={"theta": PROBABILITY, "lambda": replace(FINITE, traced=True)},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )
-def log_mix_of_vectors(xp, theta, lambda_):
+def log_mix_of_vectors(xp: Namespace, theta: Any, lambda_: Any) -> Any:
     """The log density of a mixture, summed over the vectors of an array."""
     same_size("log_mix", "theta", xp.shape(theta)[-1], "lambda", xp.shape(lambda_)[-1])
     return xp.sum(_log_mix(xp, theta, lambda_))
 
 
-def _pairs(xp, a, b):
+def _pairs(xp: Namespace, a: Any, b: Any) -> Any:
     """Two arrays that broadcast against each other, side by side along a new last axis."""
     shape = xp.broadcast_shape(a, b)
     return xp.stack([xp.broadcast_to(x, shape) for x in (a, b)], axis=-1)
 
 
-def _log_mix(xp, weights, x):
+def _log_mix(xp: Namespace, weights: Any, x: Any) -> Any:
     """The logarithm of the sum of weights exp(x) along the last axis, whose derivatives hold for weights of 0 too."""
     largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
     base = xp.where(xp.isfinite(largest), largest, 0.0)

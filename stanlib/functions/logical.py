@@ -5,18 +5,21 @@ Source: Stan Functions Reference, "Logical functions"; Stan Reference Manual, "C
 """
 from __future__ import annotations
 
+from typing import Any
+
 from ..arrays import is_of_data
+from ..arrays.base import Namespace
 from ..registry import stan_function
 
 _NUMBERS = [f"int {{name}}({a} x, {b} y)" for a in ("int", "real") for b in ("int", "real")]
 _COMPLEX = [f"int {{name}}(complex x, {b} y)" for b in ("complex", "real")]
 
 
-def _named(name, texts):
+def _named(name: str, texts: Any) -> Any:
     return [t.format(name=name) for t in texts]
 
 
-def _as_int(xp, truth):
+def _as_int(xp: Namespace, truth: Any) -> Any:
     return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
@@ -24,7 +27,7 @@ def _as_int(xp, truth):
     *_named("logical_eq", _NUMBERS + _COMPLEX), operator="==",
     elementwise=True, examples=[(1, 2), (0.5, 0.5)],
 )  # fmt: skip
-def logical_eq(xp, x, y):
+def logical_eq(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x == y)
 
 
@@ -32,40 +35,40 @@ def logical_eq(xp, x, y):
     *_named("logical_neq", _NUMBERS + _COMPLEX), operator="!=",
     elementwise=True, examples=[(1, 2), (0.5, 0.5)],
 )  # fmt: skip
-def logical_neq(xp, x, y):
+def logical_neq(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x != y)
 
 
 @stan_function(*_named("logical_lt", _NUMBERS), operator="<", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_lt(xp, x, y):
+def logical_lt(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x < y)
 
 
 @stan_function(*_named("logical_lte", _NUMBERS), operator="<=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_lte(xp, x, y):
+def logical_lte(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x <= y)
 
 
 @stan_function(*_named("logical_gt", _NUMBERS), operator=">", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_gt(xp, x, y):
+def logical_gt(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x > y)
 
 
 @stan_function(*_named("logical_gte", _NUMBERS), operator=">=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_gte(xp, x, y):
+def logical_gte(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, x >= y)
 
 
 @stan_function("int logical_and(int x, int y)", elementwise=True, examples=[(1, 0), (2, 3)])
-def logical_and(xp, x, y):
+def logical_and(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, (x != 0) & (y != 0))
 
 
 @stan_function("int logical_or(int x, int y)", elementwise=True, examples=[(1, 0), (0, 0)])
-def logical_or(xp, x, y):
+def logical_or(xp: Namespace, x: Any, y: Any) -> Any:
     return _as_int(xp, (x != 0) | (y != 0))
 
 
 @stan_function("int logical_negation(int x)", elementwise=True, examples=[(0,), (3,)])
-def logical_negation(xp, x):
+def logical_negation(xp: Namespace, x: Any) -> Any:
     return _as_int(xp, x == 0)

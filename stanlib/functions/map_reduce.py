@@ -5,6 +5,10 @@ where JAX can make one, else a call per shard.
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..domains import POSITIVE
 from ..registry import stan_function, variadic_function
@@ -12,8 +16,8 @@ from ..rejection import Lifted
 from ..solvers import engine
 
 
-def _register(name):
-    def reduce(xp, f, x, grainsize, *arguments):
+def _register(name: str) -> None:
+    def reduce(xp: Namespace, f: Callable[..., Any], x: Any, grainsize: Any, *arguments: Any) -> Any:
         if xp.is_concrete(grainsize):
             POSITIVE.check(xp, name, "grainsize", grainsize)
         size = xp.shape(x)[0]
@@ -31,7 +35,7 @@ for _name in ("reduce_sum", "reduce_sum_static"):
     "vector phi, array[] vector thetas, data array[,] real x_rs, data array[,] int x_is)",
     raw=True,
 )
-def map_rect(xp, f, phi, thetas, x_rs, x_is):
+def map_rect(xp: Namespace, f: Callable[..., Any], phi: Any, thetas: Any, x_rs: Any, x_is: Any) -> Any:
     count = xp.shape(thetas)[0]
     for what, x in (("x_rs", x_rs), ("x_is", x_is)):
         same_size("map_rect", f"the shards of {what}", xp.shape(x)[0], "those of the parameters", count)

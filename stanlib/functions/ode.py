@@ -7,7 +7,10 @@ the Adams method, Radau IIA in place of the BDF methods; all with Stan's toleran
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import same_size
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain
 from ..errors import StanIndexError
@@ -23,7 +26,7 @@ LONGEST_STRETCH = 100  # steps between two checkpoints of the adjoint method
 SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]), traced=False)
 
 
-def check_times(xp, name, t0, ts):
+def check_times(xp: Namespace, name: str, t0: Any, ts: Any) -> None:
     """The times that are known must be finite and increase from t0."""
     if not xp.shape(ts)[0]:
         raise StanIndexError(f"{name}: there must be times of output")
@@ -37,7 +40,7 @@ def check_times(xp, name, t0, ts):
             later.check(xp, name, "initial time", t0)
 
 
-def check_problem(xp, name, states, arguments, tolerances, most_steps):
+def check_problem(xp: Namespace, name: str, states: Any, arguments: Any, tolerances: Any, most_steps: Any) -> Any:
     """Initial states and further arguments must be finite where they are known, and the controls positive."""
     for argument, x in states:
         if not xp.shape(x)[0]:
@@ -51,11 +54,11 @@ def check_problem(xp, name, states, arguments, tolerances, most_steps):
     return min(int(most_steps), MOST_STEPS)
 
 
-def _checked(f, name, size):
+def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
     """f, whose result must be of the size of the state."""
 
     @functools.wraps(f)
-    def slope(t, y, *arguments):
+    def slope(t: Any, y: Any, *arguments: Any) -> Any:
         out = f(t, y, *arguments)
         same_size(name, "the derivative", len(out), "the state", size)
         return out
@@ -63,7 +66,10 @@ def _checked(f, name, size):
     return slope
 
 
-def _solve(xp, name, method, f, y0, t0, ts, relative, absolute, most_steps, arguments, adjoint=0):
+def _solve(
+    xp: Namespace, name: str, method: Any, f: Callable[..., Any], y0: Any, t0: Any, ts: Any, relative: Any,
+    absolute: Any, most_steps: Any, arguments: Any, adjoint: Any = 0,
+) -> Any:  # fmt: skip
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)
     check_times(xp, name, t0, ts)
@@ -72,15 +78,18 @@ def _solve(xp, name, method, f, y0, t0, ts, relative, absolute, most_steps, argu
     return solve(xp, name, "ode", "solve", f, y0, t0, ts, arguments, method, control, adjoint)
 
 
-def _register(method):
+def _register(method: Any) -> None:
     name = f"ode_{method}"
 
-    def default(xp, f, initial_state, initial_time, times, *arguments):
+    def default(
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, *arguments: Any
+    ) -> Any:
         return _solve(xp, name, method, f, initial_state, initial_time, times, *DEFAULTS[method], arguments)
 
     def with_tolerances(
-        xp, f, initial_state, initial_time, times, rel_tol, abs_tol, max_num_steps, *arguments
-    ):  # fmt: skip
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol: Any,
+        abs_tol: Any, max_num_steps: Any, *arguments: Any,
+    ) -> Any:  # fmt: skip
         controls = (rel_tol, abs_tol, max_num_steps)
         return _solve(xp, f"{name}_tol", method, f, initial_state, initial_time, times, *controls, arguments)
 
@@ -94,10 +103,11 @@ for _method in DEFAULTS:
 
 @variadic_function("ode_adjoint_tol_ctl")
 def ode_adjoint_tol_ctl(
-    xp, f, initial_state, initial_time, times, rel_tol_forward, abs_tol_forward, rel_tol_backward, abs_tol_backward,
-    rel_tol_quadrature, abs_tol_quadrature, max_num_steps, num_steps_between_checkpoints, interpolation_polynomial,
-    solver_forward, solver_backward, *arguments,
-):  # fmt: skip
+    xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol_forward: Any,
+    abs_tol_forward: Any, rel_tol_backward: Any, abs_tol_backward: Any, rel_tol_quadrature: Any,
+    abs_tol_quadrature: Any, max_num_steps: Any, num_steps_between_checkpoints: Any, interpolation_polynomial: Any,
+    solver_forward: Any, solver_backward: Any, *arguments: Any,
+) -> Any:  # fmt: skip
     """Derivatives are those of the steps forward, so that the tolerances of the way back have nothing to control."""
     name = "ode_adjoint_tol_ctl"
     same_size(
@@ -128,11 +138,15 @@ _PROBLEM = (
 _CONTROLS = "data real rel_tol, data real abs_tol, data real max_num_steps"
 
 
-def _register_old(name, method, *texts):
-    def integrate(xp, f, initial_state, initial_time, times, theta, x_r, x_i, *controls):
+def _register_old(name: str, method: Any, *texts: Any) -> None:
+    def integrate(
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, theta: Any, x_r: Any,
+        x_i: Any, *controls: Any,
+    ) -> Any:  # fmt: skip
         arguments = (theta, x_r, x_i)
-        controls = controls or DEFAULTS[method]
-        return _solve(xp, name, method, f, initial_state, initial_time, times, *controls, arguments)
+        relative, absolute, most_steps = controls or DEFAULTS[method]
+        problem = (f, initial_state, initial_time, times, relative, absolute, most_steps)
+        return _solve(xp, name, method, *problem, arguments)
 
     stan_function(*(f"array[,] real {name}({text})" for text in texts), symbol=name, raw=True)(integrate)
 

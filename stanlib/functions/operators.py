@@ -5,6 +5,9 @@ Source: Stan Reference Manual, "Arithmetic expressions"; Stan Functions Referenc
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_shape, same_size
 from ..domains import Domain
 from ..registry import stan_function
@@ -17,51 +20,51 @@ SCALARS = ("int", "real", "complex")
 NONZERO = Domain("nonzero", lambda xp, x: x != 0, safe=1)
 
 
-def _same(name, types):
+def _same(name: str, types: Any) -> Any:
     return each(f"{{t}} {name}({{t}} a, {{t}} b)", types)
 
 
-def _scalar_left(name):
+def _scalar_left(name: str) -> Any:
     return each(f"{{t}} {name}(real a, {{t}} b)", REAL_CONTAINERS) + each(
         f"{{t}} {name}(complex a, {{t}} b)", COMPLEX_CONTAINERS
     )
 
 
-def _scalar_right(name):
+def _scalar_right(name: str) -> Any:
     return each(f"{{t}} {name}({{t}} a, real b)", REAL_CONTAINERS) + each(
         f"{{t}} {name}({{t}} a, complex b)", COMPLEX_CONTAINERS
     )
 
 
-def _with_scalars(name, scalars=SCALARS):
+def _with_scalars(name: str, scalars: Any = SCALARS) -> Any:
     """Two scalars, or a container with a scalar on either side."""
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 
 
 @stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)])
-def add(xp, a, b):
+def add(xp: Namespace, a: Any, b: Any) -> Any:
     return a + b
 
 
 @stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])])
-def add_elements(xp, a, b):
+def add_elements(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "add", a, b)
     return a + b
 
 
 @stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)])
-def subtract(xp, a, b):
+def subtract(xp: Namespace, a: Any, b: Any) -> Any:
     return a - b
 
 
 @stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])])
-def subtract_elements(xp, a, b):
+def subtract_elements(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "subtract", a, b)
     return a - b
 
 
 @stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
-def multiply(xp, a, b):
+def multiply(xp: Namespace, a: Any, b: Any) -> Any:
     return a * b
 
 
@@ -76,13 +79,13 @@ def multiply(xp, a, b):
     operator="@",
     examples=[([1.0, 2.0], [0.5, -1.0])],
 )
-def matmul(xp, a, b):
+def matmul(xp: Namespace, a: Any, b: Any) -> Any:
     same_size("multiply", "columns of the left operand", xp.shape(a)[-1], "rows of the right one", xp.shape(b)[0])
     return xp.matmul(a, b)
 
 
 @stan_function("complex multiply(complex_row_vector a, complex_vector b)", examples=[([1 + 2j], [0.5j])])
-def complex_inner_product(xp, a, b):
+def complex_inner_product(xp: Namespace, a: Any, b: Any) -> Any:
     """Stan takes the complex conjugate of the left operand here, and nowhere else in its products."""
     same_size("multiply", "columns of the left operand", xp.shape(a)[0], "rows of the right one", xp.shape(b)[0])
     return xp.dot(xp.conj(a), b)
@@ -93,17 +96,17 @@ def complex_inner_product(xp, a, b):
     "complex_matrix multiply(complex_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [0.5, -1.0, 3.0])],
 )
-def outer_product(xp, a, b):
+def outer_product(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.outer(a, b)
 
 
 @stan_function(*_with_scalars("elt_multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
-def elt_multiply(xp, a, b):
+def elt_multiply(xp: Namespace, a: Any, b: Any) -> Any:
     return a * b
 
 
 @stan_function(*_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])])
-def elt_multiply_elements(xp, a, b):
+def elt_multiply_elements(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "elt_multiply", a, b)
     return a * b
 
@@ -112,7 +115,7 @@ def elt_multiply_elements(xp, a, b):
     *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
     elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)],
 )  # fmt: skip
-def divide(xp, a, b):
+def divide(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.real(a) / b
 
 
@@ -120,7 +123,7 @@ def divide(xp, a, b):
     "int divide(int a, int b)", domains={"b": NONZERO},
     elementwise=True, examples=[(7, 2), (-7, 2), (7, -2)],
 )  # fmt: skip
-def int_divide(xp, a, b):
+def int_divide(xp: Namespace, a: Any, b: Any) -> Any:
     """The quotient rounded toward zero, where Python's `//` rounds down."""
     return (a - xp.fmod(a, b)) // b
 
@@ -129,17 +132,17 @@ def int_divide(xp, a, b):
     *_with_scalars("elt_divide", ("real", "complex")), operator="/",
     elementwise=True, examples=[(1.5, -0.25)],
 )  # fmt: skip
-def elt_divide(xp, a, b):
+def elt_divide(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.real(a) / b
 
 
 @stan_function("int elt_divide(int a, int b)", domains={"b": NONZERO}, elementwise=True, examples=[(7, 2), (-7, 2)])
-def int_elt_divide(xp, a, b):
+def int_elt_divide(xp: Namespace, a: Any, b: Any) -> Any:
     return (a - xp.fmod(a, b)) // b
 
 
 @stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])])
-def elt_divide_elements(xp, a, b):
+def elt_divide_elements(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "elt_divide", a, b)
     return a / b
 
@@ -148,13 +151,13 @@ def elt_divide_elements(xp, a, b):
     "int modulus(int a, int b)", domains={"b": NONZERO},
     elementwise=True, examples=[(7, 3), (-7, 3), (7, -3)],
 )  # fmt: skip
-def modulus(xp, a, b):
+def modulus(xp: Namespace, a: Any, b: Any) -> Any:
     """The remainder with the sign of the dividend, where Python's `%` has the divisor's."""
     return xp.fmod(a, b)
 
 
 @stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)])
-def minus(xp, x):
+def minus(xp: Namespace, x: Any) -> Any:
     return -x
 
 
@@ -162,7 +165,7 @@ def minus(xp, x):
     *each("{t} plus({t} x)", ("int", "real", "complex", "vector", "row_vector", "matrix")), operator="+",
     elementwise=True, examples=[(0.5,)],
 )  # fmt: skip
-def plus(xp, x):
+def plus(xp: Namespace, x: Any) -> Any:
     return x
 
 
@@ -173,10 +176,10 @@ def plus(xp, x):
     "complex_vector transpose(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )
-def transpose_vector(xp, x):
+def transpose_vector(xp: Namespace, x: Any) -> Any:
     return x
 
 
 @stan_function(*each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)])
-def transpose(xp, x):
+def transpose(xp: Namespace, x: Any) -> Any:
     return xp.transpose(x)

@@ -5,6 +5,9 @@ Source: Stan Functions Reference, "Dot products and specialized products".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_shape, same_size, square, symmetric
 from ..registry import stan_function
 
@@ -16,7 +19,7 @@ _A, _B = [[2.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
     "real dot_product(array[] real a, array[] real b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def dot_product(xp, a, b):
+def dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "dot_product", a, b)
     return xp.dot(a, b)
 
@@ -26,18 +29,18 @@ def dot_product(xp, a, b):
     "complex dot_product(array[] complex a, array[] complex b)",
     examples=[([1 + 2j], [0.5j])],
 )
-def complex_dot_product(xp, a, b):
+def complex_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "dot_product", a, b)
     return xp.dot(xp.conj(a), b)
 
 
 @stan_function("real dot_self((vector|row_vector) x)", examples=[([1.0, 2.0],)])
-def dot_self(xp, x):
+def dot_self(xp: Namespace, x: Any) -> Any:
     return xp.dot(x, x)
 
 
 @stan_function("complex dot_self((complex_vector|complex_row_vector) x)", examples=[([1 + 2j],)])
-def complex_dot_self(xp, x):
+def complex_dot_self(xp: Namespace, x: Any) -> Any:
     return xp.dot(xp.conj(x), x)
 
 
@@ -46,7 +49,7 @@ def complex_dot_self(xp, x):
     "complex_row_vector columns_dot_product(complex_matrix a, complex_matrix b)",
     examples=[(_A, _B)],
 )
-def columns_dot_product(xp, a, b):
+def columns_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "columns_dot_product", a, b)
     return xp.sum(a * b, axis=0)
 
@@ -56,7 +59,7 @@ def columns_dot_product(xp, a, b):
     "complex_row_vector columns_dot_product(complex_vector a, complex_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def column_dot_product(xp, a, b):
+def column_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "columns_dot_product", a, b)
     return xp.sum(a * b, axis=0, keepdims=True)
 
@@ -66,7 +69,7 @@ def column_dot_product(xp, a, b):
     "complex_row_vector columns_dot_product(complex_row_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def columns_dot_product_of_rows(xp, a, b):
+def columns_dot_product_of_rows(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "columns_dot_product", a, b)
     return a * b
 
@@ -76,7 +79,7 @@ def columns_dot_product_of_rows(xp, a, b):
     "complex_vector rows_dot_product(complex_matrix a, complex_matrix b)",
     examples=[(_A, _B)],
 )
-def rows_dot_product(xp, a, b):
+def rows_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "rows_dot_product", a, b)
     return xp.sum(a * b, axis=1)
 
@@ -86,7 +89,7 @@ def rows_dot_product(xp, a, b):
     "complex_vector rows_dot_product(complex_row_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def row_dot_product(xp, a, b):
+def row_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "rows_dot_product", a, b)
     return xp.sum(a * b, axis=0, keepdims=True)
 
@@ -96,7 +99,7 @@ def row_dot_product(xp, a, b):
     "complex_vector rows_dot_product(complex_vector a, complex_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def rows_dot_product_of_columns(xp, a, b):
+def rows_dot_product_of_columns(xp: Namespace, a: Any, b: Any) -> Any:
     same_shape(xp, "rows_dot_product", a, b)
     return a * b
 
@@ -104,7 +107,7 @@ def rows_dot_product_of_columns(xp, a, b):
 @stan_function(
     "row_vector columns_dot_self(matrix x)", "complex_row_vector columns_dot_self(complex_matrix x)", examples=[(_B,)]
 )
-def columns_dot_self(xp, x):
+def columns_dot_self(xp: Namespace, x: Any) -> Any:
     return xp.sum(xp.conj(x) * x, axis=0)
 
 
@@ -112,7 +115,7 @@ def columns_dot_self(xp, x):
     "row_vector columns_dot_self(vector x)", "complex_row_vector columns_dot_self(complex_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def column_dot_self(xp, x):
+def column_dot_self(xp: Namespace, x: Any) -> Any:
     return xp.sum(xp.conj(x) * x, axis=0, keepdims=True)
 
 
@@ -120,14 +123,14 @@ def column_dot_self(xp, x):
     "row_vector columns_dot_self(row_vector x)", "complex_row_vector columns_dot_self(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def columns_dot_self_of_row(xp, x):
+def columns_dot_self_of_row(xp: Namespace, x: Any) -> Any:
     return xp.conj(x) * x
 
 
 @stan_function(
     "vector rows_dot_self(matrix x)", "complex_vector rows_dot_self(complex_matrix x)", examples=[(_B,)]
 )  # fmt: skip
-def rows_dot_self(xp, x):
+def rows_dot_self(xp: Namespace, x: Any) -> Any:
     return xp.sum(xp.conj(x) * x, axis=1)
 
 
@@ -135,51 +138,51 @@ def rows_dot_self(xp, x):
     "vector rows_dot_self(row_vector x)", "complex_vector rows_dot_self(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def row_dot_self(xp, x):
+def row_dot_self(xp: Namespace, x: Any) -> Any:
     return xp.sum(xp.conj(x) * x, axis=0, keepdims=True)
 
 
 @stan_function(
     "vector rows_dot_self(vector x)", "complex_vector rows_dot_self(complex_vector x)", examples=[([1.0, 2.0],)]
 )
-def rows_dot_self_of_column(xp, x):
+def rows_dot_self_of_column(xp: Namespace, x: Any) -> Any:
     return xp.conj(x) * x
 
 
 @stan_function("matrix crossprod(matrix x)", examples=[(_B,)])
-def crossprod(xp, x):
+def crossprod(xp: Namespace, x: Any) -> Any:
     return xp.matmul(xp.transpose(x), x)
 
 
 @stan_function("matrix tcrossprod(matrix x)", examples=[(_B,)])
-def tcrossprod(xp, x):
+def tcrossprod(xp: Namespace, x: Any) -> Any:
     return xp.matmul(x, xp.transpose(x))
 
 
 @stan_function("matrix multiply_lower_tri_self_transpose(matrix x)", examples=[(_B,)])
-def multiply_lower_tri_self_transpose(xp, x):
+def multiply_lower_tri_self_transpose(xp: Namespace, x: Any) -> Any:
     lower = xp.tril(x)
     return xp.matmul(lower, xp.transpose(lower))
 
 
-def _check_form(xp, name, a, b):
+def _check_form(xp: Namespace, name: str, a: Any, b: Any) -> None:
     same_size(name, "columns of A", square(xp, name, a), "rows of B", xp.shape(b)[0])
 
 
 @stan_function("matrix quad_form(matrix A, matrix B)", examples=[(_A, _B)])
-def quad_form(xp, a, b):
+def quad_form(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "quad_form", a, b)
     return xp.matmul(xp.transpose(b), xp.matmul(a, b))
 
 
 @stan_function("real quad_form(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def quad_form_of_vector(xp, a, b):
+def quad_form_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "quad_form", a, b)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("matrix quad_form_sym(matrix A, matrix B)", examples=[(_A, _B)])
-def quad_form_sym(xp, a, b):
+def quad_form_sym(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "quad_form_sym", a, b)
     symmetric(xp, "quad_form_sym", a)
     form = xp.matmul(xp.transpose(b), xp.matmul(a, b))
@@ -187,39 +190,39 @@ def quad_form_sym(xp, a, b):
 
 
 @stan_function("real quad_form_sym(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def quad_form_sym_of_vector(xp, a, b):
+def quad_form_sym_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "quad_form_sym", a, b)
     symmetric(xp, "quad_form_sym", a)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("real trace(matrix m)", "complex trace(complex_matrix m)", examples=[(_B,)])
-def trace(xp, m):
+def trace(xp: Namespace, m: Any) -> Any:
     square(xp, "trace", m)
     return xp.sum(xp.diagonal(m))
 
 
 @stan_function("real trace_dot(matrix A, matrix B)", examples=[(_A, _B)])
-def trace_dot(xp, a, b):
+def trace_dot(xp: Namespace, a: Any, b: Any) -> Any:
     """The trace of A * B."""
     same_shape(xp, "trace_dot", xp.transpose(a), b)
     return xp.sum(xp.transpose(a) * b)
 
 
 @stan_function("real trace_quad_form(matrix A, matrix B)", examples=[(_A, _B)])
-def trace_quad_form(xp, a, b):
+def trace_quad_form(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "trace_quad_form", a, b)
     return xp.sum(b * xp.matmul(a, b))
 
 
 @stan_function("real trace_quad_form(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def trace_quad_form_of_vector(xp, a, b):
+def trace_quad_form_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
     _check_form(xp, "trace_quad_form", a, b)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("real trace_gen_quad_form(matrix D, matrix A, matrix B)", examples=[(_B, _A, _B)])
-def trace_gen_quad_form(xp, d, a, b):
+def trace_gen_quad_form(xp: Namespace, d: Any, a: Any, b: Any) -> Any:
     """The trace of D * B' * A * B."""
     _check_form(xp, "trace_gen_quad_form", a, b)
     same_size("trace_gen_quad_form", "columns of B", xp.shape(b)[1], "rows of D", square(xp, "trace_gen_quad_form", d))

@@ -5,6 +5,10 @@ and Gauss and Kronrod's rules on intervals that are cut in two. Both with Stan's
 """
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..registry import stan_function, variadic_function
 from ..solvers import solve
@@ -18,7 +22,9 @@ _INTEGRAND = "function(real, real, array[] real, data array[] real, data array[]
 _PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real x_r, data array[] int x_i"
 
 
-def _integrate(xp, name, method, f, a, b, arguments, tolerance):
+def _integrate(
+    xp: Namespace, name: str, method: Any, f: Callable[..., Any], a: Any, b: Any, arguments: Any, tolerance: Any
+) -> Any:
     POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
     NONNEGATIVE.check(xp, name, "absolute_tolerance", tolerance.absolute)
     known = [xp.is_concrete(x) for x in (a, b)]
@@ -36,18 +42,24 @@ def _integrate(xp, name, method, f, a, b, arguments, tolerance):
 @stan_function(
     f"real integrate_1d({_PROBLEM})", f"real integrate_1d({_PROBLEM}, data real relative_tolerance)", raw=True
 )
-def integrate_1d(xp, f, a, b, theta, x_r, x_i, relative_tolerance=RELATIVE):
+def integrate_1d(
+    xp: Namespace, f: Callable[..., Any], a: Any, b: Any, theta: Any, x_r: Any, x_i: Any,
+    relative_tolerance: Any = RELATIVE,
+) -> Any:  # fmt: skip
     tolerance = Tolerance(float(relative_tolerance))
     return _integrate(xp, "integrate_1d", "double_exponential", f, a, b, (theta, x_r, x_i), tolerance)
 
 
-def _register(method):
+def _register(method: Any) -> None:
     name = f"integrate_1d_{method}"
 
-    def default(xp, f, a, b, *arguments):
+    def default(xp: Namespace, f: Callable[..., Any], a: Any, b: Any, *arguments: Any) -> Any:
         return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
 
-    def with_tolerances(xp, f, a, b, relative_tolerance, absolute_tolerance, depth, *arguments):
+    def with_tolerances(
+        xp: Namespace, f: Callable[..., Any], a: Any, b: Any, relative_tolerance: Any, absolute_tolerance: Any,
+        depth: Any, *arguments: Any,
+    ) -> Any:  # fmt: skip
         NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)
         tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))
         return _integrate(xp, f"{name}_tol", method, f, a, b, arguments, tolerance)

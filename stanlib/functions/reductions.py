@@ -5,7 +5,9 @@ Source: Stan Functions Reference, "Reductions" in "Array Operations" and "Matrix
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from ..arrays.base import Namespace
 from ..checks import nonempty
 from ..domains import NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -17,81 +19,81 @@ _REAL_OR_MATRIX = (*_REAL, "matrix")
 _COMPLEX = ("complex_vector", "complex_row_vector", "complex_matrix", "array[] complex")
 
 
-def _over_numbers(name):
+def _over_numbers(name: str) -> Any:
     return [f"int {name}(array[] int x)", *each(f"real {name}({{t}} x)", _REAL_OR_MATRIX)]
 
 
 @stan_function(*_over_numbers("sum"), *each("complex sum({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
-def sum(xp, x):
+def sum(xp: Namespace, x: Any) -> Any:
     return xp.sum(x)
 
 
 @stan_function(*_over_numbers("prod"), *each("complex prod({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
-def prod(xp, x):
+def prod(xp: Namespace, x: Any) -> Any:
     return xp.prod(x)
 
 
-def _first_extreme(xp, x, position):
+def _first_extreme(xp: Namespace, x: Any, position: Any) -> Any:
     """The gradient of an extreme belongs to the first of equal components."""
     flat = column_major(xp, x)
     return flat[position(flat)]
 
 
 @stan_function(*each("real max({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def max(xp, x):
+def max(xp: Namespace, x: Any) -> Any:
     return -xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmax)
 
 
 @stan_function(*each("real min({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def min(xp, x):
+def min(xp: Namespace, x: Any) -> Any:
     return xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmin)
 
 
 @stan_function("int max(array[] int x)", examples=[([1, 5, -4],)])
-def max_of_ints(xp, x):
+def max_of_ints(xp: Namespace, x: Any) -> Any:
     nonempty(xp, "max", x)
     return xp.max(x)
 
 
 @stan_function("int min(array[] int x)", examples=[([1, 5, -4],)])
-def min_of_ints(xp, x):
+def min_of_ints(xp: Namespace, x: Any) -> Any:
     nonempty(xp, "min", x)
     return xp.min(x)
 
 
 @stan_function("int max(int x, int y)", elementwise=True, examples=[(1, 5)])
-def larger_int(xp, x, y):
+def larger_int(xp: Namespace, x: Any, y: Any) -> Any:
     return xp.maximum(x, y)
 
 
 @stan_function("int min(int x, int y)", elementwise=True, examples=[(1, 5)])
-def smaller_int(xp, x, y):
+def smaller_int(xp: Namespace, x: Any, y: Any) -> Any:
     return xp.minimum(x, y)
 
 
-def _count(xp, x):
+def _count(xp: Namespace, x: Any) -> Any:
     return math.prod(xp.shape(x))
 
 
 @stan_function(*each("real mean({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def mean(xp, x):
+def mean(xp: Namespace, x: Any) -> Any:
     nonempty(xp, "mean", x)
     return xp.sum(x) / _count(xp, x)
 
 
-def _variance(xp, x):
+def _variance(xp: Namespace, x: Any) -> Any:
     deviation = x - xp.sum(x) / _count(xp, x)
     return xp.sum(deviation * deviation) / (_count(xp, x) - 1)
 
 
 @stan_function(*each("real variance({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def variance(xp, x):
+def variance(xp: Namespace, x: Any) -> Any:
     nonempty(xp, "variance", x)
     return 0.0 if _count(xp, x) == 1 else _variance(xp, x)
 
 
 @stan_function(*each("real sd({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def sd(xp, x):
+def sd(xp: Namespace, x: Any) -> Any:
     """Where all components are equal, Stan takes 1 / sqrt(n) as the derivative in each of them."""
     nonempty(xp, "sd", x)
     n = _count(xp, x)
@@ -105,13 +107,13 @@ def sd(xp, x):
 
 
 @stan_function(*each("real norm1({t} x)", _REAL), examples=[([1.0, 2.5, -4.0],)])
-def norm1(xp, x):
+def norm1(xp: Namespace, x: Any) -> Any:
     """Written so that the derivative at 0 is 0."""
     return xp.sum(x * xp.sign(x))
 
 
 @stan_function(*each("real norm2({t} x)", _REAL), examples=[([1.0, 2.5, -4.0],)])
-def norm2(xp, x):
+def norm2(xp: Namespace, x: Any) -> Any:
     return xp.sqrt(xp.sum(x * x))
 
 
@@ -119,7 +121,7 @@ def norm2(xp, x):
     *each("real quantile({t} x, real p)", _REAL), *each("array[] real quantile({t} x, array[] real p)", _REAL),
     domains={"x": NOT_NAN, "p": PROBABILITY}, examples=[([1.0, 2.5, -4.0], 0.3), ([1.0, 2.5, -4.0], [0.1, 0.9])],
 )  # fmt: skip
-def quantile(xp, x, p):
+def quantile(xp: Namespace, x: Any, p: Any) -> Any:
     """Hyndman and Fan (1996), definition 7: linear between the order statistics (n - 1) p below and above."""
     nonempty(xp, "quantile", x)
     ordered, position = xp.sort(x), (xp.shape(x)[0] - 1) * p

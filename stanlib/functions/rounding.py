@@ -5,6 +5,9 @@ functions", "Step functions" and "Casting functions".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import elementwise, of_reals
 from ..domains import Domain
 from ..registry import stan_function
@@ -14,66 +17,66 @@ INT_RANGE = Domain("in the interval [-2147483648, 2147483647]", lambda xp, x: (x
 
 
 @stan_function("T abs(T x)", "RealOfC abs(C x)", examples=[(-3.5,), (-2,), (3.0 - 4.0j,)])
-def abs(xp, x):
+def abs(xp: Namespace, x: Any) -> Any:
     return xp.abs(x)
 
 
 @stan_function("R fabs(T x)", examples=[(-3.5,)], removed="2.33", successor="abs")
-def fabs(xp, x):
+def fabs(xp: Namespace, x: Any) -> Any:
     return xp.abs(xp.real(x))
 
 
 @stan_function("R fdim(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
 @of_reals
-def fdim(xp, x, y):
+def fdim(xp: Namespace, x: Any, y: Any) -> Any:
     """x - y where that is positive, else 0."""
     return xp.where(x <= y, 0.0, x - y)
 
 
 @stan_function("R fmin(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
 @of_reals
-def fmin(xp, x, y):
+def fmin(xp: Namespace, x: Any, y: Any) -> Any:
     """The smaller one, or the one that is not NaN."""
     return xp.where((x < y) | xp.isnan(y), x, y)
 
 
 @stan_function("R fmax(T1 x, T2 y)", examples=[(3.0, 1.5), (1.0, 2.0)])
 @of_reals
-def fmax(xp, x, y):
+def fmax(xp: Namespace, x: Any, y: Any) -> Any:
     """The larger one, or the one that is not NaN."""
     return xp.where((x > y) | xp.isnan(y), x, y)
 
 
 @stan_function("R fmod(T1 x, T2 y)", examples=[(5.5, 2.0), (-5.5, 2.0)])
 @of_reals
-def fmod(xp, x, y):
+def fmod(xp: Namespace, x: Any, y: Any) -> Any:
     """The remainder of x / y, which has the sign of x."""
     return xp.fmod(x, y)
 
 
 @stan_function("R fma(F1 x, F2 y, F3 z)", examples=[(2.0, 3.0, 4.0)])
 @elementwise
-def fma(xp, x, y, z):
+def fma(xp: Namespace, x: Any, y: Any, z: Any) -> Any:
     return x * y + z
 
 
 @stan_function("R floor(T x)", examples=[(-2.5,)])
-def floor(xp, x):
+def floor(xp: Namespace, x: Any) -> Any:
     return xp.floor(xp.real(x))
 
 
 @stan_function("R ceil(T x)", examples=[(-2.5,)])
-def ceil(xp, x):
+def ceil(xp: Namespace, x: Any) -> Any:
     return xp.ceil(xp.real(x))
 
 
 @stan_function("R trunc(T x)", examples=[(-2.5,)])
-def trunc(xp, x):
+def trunc(xp: Namespace, x: Any) -> Any:
     return xp.trunc(xp.real(x))
 
 
 @stan_function("R round(T x)", examples=[(1.3,), (-2.5,), (0.49999999999999994,)])
-def round(xp, x):
+def round(xp: Namespace, x: Any) -> Any:
     """The nearest integer; halves go away from zero."""
     x = xp.real(x)
     whole = xp.trunc(x)
@@ -82,29 +85,29 @@ def round(xp, x):
 
 
 @stan_function("int int_step(real x)", elementwise=True, examples=[(0.5,), (0.0,)])
-def int_step(xp, x):
+def int_step(xp: Namespace, x: Any) -> Any:
     """1 where x > 0, else 0."""
     return as_int(xp, x > 0)
 
 
 @stan_function("int int_step(int x)", elementwise=True, examples=[(2,), (0,)])
-def int_step_of_int(xp, x):
+def int_step_of_int(xp: Namespace, x: Any) -> Any:
     return as_int(xp, x > 0)
 
 
 @stan_function("real step(real x)", elementwise=True, examples=[(0.5,), (-0.5,)])
-def step(xp, x):
+def step(xp: Namespace, x: Any) -> Any:
     """0 where x < 0, else 1; its derivative is 0."""
     return xp.where(x < 0, 0.0 * xp.square(xp.sign(x)), 1.0)  # a plain 0 would leave PyTorch's graph
 
 
 @stan_function("I to_int(I x)", elementwise=True, examples=[(3,)])
-def to_int(xp, x):
+def to_int(xp: Namespace, x: Any) -> Any:
     return x
 
 
 @stan_function("IntsOfQ to_int(data Q x)", domains={"x": INT_RANGE}, elementwise=True, examples=[(3.9,), (-3.9,)])
-def real_to_int(xp, x):
+def real_to_int(xp: Namespace, x: Any) -> Any:
     """The integer part."""
     whole = xp.trunc(x)
     return int(whole) if xp.is_concrete(x) and xp.ndim(x) == 0 else xp.integer(whole)
@@ -114,5 +117,5 @@ def real_to_int(xp, x):
     "real if_else(int condition, real x, real y)", "int if_else(int condition, int x, int y)",
     elementwise=True, examples=[(1, 2.0, 3.0)], removed="2.33", successor="the conditional operator ?:",
 )  # fmt: skip
-def if_else(xp, condition, x, y):
+def if_else(xp: Namespace, condition: Any, x: Any, y: Any) -> Any:
     return xp.where(condition != 0, x, y)

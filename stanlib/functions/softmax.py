@@ -1,6 +1,9 @@
 """Softmax and cumulative sums. Source: Stan Functions Reference, "Special matrix functions"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import nonempty
 from ..registry import stan_function
 from ..signatures import each
@@ -8,12 +11,12 @@ from ..signatures import each
 _VECTORS = ("vector", "row_vector", "array[] vector", "array[] row_vector")
 
 
-def _largest(xp, x):
+def _largest(xp: Namespace, x: Any) -> Any:
     return xp.stop_gradient(xp.max(x, axis=-1, keepdims=True))
 
 
 @stan_function(*each("{t} softmax({t} x)", _VECTORS), examples=[([1.0, -0.5, 700.0],)])
-def softmax(xp, x):
+def softmax(xp: Namespace, x: Any) -> Any:
     if 0 in xp.shape(x):
         return x
     weight = xp.exp(x - _largest(xp, x))
@@ -21,7 +24,7 @@ def softmax(xp, x):
 
 
 @stan_function(*each("{t} log_softmax({t} x)", _VECTORS), examples=[([1.0, -0.5, 700.0],)])
-def log_softmax(xp, x):
+def log_softmax(xp: Namespace, x: Any) -> Any:
     nonempty(xp, "log_softmax", x)
     largest = _largest(xp, x)
     x = x - xp.where(xp.isfinite(largest), largest, 0.0)
@@ -36,5 +39,5 @@ def log_softmax(xp, x):
     ),
     examples=[([1.0, -0.5, 2.0],)],
 )  # fmt: skip
-def cumulative_sum(xp, x):
+def cumulative_sum(xp: Namespace, x: Any) -> Any:
     return xp.cumsum(x)

@@ -1,6 +1,9 @@
 """Sorting, ranks, reversal. Source: Stan Functions Reference, "Sorting functions", "Reversing functions"."""
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import index
 from ..domains import NOT_NAN
 from ..registry import stan_function
@@ -10,27 +13,27 @@ _SORTABLE = ("vector", "row_vector", "array[] int", "array[] real")
 
 
 @stan_function(*each("{t} sort_asc({t} v)", _SORTABLE), domains={"v": NOT_NAN}, examples=[([3.0, -1.0, 2.0],)])
-def sort_asc(xp, v):
+def sort_asc(xp: Namespace, v: Any) -> Any:
     return xp.sort(v)
 
 
 @stan_function(*each("{t} sort_desc({t} v)", _SORTABLE), domains={"v": NOT_NAN}, examples=[([3.0, -1.0, 2.0],)])
-def sort_desc(xp, v):
+def sort_desc(xp: Namespace, v: Any) -> Any:
     return -xp.sort(-v)
 
 
 @stan_function(*each("array[] int sort_indices_asc({t} v)", _SORTABLE), examples=[([3.0, -1.0, 2.0],)])
-def sort_indices_asc(xp, v):
+def sort_indices_asc(xp: Namespace, v: Any) -> Any:
     return xp.argsort(v) + 1
 
 
 @stan_function(*each("array[] int sort_indices_desc({t} v)", _SORTABLE), examples=[([3.0, -1.0, 2.0],)])
-def sort_indices_desc(xp, v):
+def sort_indices_desc(xp: Namespace, v: Any) -> Any:
     return xp.argsort(-v) + 1
 
 
 @stan_function(*each("int rank({t} v, int s)", _SORTABLE), examples=[([3.0, -1.0, 2.0], 1)])
-def rank(xp, v, s):
+def rank(xp: Namespace, v: Any, s: Any) -> Any:
     """How many components are less than component s."""
     s = index(xp, "rank", s, xp.shape(v)[0], "v")
     return xp.sum(xp.integer(v < xp.take(v, s - 1)))
@@ -40,5 +43,5 @@ def rank(xp, v, s):
     "A reverse(A v)", *each("{t} reverse({t} v)", ("vector", "row_vector", "complex_vector", "complex_row_vector")),
     examples=[([3.0, -1.0, 2.0],)],
 )  # fmt: skip
-def reverse(xp, v):
+def reverse(xp: Namespace, v: Any) -> Any:
     return xp.flip(v, axis=0)

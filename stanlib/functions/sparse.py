@@ -4,6 +4,9 @@ Source: Stan Functions Reference, "Sparse Matrix Operations".
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..arrays.base import Namespace
 from ..checks import same_size, size
 from ..errors import StanIndexError
 from ..registry import stan_function
@@ -11,46 +14,46 @@ from ..registry import stan_function
 _M = [[0.0, 2.0], [-3.0, 4.0]]
 
 
-def _pattern(xp, m):
+def _pattern(xp: Namespace, m: Any) -> Any:
     """Rows and columns of the components other than zero: all of them, where values are known only at run time."""
     values = xp.known(m)
     return xp.nonzero(xp.ones(xp.shape(m)) if values is None else values)
 
 
-def _w(xp, m):
+def _w(xp: Namespace, m: Any) -> Any:
     rows, cols = _pattern(xp, m)
     return m[rows, cols]
 
 
-def _v(xp, m):
+def _v(xp: Namespace, m: Any) -> Any:
     return _pattern(xp, m)[1] + 1
 
 
-def _u(xp, m):
+def _u(xp: Namespace, m: Any) -> Any:
     return xp.searchsorted(_pattern(xp, m)[0], xp.arange(xp.shape(m)[0] + 1)) + 1
 
 
 @stan_function("vector csr_extract_w(matrix m)", examples=[(_M,)])
-def csr_extract_w(xp, m):
+def csr_extract_w(xp: Namespace, m: Any) -> Any:
     return _w(xp, m)
 
 
 @stan_function("array[] int csr_extract_v(matrix m)", examples=[(_M,)])
-def csr_extract_v(xp, m):
+def csr_extract_v(xp: Namespace, m: Any) -> Any:
     return _v(xp, m)
 
 
 @stan_function("array[] int csr_extract_u(matrix m)", examples=[(_M,)])
-def csr_extract_u(xp, m):
+def csr_extract_u(xp: Namespace, m: Any) -> Any:
     return _u(xp, m)
 
 
 @stan_function("tuple(vector, array[] int, array[] int) csr_extract(matrix m)", examples=[(_M,)])
-def csr_extract(xp, m):
+def csr_extract(xp: Namespace, m: Any) -> Any:
     return _w(xp, m), _v(xp, m), _u(xp, m)
 
 
-def _check(xp, name, m, n, w, v, u):
+def _check(xp: Namespace, name: str, m: Any, n: Any, w: Any, v: Any, u: Any) -> None:
     count = xp.shape(w)[0]
     same_size(name, "size of w", count, "size of v", xp.shape(v)[0])
     same_size(name, "size of u", xp.shape(u)[0], "rows + 1", size(name, "m", m) + 1)
@@ -61,7 +64,7 @@ def _check(xp, name, m, n, w, v, u):
         raise StanIndexError(f"{name}: u must rise from 1 to {count + 1}")
 
 
-def _row_of_each(xp, u, count):
+def _row_of_each(xp: Namespace, u: Any, count: Any) -> Any:
     """The row, from 0, in which each of the values stands."""
     return xp.searchsorted(u, xp.arange(1, count + 1), side="right") - 1
 
@@ -72,7 +75,7 @@ _EXAMPLE = (2, 2, [2.0, -3.0, 4.0], [2, 1, 2], [1, 2, 4])
 @stan_function(
     "matrix csr_to_dense_matrix(int m, int n, vector w, array[] int v, array[] int u)", examples=[_EXAMPLE]
 )  # fmt: skip
-def csr_to_dense_matrix(xp, m, n, w, v, u):
+def csr_to_dense_matrix(xp: Namespace, m: Any, n: Any, w: Any, v: Any, u: Any) -> Any:
     _check(xp, "csr_to_dense_matrix", m, n, w, v, u)
     rows = _row_of_each(xp, u, xp.shape(w)[0])
     return xp.at_set(xp.zeros((int(m), size("csr_to_dense_matrix", "n", n))), (rows, v - 1), w)
@@ -82,7 +85,7 @@ def csr_to_dense_matrix(xp, m, n, w, v, u):
     "vector csr_matrix_times_vector(int m, int n, vector w, array[] int v, array[] int u, vector b)",
     examples=[(*_EXAMPLE, [0.5, 1.0])],
 )
-def csr_matrix_times_vector(xp, m, n, w, v, u, b):
+def csr_matrix_times_vector(xp: Namespace, m: Any, n: Any, w: Any, v: Any, u: Any, b: Any) -> Any:
     _check(xp, "csr_matrix_times_vector", m, n, w, v, u)
     same_size("csr_matrix_times_vector", "size of b", xp.shape(b)[0], "n", n)
     return xp.segment_sum(w * xp.take(b, v - 1), _row_of_each(xp, u, xp.shape(w)[0]), int(m))

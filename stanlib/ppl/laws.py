@@ -7,11 +7,11 @@ mapped)` is the backend's map: f for every entry along the first axis of the arg
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import ModuleType
 from typing import Any
 
 from .. import places, signatures
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from ..distribution import Distribution
 from ..random.base import Random
 from ..rejection import pending
@@ -79,7 +79,7 @@ def log_prob(record: Distribution, value: Any, arguments: Sequence[Any], each: E
     return _by_lanes(namespace(given), record.log_prob, given, record.dims, record.spare_dims, each)
 
 
-def draw(record: Distribution, xp: ModuleType, random: Random, arguments: Sequence[Any], each: Each) -> Any:
+def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequence[Any], each: Each) -> Any:
     """Random numbers of a law, one for every entry of the leading axes of its parameters.
 
     Args:
@@ -127,12 +127,12 @@ def _is_vectorized(record: Distribution) -> bool:
     return bool(texts) and all(getattr(t, "text", "") in ("reals", "ints") for t in terms)
 
 
-def _leading(xp: ModuleType, arguments: Sequence[Any], dims: Sequence[int]) -> list[tuple[int, ...]]:
+def _leading(xp: Namespace, arguments: Sequence[Any], dims: Sequence[int]) -> list[tuple[int, ...]]:
     return [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, dims)]
 
 
 def _unit_lanes(
-    xp: ModuleType, arguments: Sequence[Any], leading: Sequence[tuple[int, ...]]
+    xp: Namespace, arguments: Sequence[Any], leading: Sequence[tuple[int, ...]]
 ) -> tuple[int, list[Any], list[bool]]:
     """How many lanes the first leading axis has, and which arguments have one entry along it for each."""
     depth = max(map(len, leading))
@@ -145,7 +145,7 @@ def _unit_lanes(
 
 
 def _by_lanes(
-    xp: ModuleType, f: Callable[..., Any], arguments: Sequence[Any], dims: Sequence[int], spare: Sequence[int],
+    xp: Namespace, f: Callable[..., Any], arguments: Sequence[Any], dims: Sequence[int], spare: Sequence[int],
     each: Each,
 ) -> Any:  # fmt: skip
     """f of arguments that have more leading axes than the `spare` ones that f takes."""
@@ -157,7 +157,7 @@ def _by_lanes(
 
 
 def _draw_lanes(
-    xp: ModuleType, f: Callable[..., Any], random: Random, arguments: Sequence[Any], dims: Sequence[int], each: Each
+    xp: Namespace, f: Callable[..., Any], random: Random, arguments: Sequence[Any], dims: Sequence[int], each: Each
 ) -> Any:
     """f of a source of random numbers and arguments without leading axes, for every entry of those."""
     leading = _leading(xp, arguments, dims)

@@ -11,8 +11,7 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 
-from ..arrays import differs_between_lanes
-from ..arrays import jax as xp
+from ..arrays import differs_between_lanes, named
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..lanes.calls import each, each_random  # noqa: F401
@@ -49,6 +48,8 @@ from .values import (  # noqa: F401
     text,
     unset,
 )  # fmt: skip
+
+xp = named("jax")
 
 make_distribution = lane_law(placed(make))
 _warned: set[str] = set()

@@ -13,11 +13,13 @@ from numpyro.distributions import Distribution as NumPyroDistribution
 from numpyro.distributions import constraints
 
 from .. import distribution as records
-from ..arrays import jax as xp
+from ..arrays import named
 from ..random.jax import JaxRandom
 from . import laws
 from .numpyro_supports import support_of
 from .quantiles import truncated_quantile
+
+xp = named("jax")
 
 _SUPPORTS = {
     "integer": constraints.integer_greater_than(-(2**31)), "natural": constraints.nonnegative_integer,

@@ -9,7 +9,9 @@ from numpyro.distributions import biject_to, constraints
 from numpyro.distributions.transforms import Transform
 
 from .. import constraints as records
-from ..arrays import jax as xp
+from ..arrays import named
+
+xp = named("jax")
 
 
 class StanConstraint(constraints._GreaterThan):  # type: ignore[misc]

@@ -13,11 +13,14 @@ from pyro.distributions.torch_distribution import ExpandedDistribution
 from torch.distributions import biject_to, constraints
 
 from .. import distribution as records
-from ..arrays import torch as xp
+from ..arrays import named
+from ..arrays.torch import as_tensor
 from ..random.torch import TorchRandom
 from . import laws
 from .pyro_supports import support_of
 from .quantiles import truncated_quantile
+
+xp = named("torch")
 
 _SUPPORTS = {
     "integer": constraints.real, "natural": constraints.nonnegative_integer,
@@ -37,7 +40,7 @@ def tensors(values: Sequence[Any]) -> list[Any]:
     like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), None)
     like = torch.zeros(()) if like is None else like
     converted = list(xp.convert((like, *values)))[1:]
-    return [xp.as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
+    return [as_tensor(v, device=like.device) if not isinstance(v, torch.Tensor) else v for v in converted]
 
 
 class StanDistribution(TorchDistribution):

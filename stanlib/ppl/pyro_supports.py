@@ -8,8 +8,11 @@ from torch.distributions import biject_to, constraints, transform_to
 from torch.distributions.transforms import Transform
 
 from .. import constraints as records
-from ..arrays import torch as xp
+from ..arrays import named
+from ..arrays.torch import as_tensor
 from .pyro_bounds import Bound, known
+
+xp = named("torch")
 
 
 class StanConstraint(constraints.Constraint):
@@ -72,7 +75,7 @@ class StanTransform(Transform):
 
 def _like(x: torch.Tensor, value: Any) -> torch.Tensor:
     """A value as a tensor; what nothing free decides, such as a simplex of one number, is an array."""
-    return xp.as_tensor(value, dtype=x.dtype, device=x.device)
+    return as_tensor(value, dtype=x.dtype, device=x.device)
 
 
 for registry in (biject_to, transform_to):

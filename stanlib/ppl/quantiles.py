@@ -1,9 +1,9 @@
 """Draws from truncated laws, by inverting the distribution function on the interval that is left of them."""
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any
 
+from ..arrays.base import Namespace
 from ..distribution import Distribution
 
 _HALVINGS = 60
@@ -11,7 +11,7 @@ _RANGE = 60.0  # the distances from a bound that are searched: exp(-60) to exp(6
 
 
 def truncated_quantile(
-    xp: ModuleType, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
+    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
 ) -> Any:
     """The point between the bounds below which lies the given share of the probability between them.
 
@@ -38,7 +38,7 @@ def truncated_quantile(
     return _point(xp, lower, upper, 0.5 * (first + last))
 
 
-def _point(xp: ModuleType, lower: Any, upper: Any, place: Any) -> Any:
+def _point(xp: Namespace, lower: Any, upper: Any, place: Any) -> Any:
     """The points of the interval as places from 0 to 1, in their order."""
     if lower is not None and upper is not None:
         return lower + place * (upper - lower)

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from types import ModuleType
 from typing import Any
 
 from ..arrays import named
+from ..arrays.base import Namespace
 
 Shape = tuple[int, ...]
 
@@ -21,7 +21,7 @@ class Random(ABC):
     LIBRARY: str
 
     @property
-    def xp(self) -> ModuleType:
+    def xp(self) -> Namespace:
         """The array namespace of the draws."""
         return named(self.LIBRARY)
 
@@ -81,7 +81,7 @@ class Random(ABC):
         return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
 
 
-def propose_angle(xp: ModuleType, kappa: Any, u: Any) -> tuple[Any, Any]:
+def propose_angle(xp: Namespace, kappa: Any, u: Any) -> tuple[Any, Any]:
     """One round of rejection for von Mises angles: which lanes accept, and their angles; u holds three uniforms each.
 
     The proposal is a wrapped Cauchy law, whose parameter rho is Best and Fisher's (1979). Everything is written in

@@ -6,8 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..arrays import jax as xp
+from ..arrays import named
 from .base import Random, Shape, propose_angle
+
+xp = named("jax")
 
 
 class JaxRandom(Random):

@@ -5,8 +5,11 @@ from typing import Any
 
 import torch
 
-from ..arrays import torch as xp
+from ..arrays import named
+from ..arrays.torch import as_tensor
 from .base import Random, Shape, propose_angle
+
+xp = named("torch")
 
 
 class TorchRandom(Random):
@@ -81,5 +84,5 @@ class TorchRandom(Random):
         given = [p for p in parameters if isinstance(p, torch.Tensor)]
         dtype = next((p.dtype for p in given if p.is_floating_point()), self.dtype or torch.get_default_dtype())
         device = given[0].device if given else self.device
-        tensors = [xp.as_tensor(p, dtype=dtype, device=device).detach() for p in parameters]
+        tensors = [as_tensor(p, dtype=dtype, device=device).detach() for p in parameters]
         return [t.expand(shape) for t in tensors] if shape is not None else list(torch.broadcast_tensors(*tensors))

@@ -13,16 +13,17 @@ from types import ModuleType
 from typing import Any
 
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from ..errors import StanDomainError
 from ..rejection import Lifted, refuse
 
 
-def engine(xp: ModuleType, family: str) -> ModuleType:
+def engine(xp: Namespace, family: str) -> ModuleType:
     """The module that computes this family of problems for the arrays of a namespace."""
     return importlib.import_module(f"{__name__}.{family}_{'jax' if xp.LIBRARY == 'jax' else 'host'}")
 
 
-def solve(xp: ModuleType, name: str, family: str, what: str, f: Callable[..., Any], *problem: Any) -> Any:
+def solve(xp: Namespace, name: str, family: str, what: str, f: Callable[..., Any], *problem: Any) -> Any:
     """What an engine's function `what` finds for a function of the program, which may reject the draw.
 
     Raises:

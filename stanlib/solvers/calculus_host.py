@@ -3,16 +3,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
+
+from ..arrays.base import Namespace
 
 
 class Lift:
     """Turns values into real arrays of a namespace: on PyTorch of the type and device of the tensors among `beside`."""
 
-    def __init__(self, xp: ModuleType, *beside: Any):
+    def __init__(self, xp: Namespace, *beside: Any):
         self.xp = xp
         if xp.LIBRARY == "torch":
             import torch
@@ -54,7 +55,7 @@ def precision(x: Any) -> float:
     return float(np.finfo(plain(x).dtype).eps)
 
 
-def without_gradient(xp: ModuleType) -> Any:
+def without_gradient(xp: Namespace) -> Any:
     """A context that records no derivatives."""
     if xp.LIBRARY == "numpy":
         return contextlib.nullcontext()
@@ -63,7 +64,7 @@ def without_gradient(xp: ModuleType) -> Any:
     return torch.no_grad()
 
 
-def records(xp: ModuleType, *values: Any) -> bool:
+def records(xp: Namespace, *values: Any) -> bool:
     """Whether derivatives of any of these values are recorded."""
     if xp.LIBRARY == "numpy":
         return False
@@ -72,7 +73,7 @@ def records(xp: ModuleType, *values: Any) -> bool:
     return torch.is_grad_enabled() and any(v.requires_grad for v in _tensors(values))
 
 
-def jacobian(xp: ModuleType, f: Callable[[Any], Any], x: Any) -> Any:
+def jacobian(xp: Namespace, f: Callable[[Any], Any], x: Any) -> Any:
     """The derivative of f at x, without a record of its own: one row per component of f."""
     if xp.LIBRARY == "torch":
         import torch

@@ -3,11 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 
+from ..arrays.base import Namespace
 from ..errors import StanDomainError
 from .calculus_host import plain, precision
 from .control import Control
@@ -42,7 +42,7 @@ class _Stuck(Exception):
     """Too many steps, or too small ones."""
 
 
-def march(xp: ModuleType, stepper: Any, control: Control, t0: float, ts: Any, y: Any, past: bool) -> list[Any]:
+def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Any, y: Any, past: bool) -> list[Any]:
     """The states at every time of output; where it takes too many steps, or too small ones, NaN on PyTorch.
 
     With `past`, steps go past the times of output but the last, and states are taken inside them: the stepper must

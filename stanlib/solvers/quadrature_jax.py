@@ -12,11 +12,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arrays import jax as xp
+from ..arrays import named
 from . import quadrature
 from .arguments_jax import Arguments, is_zero, real_type
 from .quadrature import Interval
 from .tolerance import Tolerance
+
+xp = named("jax")
 
 Integrand = Callable[[Any, Any], Any]  # of a point and its distance to an end; a vector
 

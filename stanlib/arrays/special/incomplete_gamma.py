@@ -6,6 +6,9 @@ t = x exp(u)). P is computed so below the mode, Q above it, the other one from P
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..base import Namespace
 from .gamma import lgamma1p, log1mexp, log_gamma_kernel
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
@@ -14,7 +17,7 @@ _SMALL = 0.5  # Q for small x and a is 1 - P without cancellation, by a series i
 _SERIES = 16
 
 
-def gammainc(xp, a, x):
+def gammainc(xp: Namespace, a: Any, x: Any) -> Any:
     """P(a, x), the probability of [0, x] under the gamma distribution of shape a."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -22,7 +25,7 @@ def gammainc(xp, a, x):
     return _with_edges(xp, inside, value, 0.0, 1.0)
 
 
-def gammaincc(xp, a, x):
+def gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
     """Q(a, x) = 1 - P(a, x)."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -31,7 +34,7 @@ def gammaincc(xp, a, x):
     return _with_edges(xp, inside, value, 1.0, 0.0)
 
 
-def log_gammainc(xp, a, x):
+def log_gammainc(xp: Namespace, a: Any, x: Any) -> Any:
     """log P(a, x), which does not underflow."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -40,7 +43,7 @@ def log_gammainc(xp, a, x):
     return _with_edges(xp, inside, value, -xp.inf, 0.0)
 
 
-def log_gammaincc(xp, a, x):
+def log_gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
     """log Q(a, x), which does not underflow."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -49,7 +52,7 @@ def log_gammaincc(xp, a, x):
     return _with_edges(xp, inside, value, 0.0, -xp.inf)
 
 
-def _inside(xp, a, x):
+def _inside(xp: Namespace, a: Any, x: Any) -> Any:
     """The arguments, replaced where they are at an end or outside of (0, inf), and where they are not."""
     a, x = xp.real(a), xp.real(x)
     inside = (a > 0) & (x > 0) & (x < xp.inf) & (a < xp.inf)
@@ -58,12 +61,12 @@ def _inside(xp, a, x):
     return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity)
 
 
-def _with_edges(xp, where, value, at_zero, at_infinity):
+def _with_edges(xp: Namespace, where: Any, value: Any, at_zero: Any, at_infinity: Any) -> Any:
     inside, zero, infinity = where
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(infinity, at_infinity, xp.nan)))
 
 
-def _direct(xp, a, x):
+def _direct(xp: Namespace, a: Any, x: Any) -> Any:
     """Whether P is the one computed directly, and the logarithm of P or else Q."""
     lower = (x <= a) | (x < _SMALL)
     shifted = xp.where(lower, a + _SHIFT, a)
@@ -74,7 +77,7 @@ def _direct(xp, a, x):
     return lower, log_gamma_kernel(xp, a, x) + xp.log(xp.where(lower, recurred, s))
 
 
-def _integral(xp, a, x, lower):
+def _integral(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
     """The integral of exp(s a u - x expm1(s u)) over u > 0, where s is -1 for the lower function and 1 for the upper.
 
     Its logarithm is concave and falls from 0, as x <= a for the lower function and x >= a for the upper.
@@ -85,7 +88,7 @@ def _integral(xp, a, x, lower):
     return end * xp.sum(weights * xp.exp(a * v - x * xp.expm1(v)), axis=0)
 
 
-def _end(xp, a, x, lower):
+def _end(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
     """Where the integrand has fallen to exp(-CUTOFF): an upper bound, brought down by Newton's method.
 
     The exponent is convex, so every step from above stays above.
@@ -101,7 +104,7 @@ def _end(xp, a, x, lower):
     return u
 
 
-def _small(xp, a, x, log_p):
+def _small(xp: Namespace, a: Any, x: Any, log_p: Any) -> Any:
     """Where 1 - P would cancel, and Q there: both terms are of the order of a (DLMF 8.7.1)."""
     small = (x < _SMALL) & (a < 1) & (log_p > -0.7)
     a, x = xp.where(small, a, 0.5), xp.where(small, x, 0.25)

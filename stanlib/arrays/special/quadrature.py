@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
+
+from ..base import Namespace
 
 # Integrands are cut off where they have fallen below exp(-CUTOFF), the relative precision of a double.
 CUTOFF = 38.0
@@ -9,7 +12,7 @@ COUNT = 40
 
 
 @lru_cache
-def unit_rule(count):
+def unit_rule(count: Any) -> Any:
     """Nodes and weights of `count` points on [0, 1]."""
     import numpy as np  # not before they are needed: records are read without an array library
 
@@ -18,7 +21,7 @@ def unit_rule(count):
 
 
 @lru_cache
-def normal_rule(count):
+def normal_rule(count: Any) -> Any:
     """Nodes and weights for the mean over a standard normal law."""
     import numpy as np
 
@@ -26,7 +29,7 @@ def normal_rule(count):
     return nodes, weights / weights.sum()
 
 
-def on_unit_interval(xp, like):
+def on_unit_interval(xp: Namespace, like: Any) -> Any:
     """Nodes and weights on [0, 1] along a new leading axis in front of those of `like`, in its precision."""
     shape = (COUNT,) + (1,) * xp.ndim(like)
     nodes, weights = unit_rule(COUNT)
@@ -36,6 +39,6 @@ def on_unit_interval(xp, like):
     return xp.convert((nodes.reshape(shape), weights.reshape(shape), like))[:2]
 
 
-def smaller_root(xp, slope, curvature):
+def smaller_root(xp: Namespace, slope: Any, curvature: Any) -> Any:
     """The positive root u of slope u + curvature u^2 = CUTOFF, for slope and curvature not below 0."""
     return 2 * CUTOFF / (slope + xp.sqrt(slope * slope + 4 * CUTOFF * curvature))

@@ -6,6 +6,9 @@ derivatives in the probability and the parameters.
 """
 from __future__ import annotations
 
+from typing import Any
+
+from ..base import Namespace
 from .gamma import LOG_2, betaln, logaddexp
 from .incomplete_beta import log_beta_kernel, log_betainc_inside
 
@@ -13,7 +16,7 @@ _STEPS = 14  # from the mean to a tail probability of 1e-300 takes 12
 _FARTHEST = 700.0  # |s| beyond which x or 1 - x underflows
 
 
-def betaincinv(xp, a, b, p):
+def betaincinv(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     """The x with I_x(a, b) = p."""
     a, b, p = xp.real(a), xp.real(b), xp.real(p)
     valid = (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
@@ -26,7 +29,7 @@ def betaincinv(xp, a, b, p):
     return xp.where(inside, xp.where(upper, 1 - size, size), ends)
 
 
-def _log_odds(xp, a, b, p):
+def _log_odds(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     upper = p > 0.5
     log_p = xp.where(upper, xp.log1p(-xp.where(upper, p, 0.5)), xp.log(xp.where(upper, 0.5, p)))
     a, b = xp.where(upper, b, a), xp.where(upper, a, b)
@@ -34,7 +37,7 @@ def _log_odds(xp, a, b, p):
     return xp.where(upper, -s, s)
 
 
-def _lower_log_odds(xp, a, b, log_p):
+def _lower_log_odds(xp: Namespace, a: Any, b: Any, log_p: Any) -> Any:
     """The log odds s of the x with log I_x(a, b) = log_p."""
     known = [xp.stop_gradient(v) for v in (a, b, log_p)]
     start = xp.log(known[0]) - xp.log(known[1]) + 0 * known[2]
@@ -42,7 +45,7 @@ def _lower_log_odds(xp, a, b, log_p):
     return _newton_step(xp, xp.stop_gradient(s), a, b, log_p)
 
 
-def _newton_step(xp, s, a, b, log_p):
+def _newton_step(xp: Namespace, s: Any, a: Any, b: Any, log_p: Any) -> Any:
     x, y = xp.expit(s), xp.expit(-s)
     log_tail = log_betainc_inside(xp, a, b, x, y)
     slope = xp.exp(log_beta_kernel(xp, a, b, x, y) - log_tail)
@@ -50,7 +53,7 @@ def _newton_step(xp, s, a, b, log_p):
     return xp.minimum(xp.maximum(s - step, -_FARTHEST), _FARTHEST)
 
 
-def student_t_quantile(xp, p, nu):
+def student_t_quantile(xp: Namespace, p: Any, nu: Any) -> Any:
     """The t with probability p to its left under the Student t distribution of nu degrees of freedom.
 
     With y = t^2 / (nu + t^2), min(p, 1 - p) is half the upper tail of a beta(1/2, nu/2) distribution at y.
@@ -66,7 +69,7 @@ def student_t_quantile(xp, p, nu):
     return xp.where(inside, _t_newton_step(xp, xp.where(known_p < 0.5, -size, size), p, nu), ends)
 
 
-def _t_newton_step(xp, t, p, nu):
+def _t_newton_step(xp: Namespace, t: Any, p: Any, nu: Any) -> Any:
     """A step for the logarithm of the smaller tail, which gives the derivatives in p and nu."""
     zero = t == 0
     s = xp.log(nu) - 2 * xp.log(xp.abs(xp.where(zero, 1.0, t)))  # the log odds of x = nu / (nu + t^2)
