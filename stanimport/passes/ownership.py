@@ -41,6 +41,8 @@ def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
             assigned.add(s.place.name)
         if isinstance(s, gprob.Bind):
             calls.append(s)
+        if isinstance(s, gprob.Recur):  # all iterations may be given the same array
+            held.update((*s.inputs, *s.given))
         if _is_kept(s, times):
             held |= reads(s)
     changed = assigned - held - times.dynamic

@@ -39,6 +39,13 @@ STATEMENTS = {
         [S[0].sum(), 0, 0],
     "for (n in 1:3) { vector[3] w = rep_vector(0, 3); for (k in 2:3) w[k] = w[k - 1] + S[n, k]; v[n] = sum(w); }":
         S[:, 1] * 2 + S[:, 2],
+    # an array that every iteration of a recurrence begins with
+    "real p = 0; for (n in 1:3) { vector[3] w = rep_vector(0, 3); for (k in 2:3) w[k] += 1 + p;"
+    " p = 0.5 * p + sum(w) * x[n]; v[n] = p; }": [0.6, 3.18, -6.77],
+    "real p = 1; for (n in 1:3) { vector[3] w = rep_vector(0, 3); w[1] = 1; for (k in 2:3) w[k] = p + 0.5 * w[k - 1];"
+    " p = 0.5 * p + sum(w) * x[n]; v[n] = p; }": [1.775, 6.45625, -14.6625],
+    "real p = 0; for (n in 1:3) { vector[3] w = x + p; p = 0.5 * p + sum(w); w[{1, 2}] = [n, p]'; v[n] = p + w[1]; }":
+        [1.2, 2.9, 6.35],
     "matrix[3, 3] q = S; for (j in 1:3) { vector[3] c = col(q, j); q[, j] = rep_vector(0, 3); v[j] = c[1]; }": S[0],
     "v = x; v[1:3] = reverse(v);": X[::-1],
     "v = x; v[{3, 1, 2}] = reverse(v);": X[[1, 0, 2]],
@@ -84,7 +91,7 @@ def test_variables_stay_as_they_are(backend, without):
         quantities = module.generated_quantities(**inputs, a=0.5)
         for i, (statements, value) in enumerate(STATEMENTS.items()):
             got = np.asarray((inputs | quantities)[f"v{i}"])
-            np.testing.assert_allclose(got, value, rtol=1e-15, err_msg=statements)
+            np.testing.assert_allclose(got, value, rtol=1e-14, err_msg=statements)
         unchanged(module, inputs)
 
 

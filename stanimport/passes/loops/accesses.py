@@ -22,6 +22,11 @@ class Access:
     indices: tuple[Linear | None, ...] = ()
     node: Any = None
 
+    @property
+    def needs_value(self) -> bool:
+        """Whether the variable must have its value: one of which a part is written does."""
+        return not self.writes or bool(self.indices)
+
 
 def of_statement(s: gprob.Stmt) -> list[Access]:
     """All accesses of a statement, in nested ones too."""

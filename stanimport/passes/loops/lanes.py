@@ -162,7 +162,7 @@ class Lanes:
             if graph.is_recurrence(group):
                 if alike or left:
                     raise Refused("a recurrence over values of different shapes")
-                others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if not a.writes}
+                others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if a.needs_value}
                 parts = self._recurrence(s, statements, inside, private, carried, sums, others | after)
                 for t in parts:
                     inside = _declaring(inside, t)
@@ -183,8 +183,9 @@ class Lanes:
                 yield from self.statement(t, scope)
 
     def _step(self, t: gprob.Recur, scope: Scope) -> Stmts:
-        for w in t.windows:
-            scope = scope.declaring(w.row)
+        own = (given for given, of in zip(t.given, t.inputs) if given != of)
+        for name in (*(w.row for w in t.windows), *own):
+            scope = scope.declaring(name)
         return self.block(t.body, scope)
 
     def _recurrence(
