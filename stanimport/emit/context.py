@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..ir.uses import assigned, defines, walk_statements
+from ..ir.uses import assigns, defines, walk_statements
 from ..passes.binding_times import Nest
 from ..passes.ownership import Ownership
 from .asty import Builder
@@ -88,8 +88,13 @@ class Context:
 
     def state(self, *bodies: Stmts) -> list[str]:
         """The variables that bodies assign and that live on outside of them, in the order of the first assignment."""
-        own = {name for body in bodies for s in walk_statements(body) for name in defines(s)}
-        return [n for n in assigned([s for body in bodies for s in body]) if n not in own]
+        own: set[str] = set()
+        found: dict[str, None] = {}
+        for body in bodies:
+            for s in walk_statements(body):
+                own.update(defines(s))
+                found.update(dict.fromkeys(assigns(s)))
+        return [n for n in found if n not in own]
 
     def results(self, call: ast.expr, names: Sequence[str], b: Builder) -> list[ast.stmt]:
         return [b.assign(b.tuple_target(names), call)] if names else [b.run(call)]

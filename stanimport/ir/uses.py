@@ -91,9 +91,12 @@ def reads(s: gprob.Stmt) -> set[str]:
     return out
 
 
-def _told(table: dict[type, Callable[[Any], tuple[str | None, ...]]] | Any, s: gprob.Stmt) -> tuple[str, ...]:
+def _told(table: Any, s: gprob.Stmt) -> tuple[str, ...]:
     tell = table.get(type(s))
-    return () if tell is None else tuple(n for n in tell(s) if n is not None)
+    if tell is None:
+        return ()
+    names = tell(s)
+    return tuple(n for n in names if n is not None) if None in names else names
 
 
 # --- of bodies and expressions ---------------------------------------------------------------------------------------

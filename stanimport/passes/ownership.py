@@ -34,7 +34,8 @@ class Ownership:
 
 def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:
     """The ownership of arrays in a body, by its binding times."""
-    assigned, held = set(), set()
+    assigned: set[str] = set()
+    held: set[str] = set()
     calls: list[gprob.Bind] = []
     for s in walk_statements(body):
         if isinstance(s, gprob.Assign) and s.place.steps and not any(p.item for p in s.place.steps):

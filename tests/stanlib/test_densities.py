@@ -9,6 +9,7 @@ from libraries import LIBRARIES, call, gradient, lift, plain
 
 from stanlib import distribution, registry
 from stanlib.lanes.calls import log_terms
+from stanlib.rejection import poisoning
 
 SCIPY = {"lpdf": "logpdf", "lpmf": "logpmf", "cdf": "cdf", "lcdf": "logcdf", "lccdf": "logsf"}
 # SciPy itself goes through log(cdf) or a general integral for these, and is good to about 1e-9 or less in the tails.
@@ -57,7 +58,7 @@ def terms_of(law, method):
         full = list(given)
         for i, v in zip(real, vectors):
             full[i] = v
-        terms = log_terms(record, method, (y, *full))
+        terms = poisoning(lambda: log_terms(record, method, (y, *full)))
         return (terms, total(y, *full)) if method == record.density else (terms,)
 
     return Call(both, [given[i] for i in real], False)

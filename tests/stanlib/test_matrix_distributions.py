@@ -185,4 +185,5 @@ def test_dynamic_linear_model_of_known_and_traced_matrices():
     with jax.enable_x64(True):
         assert np.isnan(jax.jit(lambda w: f(OBSERVED, F, G, V, w, M0, S))(-20 * W))
     with double("torch"):
-        assert f(OBSERVED, F, G, V, lift("torch", -20 * W), M0, S).isnan()
+        with pytest.raises(StanDomainError, match="out of range"):
+            f(OBSERVED, F, G, V, lift("torch", -20 * W), M0, S)
