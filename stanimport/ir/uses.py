@@ -41,7 +41,7 @@ def _name(s: Any) -> tuple[str, ...]:
 
 
 def _of_recurrence(s: gprob.Recur) -> tuple[str, ...]:
-    return (*(n for w in s.windows for n in (w.row, *w.before)), *(g for g in s.given if g not in s.inputs), *s.outputs)
+    return (*(n for w in s.windows for n in (w.row, *w.before)), *(g for g in s.given if g not in s.inputs))
 
 
 _COUNTS: dict[type, Callable[[Any], tuple[str | None, ...]]] = dict.fromkeys(
@@ -53,7 +53,7 @@ _DEFINES: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
 }  # fmt: skip
 _ASSIGNS: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
     **dict.fromkeys((gprob.Assign, gprob.Accumulate), lambda s: (s.place.name,)),
-    gprob.Bind: _name, gprob.Last: _name, gprob.Recur: lambda s: s.state,
+    gprob.Bind: _name, gprob.Last: _name, gprob.Recur: lambda s: (*s.state, *s.outputs),
     gprob.Unpack: lambda s: tuple(n.name for n in traversal.walk(s.places) if isinstance(n, gprob.Place)),
 }  # fmt: skip
 _READS: dict[type, Callable[[Any], tuple[str, ...]]] = {  # besides the variables in its expressions
