@@ -13,7 +13,7 @@ from ..errors import StanIndexError
 from ..rejection import refuse
 from .calls import refuse_in_lanes
 from .frames import current
-from .values import Lanes, agreed, combine, known
+from .values import Lanes, agreed, combine, is_lanes, known
 
 
 def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
@@ -25,7 +25,7 @@ def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
         StanIndexError: for bounds out of range, as far as they are known.
     """
     lower, upper = agreed(lower), agreed(upper)
-    if known(lower) is not None and known(upper) is not None and not _in_lanes(lower, upper):
+    if known(lower) is not None and known(upper) is not None and not is_lanes((lower, upper)):
         return indexing.at(x, indexing.Span(lower, upper))
     size = (x.event if type(x) is Lanes else np.shape(x))[0]
     count = _combined(lambda a, b: b - a + 1, lower, upper)
@@ -65,13 +65,9 @@ def _refuse(lower: Any, upper: Any, size: int) -> None:
         refuse(bad, error)
 
 
-def _in_lanes(*values: Any) -> bool:
-    return any(type(v) is Lanes for v in values)
-
-
 def _combined(f: Callable[..., Any], *values: Any) -> Any:
     """f of values, in every lane where they differ."""
-    if _in_lanes(*values):
+    if is_lanes(values):
         return combine(f, *values)
     xp = namespace(values)
     return f(*map(xp.asarray, values))
