@@ -1,1 +1,1 @@
-"""What the passes share: names, and what may stand in a program between them."""
+"""GProb, the paper's small generative language between the front end and emission, and what works on all of it."""

@@ -1,1 +1,1 @@
-"""GProb, the paper's small generative language, between the front end and the targets."""
+"""The paper's schemes: from the typed program to GProb."""
