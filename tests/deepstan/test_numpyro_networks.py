@@ -22,12 +22,12 @@ KERNEL, BIAS = np.array([[0.3], [-0.2]]), np.array([0.1])
 
 
 def flax_module():
-    nnx = pytest.importorskip("flax.nnx")
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
     return nnx.Linear(2, 1, rngs=nnx.Rngs(0)), "kernel", KERNEL
 
 
 def equinox_module():
-    eqx = pytest.importorskip("equinox")
+    eqx = pytest.importorskip("equinox", reason="equinox is not installed")
 
     class Rows(eqx.Module):
         weight: jax.Array
