@@ -66,7 +66,7 @@ def rule(*productions: str) -> Callable[[Callable[..., Any]], Callable[[Any], No
 
 
 def _span(first: Any, last: Any) -> Span:
-    return first.span.to(last.span)  # type: ignore[no-any-return]
+    return first.span.to(last.span)
 
 
 def _name(t: Token) -> ast.Name:

@@ -18,7 +18,7 @@ from .posterior import Posterior, is_term, log_prob
 from .precision import TRACING, double_precision
 
 
-class _Lines(Messenger):  # type: ignore[misc]
+class _Lines(Messenger):
     """Notes for every site the line of the Stan file that it comes from."""
 
     def __init__(self, fn: Any, filename: str):

@@ -22,7 +22,7 @@ def module_of(module: Any) -> ModuleType:
         return api.load(module)
     if not isinstance(getattr(module, "stan", None), Program):
         raise TypeError(f"the first argument must be a translated Stan module or a path, not {type(module).__name__}")
-    return module  # type: ignore[no-any-return]
+    return module
 
 
 def restored(program: Program, *, backend: str | None = None, scheme: str | None = None) -> ModuleType:

@@ -49,7 +49,7 @@ def double_precision(seed: int) -> Iterator[None]:
             torch.set_default_dtype(before)
 
 
-class _Place(Messenger):  # type: ignore[misc]
+class _Place(Messenger):
     """Puts unconstrained values into the parameters' sites, and sums the transforms' log Jacobians."""
 
     def __init__(self, values: Mapping[str, torch.Tensor]):

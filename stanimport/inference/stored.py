@@ -92,7 +92,7 @@ def _decode(content: bytes) -> Any:
 
 def _path(key: bytes) -> Path | None:
     folder = settings.jit_cache()
-    if folder is None or jax.config.jax_compilation_cache_dir:  # type: ignore[attr-defined]
+    if folder is None or jax.config.jax_compilation_cache_dir:
         return None
     return folder / (hashlib.sha256(_machine() + key).hexdigest() + _SUFFIX)
 

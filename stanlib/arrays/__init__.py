@@ -54,7 +54,7 @@ def tracing() -> Any:
 
         state = core.get_opaque_trace_state(convention="nnx")
     if "torch" in sys.modules:
-        from torch._C import _functorch  # type: ignore[attr-defined]
+        from torch._C import _functorch
 
         level = _functorch.maybe_current_level()
     return state, level

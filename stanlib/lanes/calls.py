@@ -347,4 +347,4 @@ def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
         arrays = [full(v, frame) for v in values]
         with outside():
             return Lanes(function(random, *arrays), frame.axes, frame.mask)
-    return each_random(random, function, *values)  # type: ignore[no-any-return]
+    return each_random(random, function, *values)

@@ -90,7 +90,7 @@ def _product(a: Any, b: Any) -> Lanes:
         a = operand(a)
         xp = namespace((a.data, b))
         return Lanes(xp.matmul(*xp.convert((a.data, b))), a.axes, a.mask)
-    return hand_over("each", lambda x, y: namespace((x, y)).matmul(x, y), a, b)  # type: ignore[no-any-return]
+    return hand_over("each", lambda x, y: namespace((x, y)).matmul(x, y), a, b)
 
 
 # --- a value in the current frame ------------------------------------------------------------------------------------

@@ -358,7 +358,7 @@ def _of_all(output: Any, axis: Axis) -> Any:
 
 
 def _arrays(state: State) -> State:
-    return jax.tree_util.tree_map(jnp.asarray, state)  # type: ignore[no-any-return]
+    return jax.tree_util.tree_map(jnp.asarray, state)
 
 
 def _merge(a: Any, b: Any) -> Any:

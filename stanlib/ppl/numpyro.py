@@ -57,7 +57,7 @@ _warned: set[str] = set()
 
 def enter(program: Program) -> None:
     """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
-    if not jax.config.jax_enable_x64 and program.filename not in _warned:  # type: ignore[attr-defined]
+    if not jax.config.jax_enable_x64 and program.filename not in _warned:
         _warned.add(program.filename)
         warnings.warn(
             f"{program.name} runs in single precision, Stan in double: call numpyro.enable_x64() first to match it",
@@ -159,7 +159,7 @@ def factor_terms(name: str, *parts: Any) -> None:
     _weigh(name, jnp.asarray(total))
 
 
-class Terms(dist.Distribution):  # type: ignore[misc]
+class Terms(dist.Distribution):
     """Log densities that were computed elsewhere."""
 
     pytree_data_fields = ("log_densities",)

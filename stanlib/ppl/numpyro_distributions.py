@@ -32,7 +32,7 @@ _BOUNDED = {
 }  # fmt: skip
 
 
-class StanDistribution(NumPyroDistribution):  # type: ignore[misc]
+class StanDistribution(NumPyroDistribution):
     """A distribution of the library where NumPyro has no class of its own."""
 
     arg_constraints: dict[str, Any] = {}
@@ -135,7 +135,7 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: Any, sampl
     return one(keys)
 
 
-class Truncated(NumPyroDistribution):  # type: ignore[misc]
+class Truncated(NumPyroDistribution):
     """`foo(...) T[lower, upper]`: the density divided by the probability between the bounds."""
 
     pytree_data_fields = ("base", "log_normalizer", "lower", "upper")
@@ -170,7 +170,7 @@ class Restricted(Truncated):
         return self.log_normalizer
 
 
-class Improper(NumPyroDistribution):  # type: ignore[misc]
+class Improper(NumPyroDistribution):
     """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it."""
 
     pytree_data_fields = ("_support",)

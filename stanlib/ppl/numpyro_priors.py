@@ -81,7 +81,7 @@ def _ends(support: Any) -> tuple[float, float] | None:
     return None
 
 
-class Constrained(Distribution):  # type: ignore[misc]
+class Constrained(Distribution):
     """A law whose support is given as the declared domain of a parameter."""
 
     pytree_data_fields = ("base", "_support")
@@ -101,7 +101,7 @@ class Constrained(Distribution):  # type: ignore[misc]
         return self.base.sample(key, sample_shape)
 
 
-class Half(Distribution):  # type: ignore[misc]
+class Half(Distribution):
     """One half of a symmetric law, beyond its centre: twice the density there."""
 
     pytree_data_fields = ("base", "lower", "upper")

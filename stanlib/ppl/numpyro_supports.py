@@ -14,7 +14,7 @@ from ..arrays import named
 xp = named("jax")
 
 
-class StanConstraint(constraints._GreaterThan):  # type: ignore[misc]
+class StanConstraint(constraints._GreaterThan):
     """A constraint given by its record and the record's arguments.
 
     NumPyro replays a model whose supports depend on other sites, and recognises those by the bounds of an interval:
@@ -48,7 +48,7 @@ class StanConstraint(constraints._GreaterThan):  # type: ignore[misc]
         return f"StanConstraint({self.record.name})"
 
 
-class StanTransform(Transform):  # type: ignore[misc]
+class StanTransform(Transform):
     """The transform of a constraint's record."""
 
     def __init__(self, constraint: StanConstraint):

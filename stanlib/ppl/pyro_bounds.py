@@ -26,7 +26,7 @@ class Recorded(constraints.Constraint):
         self.count = 0
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         return int(self.base.event_dim)
 
     def check(self, value: torch.Tensor) -> Any:
@@ -63,7 +63,7 @@ class RecordedTransform(Transform):
 
 
 for registry in (biject_to, transform_to):
-    registry.register(Recorded, RecordedTransform)  # type: ignore[no-untyped-call]
+    registry.register(Recorded, RecordedTransform)
 
 _recorded: dict[str, Recorded] = {}  # of the latest run of a model, by site
 

@@ -87,7 +87,7 @@ class Constrained(TorchDistribution):
         return self._support
 
     @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
+    def has_rsample(self) -> bool:
         return bool(self.base.has_rsample)
 
     def log_prob(self, value: Any) -> torch.Tensor:
@@ -115,7 +115,7 @@ class Half(TorchDistribution):
         return support_of(None, {"lower": self.lower} if self.upper is None else {"upper": self.upper}, ())
 
     @property
-    def has_rsample(self) -> bool:  # type: ignore[override]
+    def has_rsample(self) -> bool:
         return bool(self.base.has_rsample)
 
     def log_prob(self, value: Any) -> torch.Tensor:

@@ -22,7 +22,7 @@ class StanConstraint(constraints.Constraint):
         self.record, self.arguments = record, arguments
 
     @property
-    def event_dim(self) -> int:  # type: ignore[override]
+    def event_dim(self) -> int:
         return self.record.event_dims
 
     def check(self, value: torch.Tensor) -> Any:
@@ -79,7 +79,7 @@ def _like(x: torch.Tensor, value: Any) -> torch.Tensor:
 
 
 for registry in (biject_to, transform_to):
-    registry.register(StanConstraint, StanTransform)  # type: ignore[no-untyped-call]
+    registry.register(StanConstraint, StanTransform)
 
 
 def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ...]) -> Any:
