@@ -396,6 +396,9 @@ def test_a_loaded_program_runs_no_python_beside_it(python_beside, path):
     "pytest.main", "IPython.embed", "pip.main",
 ])  # fmt: skip
 def test_no_program_calls_what_is_no_network(folder, pyro_backend, monkeypatch, path):
+    # setuptools' finder drops distutils from sys.modules when pip is imported, and setuptools needs it in later tests
+    finders = [finder for finder in sys.meta_path if type(finder).__name__ != "DistutilsMetaFinder"]
+    monkeypatch.setattr(sys, "meta_path", finders)
     module = stanimport.load(program(folder, path))
     called = []
     monkeypatch.setattr("code.interact", lambda *_: called.append(1))
