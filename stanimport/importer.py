@@ -65,6 +65,14 @@ class StanLoader(_Loader):
         """What the program may do with a Python module that it names in `networks`: see `permissions.access`."""
         return permissions.access(module, self.name, self.settings().network_packages)
 
+    def scaled_sites(self, sizes: Sequence[str], guide: bool) -> dict[str, dict[str, bool]]:
+        """For each of some sizes of the data, which sites of the model, or guide, are sums over its rows.
+
+        Raises:
+            StanSemanticError: naming the statements that depend on rows otherwise.
+        """
+        return loading.scaled_sites(self.program(), self.settings(), sizes, guide)
+
     def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle an attribute of the module: by name, through the hook."""
         return restore, (self.name, attribute)

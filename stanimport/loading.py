@@ -5,6 +5,7 @@ import ast
 import linecache
 import types
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,6 +100,17 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     translation = pipeline.translate(source, program.model_name, options, include_folders(program, settings))
     issue(translation.warnings)
     return translation
+
+
+def scaled_sites(
+    program: StanFile, settings: Settings, sizes: Sequence[str], guide: bool
+) -> dict[str, dict[str, bool]]:
+    """What of a model, or guide, a minibatch scales: see `pipeline.scaled_sites`."""
+    from . import pipeline
+
+    options = pipeline.Options(settings.backend, settings.scheme)
+    source = Source(program.name, program.text)
+    return pipeline.scaled_sites(source, options, sizes, guide, include_folders(program, settings))
 
 
 def include_folders(program: StanFile, settings: Settings) -> tuple[Path, ...]:

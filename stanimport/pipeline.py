@@ -31,6 +31,7 @@ from .passes import control, effects, fusion, normalize, predictors, specialise,
 from .passes.callees import Functions
 from .passes.loops import branching, lanes, sinking, unfolding
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
+from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks
 from .source import Source
 
@@ -268,6 +269,20 @@ def _deep() -> Iterator[None]:
                 sys.setrecursionlimit(_Room.limit)
                 if _Room.collects:
                     gc.enable()
+
+
+def scaled_sites(
+    source: Source, options: Options, sizes: Sequence[str], guide: bool = False, include_paths: Sequence[Path] = ()
+) -> dict[str, dict[str, bool]]:
+    """For each of some sizes of the data the sites of the model, or guide, and whether each is a sum over its rows.
+
+    Raises:
+        StanSemanticError: naming the statements that depend on rows otherwise.
+    """
+    checked, _, _ = analyse(source, include_paths)
+    with _deep():
+        program = compile_program(checked, options, Fresh(), effects.__name__.rpartition(".")[2])
+        return {size: rows.scaled_sites(program, size, guide) for size in sizes}
 
 
 STAGES = ("ast", "typed", "scheme", *(p.name for p in PASSES), "python")

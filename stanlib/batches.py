@@ -1,15 +1,14 @@
 """Minibatches: data that are a sample of more, whose likelihood inference scales to the whole.
 
 `model.minibatch(N=60_000)` says that along every axis declared with the size `N` a call holds some of 60,000 entries.
-The sites of data and parameters whose first axis that is stand in a subsampled plate of the backend.
+The compiler tells which sites are sums over these; their log densities are multiplied by 60,000 / N.
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .errors import StanError
@@ -17,52 +16,57 @@ from .errors import StanError
 if TYPE_CHECKING:
     from .metadata import Program
 
+Sites = Mapping[str, bool]
+
 
 @dataclass(frozen=True)
-class Batch:
-    """The size of an axis in this call, and how many entries there are in all."""
+class Batches:
+    """How many entries there are in all along the axes of each size, and which sites are sums over them."""
 
-    size: int
-    total: int
+    totals: Mapping[str, int] = field(default_factory=dict)
+    sites: Mapping[str, Sites] = field(default_factory=dict)
+
+    def factors(self, program: Program, inputs: Mapping[str, Any]) -> dict[str, float]:
+        """By what each site's log density is multiplied in a call.
+
+        Raises:
+            StanError: for a batch that is empty, or larger than all that there is.
+        """
+        factors: dict[str, float] = {}
+        for size, total in self.totals.items():
+            held = int(inputs[size])
+            if not 0 < held <= total:
+                raise StanError(f"{program.name} has {held} of {total} in the minibatch of {size}")
+            for site, scaled in self.sites[size].items():
+                factors[site] = factors.get(site, 1.0) * (total / held if scaled else 1.0)
+        return factors
 
 
-_current: ContextVar[dict[str, Batch | None] | None] = ContextVar("batches", default=None)
-_SUFFIX = re.compile(r"__(prior|density|\d+)$")
+_current: ContextVar[dict[str, float] | None] = ContextVar("batches", default=None)
 
 
 @contextmanager
-def call_with(program: Program, totals: Mapping[str, int], inputs: Mapping[str, Any]) -> Iterator[None]:
-    """A call of a model whose data are a batch.
-
-    Raises:
-        StanError: for a size that the program does not declare.
-    """
-    unknown = totals.keys() - set(program.names("data"))
-    if unknown:
-        raise StanError(f"{program.name} has no size {min(unknown)!r} among its data")
-    batches: dict[str, Batch | None] = {}
-    for v in (*program.data, *program.parameters):
-        first = v.shape[0] if v.shape else ""
-        batches[v.name] = Batch(int(inputs[first]), totals[first]) if first in totals else None
-    token = _current.set(batches if totals else None)
+def call_with(program: Program, batches: Batches, inputs: Mapping[str, Any]) -> Iterator[None]:
+    """A call of a model whose data are a batch."""
+    token = _current.set(batches.factors(program, inputs) if batches.totals else None)
     try:
         yield
     finally:
         _current.reset(token)
 
 
-def of_site(site: str) -> Batch | None:
-    """The batch that a site's first axis is, if it is one.
+def factor(site: str) -> float | None:
+    """By what a site's log density is multiplied; None where it stays as it is.
 
     Raises:
-        StanError: in a minibatch, for a site that belongs to no one variable: how to scale it can't be told.
+        StanError: in a minibatch, for a site of which the compiler does not know what it is a sum of.
     """
-    batches = _current.get()
-    if batches is None:
+    factors = _current.get()
+    if factors is None:
         return None
-    name = site
-    while name not in batches and _SUFFIX.search(name):
-        name = _SUFFIX.sub("", name)
-    if name not in batches:
-        raise StanError(f"{site} is the density of no one variable: how to scale it for a minibatch can't be told")
-    return batches[name]
+    found = factors.get(site)
+    if found is None:  # a tuple's items and a complex number's parts are sites of their own
+        found = factors.get(site.partition(".")[0])
+    if found is None:
+        raise StanError(f"in a minibatch: what {site} is a sum of can't be told, as in a loop of unknown length")
+    return None if found == 1.0 else found

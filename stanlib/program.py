@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import batches, networks, places
-from .errors import StanDataError, StanDomainError, StanIndexError, StanReject
+from .batches import Batches
+from .errors import StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
 from .metadata import Program, Variable
 from .rejection import collected, explaining, is_error_of_data, poisoned, rejecting_draws
@@ -103,16 +104,18 @@ class Model(StanFunction):
         ['bias']
     """
 
+    is_guide = False
+
     def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
         super().__init__(function, data.backend, data.program, stan_names)
         self.data = data
-        self.totals: dict[str, int] = {}
+        self.batches = Batches()
 
     def __call__(self, /, **inputs: Any) -> None:
         self.backend.enter(self.program)
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             given = self.data.prepare(rest)
-            with batches.call_with(self.program, self.totals, given), collected() as rejections:
+            with batches.call_with(self.program, self.batches, given), collected() as rejections:
                 try:
                     self._run(**self._named(given))
                 except (StanDomainError, StanIndexError, StanReject):
@@ -130,12 +133,30 @@ class Model(StanFunction):
     def minibatch(self, **totals: int) -> "Model":
         """The same, for calls whose data are a batch: `model.minibatch(N=60_000)` where `N` is a declared size.
 
-        Data and parameters whose first axis has that size stand in a subsampled plate, which scales their log density
-        to the whole. Model and guide must both be for the same batches.
+        Terms that are sums over the entries along the axes of that size are scaled to all of them, those that depend on
+        none stay as they are. Model and guide must both be for the same batches.
+
+        Raises:
+            StanSemanticError: naming the statements that depend on all entries at once, and for what is no size.
+            StanError: for a module that runs without its Stan program.
         """
+        ask = getattr(self.function.__globals__.get("__loader__"), "scaled_sites", None)
+        if ask is None:
+            raise StanError(f"minibatches of {self.program.name} need the Stan program: load it through stanimport")
         made = type(self)(self.function, self.data, self.stan_names)
-        made.totals = totals
+        made.batches = Batches(totals, ask(tuple(totals), self.is_guide))
         return made
+
+    def __reduce__(self) -> Any:
+        if not self.batches.totals:
+            return super().__reduce__()
+        whole = type(self)(self.function, self.data, self.stan_names)
+        return _of_batches, (whole, dict(self.batches.totals))
+
+
+def _of_batches(model: Model, totals: Mapping[str, int]) -> Model:
+    """Unpickle a model of batches."""
+    return model.minibatch(**totals)
 
 
 class Guide(Model):
@@ -143,6 +164,8 @@ class Guide(Model):
 
     Takes what the model takes. It samples every parameter of the model; its own parameters are `param` sites.
     """
+
+    is_guide = True
 
     def _rejected(self, flag: Any) -> None:
         """A guide can't reject: the model does."""

@@ -19,6 +19,7 @@ ALLOWED = {
     "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
     "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
     "stanimport.schemes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.rows": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.emit": {
@@ -26,7 +27,7 @@ ALLOWED = {
     },
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
-        "stanimport.frontend", "stanimport.schemes", "stanimport.passes", "stanimport.emit",
+        "stanimport.frontend", "stanimport.schemes", "stanimport.passes", "stanimport.emit", "stanimport.rows",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},

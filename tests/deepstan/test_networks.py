@@ -1,4 +1,4 @@
-"""Networks: where they are found, what they compute, lifting, minibatches, and what their errors say."""
+"""Networks: where they are found, what they compute, lifting, and what their errors say."""
 from __future__ import annotations
 
 import sys
@@ -238,49 +238,3 @@ def test_lifted_parameters_are_checked_against_the_module(lifted, said):
 def test_misplaced_networks_are_refused(text, said):
     with pytest.raises(stanimport.StanSemanticError, match=said):
         stanimport.translate("net.stan", source=text)
-
-
-# --- minibatches -----------------------------------------------------------------------------------------------------
-
-LOCAL = """
-    data { int N; array[N] real y; }
-    parameters { real m; array[N] real z; }
-    model { m ~ normal(0, 1); z ~ normal(m, 1); y ~ normal(z, 2); }
-"""
-
-
-@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
-def test_a_minibatch_is_scaled_to_the_whole(backend, x64):
-    from scipy import stats
-
-    module = stanimport.loads(LOCAL, backend=backend, scheme="mixed")
-    inputs = module.transformed_data(N=2, y=[0.5, -1.0])
-    model, values = module.model.minibatch(N=10), {"m": 0.3, "z": np.array([0.1, 0.7])}
-    if backend == "numpyro":
-        from numpyro.handlers import seed
-        from numpyro.infer.util import log_density as density
-
-        value = density(seed(model, 0), (), inputs, values)[0]
-    else:
-        from pyro import poutine
-
-        torch = sys.modules["torch"]
-        conditioned = poutine.condition(model, {k: torch.as_tensor(v) for k, v in values.items()})
-        value = poutine.trace(conditioned).get_trace(**inputs).log_prob_sum()
-    local = stats.norm.logpdf(values["z"] - 0.3).sum() + stats.norm.logpdf(inputs["y"] - values["z"], scale=2).sum()
-    np.testing.assert_allclose(float(value), stats.norm.logpdf(0.3) + 5 * local)
-
-
-def test_a_minibatch_names_a_declared_size():
-    module = stanimport.loads(LOCAL)
-    with pytest.raises(stanimport.StanError, match="no size 'M'"):
-        module.model.minibatch(M=10)(N=1, y=[0.0])
-
-
-def test_a_term_of_unknown_scale_is_refused(x64):
-    from numpyro.handlers import seed
-    from numpyro.infer.util import log_density as density
-
-    module = stanimport.loads(LOCAL.replace("m ~ normal(0, 1);", "target += -square(m);"), scheme="mixed")
-    with pytest.raises(stanimport.StanError, match="target__term is the density of no one variable"):
-        density(seed(module.model.minibatch(N=10), 0), (), {"N": 1, "y": [0.0]}, {"m": 0.3, "z": np.zeros(1)})

@@ -1,0 +1,258 @@
+"""What functions of the library make of values that depend on rows.
+
+A function that is not told of here takes all rows together, so that what depends on its result is no sum over rows.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from stanlib.registry import Function
+from stanlib.types import Type, dimensions, is_scalar
+
+from ..ir import gprob
+from ..source import Span
+from .kinds import FREE, ROW, SIZE, SUM, Kind, added, alike, everything, rows, scaled, worst
+
+Rule = Callable[[Sequence[Kind], Sequence[Type], Span], Kind]
+_DENSITIES = ("lpdf", "lpmf", "lupdf", "lupmf", "lcdf", "lccdf")
+
+
+def result(call: gprob.Apply, given: Sequence[Kind]) -> Kind:
+    """The kind of a call, of the kinds of its arguments."""
+    types = [a.type for a in call.arguments]
+    found = worst(given)
+    if found is not None:
+        return found
+    if all(k.is_local for k in given):
+        return ROW if ROW in given else FREE
+    return _of_rows(call.function, given, types, call.span)
+
+
+def _of_rows(function: Function, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    law = function.distribution
+    if law is not None and function.method in _DENSITIES:
+        return density(law, given, types, span)
+    rule = _RULES.get(function.name)
+    if rule is not None:
+        return rule(given, types, span)
+    if function.is_componentwise or function.name in _COMPONENTWISE:
+        return componentwise(given, types, span)
+    return everything(span)
+
+
+def componentwise(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """A container that has no rows can't have as many entries as one that has."""
+    if any(k.tag == "rows" for k in given) and any(k.is_constant and not is_scalar(t) for k, t in zip(given, types)):
+        return everything(span)
+    return alike(given, span)
+
+
+# --- laws ------------------------------------------------------------------------------------------------------------
+
+
+def density(law: object, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """A log density: a sum over rows where these are observations of the law, none of them part of one."""
+    dims: tuple[int, ...] = law.dims  # type: ignore[attr-defined]
+    linear = "x" in law.argument_dims  # type: ignore[attr-defined]  # a matrix with a row of predictors for each
+    found = worst(given)
+    if found is not None:
+        return found
+    if all(k.is_local for k in given):
+        return ROW if ROW in given else FREE
+    for kind, type_, own in zip(given, types, dims):
+        if linear and dimensions(type_) == 2:
+            own = 1
+        observations = dimensions(type_) - own
+        if kind.is_constant and (observations <= 0 or linear and own):
+            continue
+        if kind.tag != "rows" or not _is_before(kind, observations):
+            return everything(span)
+    return SUM if alike(given, span).tag == "rows" else everything(span)
+
+
+def _is_before(kind: Kind, axes: int) -> bool:
+    """Whether the axis of the rows is one of the first ones, which are those of observations."""
+    return axes > 0 and (not isinstance(kind.axis, int) or kind.axis < axes)
+
+
+# --- arithmetic ------------------------------------------------------------------------------------------------------
+
+
+def _add(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    return added(given[0], given[1], span) if all(map(is_scalar, types)) else componentwise(given, types, span)
+
+
+def _same(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    return SUM if given[0].tag == "size" else given[0] if given[0].tag in ("rows", "sum") else everything(span)
+
+
+def _multiply(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    if any(map(is_scalar, types)):
+        factor = 0 if is_scalar(types[0]) and given[0].is_constant else 1
+        return scaled(given[1 - factor], given[factor], span)
+    return _product([_first(k) for k in given], [dimensions(t) for t in types], span)
+
+
+def _divide(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    if is_scalar(types[0]):
+        return scaled(given[0], given[1], span)
+    return alike(given, span) if is_scalar(types[1]) else everything(span)
+
+
+def _first(kind: Kind) -> Kind:
+    """What a network returns has its rows first, where nothing else is said."""
+    return rows(0) if kind.tag == "rows" and kind.axis is None else kind
+
+
+def _product(given: Sequence[Kind], ranks: Sequence[int], span: Span) -> Kind:
+    """A product of matrices and vectors: rows stay apart where they are the left one's rows or the right one's columns.
+    """
+    left, right = given
+    if ranks == [1, 1] and left.tag == right.tag == "rows":
+        return SUM if left.axis == right.axis else everything(span)
+    if ranks[0] == 2 and left == rows(0) and right.is_constant:
+        return rows(0)
+    if ranks[1] == 2 and right == rows(1) and left.is_constant:
+        return rows(ranks[0] - 1)
+    return everything(span)
+
+
+def _outer_product(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    left, right = map(_first, given)
+    if left == rows(0) and right.is_constant:
+        return left
+    return rows(1) if right == rows(0) and left.is_constant else everything(span)
+
+
+def _products(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    if all(not is_scalar(t) for t in types) and [str(t) for t in types] == ["vector", "row_vector"]:
+        return _outer_product(given, types, span)
+    return _multiply(given, types, span)
+
+
+def _transpose(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    kind = _first(given[0])
+    if dimensions(types[0]) == 1:
+        return kind
+    return rows(1 - kind.axis) if isinstance(kind.axis, int) else everything(span)
+
+
+# --- sums, sizes, containers -----------------------------------------------------------------------------------------
+
+
+def _sum(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    return SUM if all(k.tag == "rows" for k in given) and alike(given, span).tag == "rows" else everything(span)
+
+
+def _along(axis: int) -> Rule:
+    """Sums along the other axis of matrices, one for each row."""
+
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        return rows(0) if all(_first(k) == rows(axis) for k in given) else everything(span)
+
+    return rule
+
+
+def _size(axis: int) -> Rule:
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        return (SIZE if _first(given[0]).axis == axis else FREE) if given[0].tag == "rows" else everything(span)
+
+    return rule
+
+
+def _num_elements(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    return SIZE if given[0].tag == "rows" and dimensions(types[0]) == 1 else _sum(given, types, span)
+
+
+def _repeat(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """A value repeated along new first axes."""
+    value, sizes = given[0], given[1:]
+    if value.tag == "rows" and all(s.is_constant for s in sizes) and isinstance(value.axis, int):
+        return rows(value.axis + len(sizes))
+    counted = [i for i, s in enumerate(sizes) if s.tag == "size"]
+    plain = all(s.is_constant or s.tag == "size" for s in sizes)
+    return rows(counted[0]) if value.is_constant and plain and len(counted) == 1 else everything(span)
+
+
+def _filled(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """`ones_vector(N)` and its like."""
+    return _repeat((FREE, *given), types, span)
+
+
+def _repeat_matrix(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    if str(types[0]) != "vector":
+        return _repeat(given, types, span)
+    value, size = given
+    if value == rows(0) and size.is_constant:
+        return value
+    return rows(1) if value.is_constant and size.tag == "size" else everything(span)
+
+
+def _flatten(name: str) -> Rule:
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        if given[0].tag != "rows":
+            return everything(span)
+        return given[0] if dimensions(types[0]) == 1 else rows(f"{name} {_first(given[0]).axis}")
+
+    return rule
+
+
+def _reshaped(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """A conversion that keeps the axes."""
+    two = len(given) == 1 and dimensions(types[0]) == 2
+    return given[0] if two and given[0].tag == "rows" else everything(span)
+
+
+def _beside(axis: int) -> Rule:
+    """Columns beside columns keep the rows of matrices and vectors apart, and so the other way round."""
+
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        along = "vector" if axis == 0 else "row_vector"
+        for kind, t in zip(given, types):
+            if _first(kind) != rows(axis if dimensions(t) == 2 else 0) or dimensions(t) == 1 and str(t) != along:
+                return everything(span)
+        return rows(axis)
+
+    return rule
+
+
+def _selected(axis: int) -> Rule:
+    """`col(x, k)` and `row(x, n)`: `axis` is the one that is left."""
+
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        kind = _first(given[0])
+        if kind == rows(axis) and given[1].is_constant:
+            return rows(0)
+        return ROW if kind == rows(1 - axis) and given[1].tag == "index" else everything(span)
+
+    return rule
+
+
+def _scaled_rows(matrix: int, axis: int) -> Rule:
+    """A diagonal matrix times a matrix, or the other way round: `axis` is the one along which entries are scaled."""
+
+    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+        kind, factors = _first(given[matrix]), given[1 - matrix]
+        if kind == rows(axis) and factors == rows(0) or kind == rows(1 - axis) and factors.is_constant:
+            return kind
+        return everything(span)
+
+    return rule
+
+
+_COMPONENTWISE = frozenset(("elt_multiply", "elt_divide", "pow", "elt_pow"))
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("add", "subtract"), _add),
+    **dict.fromkeys(("minus", "plus"), _same),
+    "multiply": _products, "divide": _divide, "transpose": _transpose,
+    **dict.fromkeys(("sum", "dot_self", "dot_product", "squared_distance"), _sum),
+    **dict.fromkeys(("rows_dot_product", "rows_dot_self"), _along(0)),
+    **dict.fromkeys(("columns_dot_product", "columns_dot_self"), _along(1)),
+    **dict.fromkeys(("size", "rows"), _size(0)), "cols": _size(1), "num_elements": _num_elements,
+    **dict.fromkeys(("rep_vector", "rep_row_vector", "rep_array"), _repeat), "rep_matrix": _repeat_matrix,
+    **dict.fromkeys(("ones_vector", "zeros_vector", "ones_row_vector", "zeros_row_vector"), _filled),
+    **{n: _flatten(n) for n in ("to_vector", "to_row_vector", "to_array_1d")},
+    **dict.fromkeys(("to_matrix", "to_array_2d"), _reshaped),
+    "append_col": _beside(0), "append_row": _beside(1), "col": _selected(0), "row": _selected(1),
+    "diag_pre_multiply": _scaled_rows(1, 0), "diag_post_multiply": _scaled_rows(0, 1),
+}  # fmt: skip

@@ -1,0 +1,127 @@
+"""The kinds of variables: of what is declared by its sizes, assigned as a whole, or in part."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from stanlib.types import dimensions, is_scalar
+
+from ..ir import gprob
+from ..source import Span
+from .expressions import Calls, Expressions
+from .kinds import FREE, INDEX, ROW, ZERO, Kind, alike, everything, rows, worst
+
+Env = dict[str, Kind]
+
+
+@dataclass(frozen=True)
+class Around:
+    """What is around a statement: a loop over rows, the names declared in it, conditions, and the function's sum.
+
+    A function may be called inside of a loop over rows: then `nested` keeps it from looping over them itself.
+    """
+
+    in_rows: bool = False
+    nested: bool = False
+    own: frozenset[str] = frozenset()
+    condition: Kind = FREE
+    call: "Call | None" = None
+
+
+@dataclass
+class Call:
+    """What a call of one of the program's functions gives: its values, and what it adds to the target."""
+
+    results: list[Kind] = field(default_factory=list)
+    total: Kind = ZERO
+
+
+class Variables(Calls):
+    """What assignments make of variables. `sizes` are the kinds of variables by their declared sizes alone."""
+
+    def __init__(self, networks: frozenset[str]):
+        self.networks = networks
+        self.sizes: dict[str, Kind] = {}
+
+    def controlled(self, kind: Kind, around: Around) -> Kind:
+        """The kind of what happens under conditions."""
+        if around.condition.is_constant or kind.tag == "all":
+            return kind
+        if around.condition == ROW:
+            return ROW if kind.is_local else kind
+        return around.condition
+
+    def of_sizes(self, sized: gprob.Sized, env: Env, span: Span) -> Kind:
+        """The kind of a container by its sizes alone."""
+        if sized.items:
+            parts = [self.of_sizes(i, env, span) for i in sized.items] + [self._axes(sized.shape, env, span)]
+            return FREE if all(k.is_constant for k in parts) else everything(span)
+        return self._axes(sized.shape, env, span)
+
+    def _axes(self, shape: Sequence[gprob.Expr], env: Env, span: Span) -> Kind:
+        kinds = [Expressions(env, self)(e) for e in shape]
+        axes = [i for i, k in enumerate(kinds) if k.tag == "size"]
+        if all(k.is_local for k in kinds):
+            return ROW if ROW in kinds else FREE
+        plain = len(axes) == 1 and all(k.is_constant for i, k in enumerate(kinds) if i not in axes)
+        return rows(axes[0]) if plain else worst(kinds) or everything(span)
+
+    def declared(self, s: gprob.Declare, env: Env, around: Around) -> Kind:
+        sizes = self.of_sizes(s.sized, env, s.span)
+        self.sizes[s.name] = sizes
+        if s.value is None:
+            return sizes
+        known = bool(s.sized.shape) or not dimensions(s.sized.type)
+        return self._stored(Expressions(env, self)(s.value), sizes if known else rows(None), s.span, around)
+
+    def _stored(self, value: Kind, sizes: Kind, span: Span, around: Around) -> Kind:
+        """The kind of a variable that a value is assigned to as a whole."""
+        if value.tag == "rows" and value.axis is None:
+            value = sizes if sizes.tag == "rows" else everything(span)
+        if value.tag == sizes.tag == "rows" and value.axis != sizes.axis and None not in (value.axis, sizes.axis):
+            return everything(span)
+        if sizes.tag == "all":
+            return sizes
+        return self.controlled(value, around)
+
+    def assign(self, s: gprob.Assign, env: Env, around: Around) -> None:
+        name, expr = s.place.name, Expressions(env, self)
+        value = expr(s.value)
+        if not s.place.steps:
+            sizes = self.sizes.get(name, FREE)
+            env[name] = self._stored(value, rows(None) if _is_unsized(s, sizes) else sizes, s.span, around)
+            return
+        env[name] = self.controlled(self._with_part(s, env.get(name, FREE), value, expr, around), around)
+
+    def _with_part(self, s: gprob.Assign, base: Kind, value: Kind, expr: Expressions, around: Around) -> Kind:
+        """The kind of a container of which a part is assigned."""
+        if worst((base, value)) is not None:
+            return worst((base, value)) or base
+        if len(s.place.steps) > 1 or s.place.steps[0].item:
+            indices = [expr.index(i) for step in s.place.steps for i in step.indices]
+            kind = alike((base, value, *(k for _, k in indices)), s.span)
+        else:
+            indices = [expr.index(i) for i in s.place.steps[0].indices]
+            if base.tag == "rows":
+                return self._with_rows(s, base, value, indices, expr)
+            kinds = [k for _, k in indices]
+            kind = everything(s.span) if INDEX in kinds else alike((base, value, *kinds), s.span)
+        local = not around.in_rows or s.place.name in around.own
+        return kind if kind.is_constant or kind == ROW and local else worst((kind,)) or everything(s.span)
+
+    def _with_rows(
+        self, s: gprob.Assign, base: Kind, value: Kind, indices: list[tuple[gprob.IndexExpr, Kind]], expr: Expressions
+    ) -> Kind:
+        """Rows stay apart where each row's entry gets what depends on it alone."""
+        part = expr.part(base, indices, s.place.read())
+        if part == ROW and value.is_local:
+            return base
+        if part.tag == "rows" and value.tag == "rows" and value.axis in (None, part.axis):
+            return base
+        filled = part.tag == "rows" and value.is_constant and is_scalar(s.value.type)
+        return base if filled else worst((part,)) or everything(s.span)
+
+
+def _is_unsized(s: gprob.Assign, sizes: Kind) -> bool:
+    """Whether a variable has got no sizes of its own, as arguments and what passes declare."""
+    return sizes == FREE and not is_scalar(s.place.type) and dimensions(s.place.type) > 0
