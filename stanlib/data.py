@@ -16,6 +16,7 @@ import numpy as np
 from . import constraints
 from .arrays import numpy as xp
 from .arrays import uses_jax
+from .constraints import reasons
 from .errors import StanDataError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Reader:
         """
         v = self.variables[name]
         if name not in self.given:
-            raise missing(self.program, v, self.given)
+            raise missing(self.program, self.given)
         value = _convert(self.program, v, v.type, self.given[name], tuple(int(n) for n in shape))
         check(self.program, v, value, constraint, **bounds)
         return value
@@ -62,7 +63,7 @@ class Reader:
         """The value of a tuple: a tuple of arrays, and of such tuples. Each item is what `item` or `items` returned."""
         v = self.variables[name]
         if name not in self.given:
-            raise missing(self.program, v, self.given)
+            raise missing(self.program, self.given)
         return _convert_tuple(self.program, v, self.given[name], items, 0)
 
     def item(self, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Item:
@@ -74,12 +75,27 @@ class Reader:
         return items
 
 
-def missing(program: Program, v: Variable, given: Mapping[str, Any]) -> StanDataError:
-    """The error for a variable that is not among the data."""
+def missing(program: Program, given: Mapping[str, Any]) -> StanDataError:
+    """The error for data that lack variables; it names them all."""
+    lacking = [v for v in program.data if v.name not in given]
     unknown = [n for n in given if n not in program.names("data")]
-    similar = difflib.get_close_matches(v.name, unknown, n=1, cutoff=0.6)
-    hint = f"; was {similar[0]!r} meant for it?" if similar else ""
-    return _error(program, v, f"is missing from the data{hint}")
+    if len(lacking) == 1:
+        return _error(program, lacking[0], f"is missing from the data{_meant(lacking[0].name, unknown)}")
+    lines = [f"`{v.declaration}`, line {v.line}{_meant(v.name, unknown)}" for v in lacking]
+    names = f"{', '.join(v.name for v in lacking[:-1])} and {lacking[-1].name}"
+    message = f"{names} are missing from the data: declared as {'; '.join(lines)} in {program.filename}"
+    return StanDataError(message, lacking[0].name, program.filename, lacking[0].line)
+
+
+def _meant(name: str, unknown: Sequence[str]) -> str:
+    similar = _similar(name, unknown)
+    return f" (was {similar!r} meant for it?)" if similar else ""
+
+
+def _similar(name: str, unknown: Sequence[str]) -> str | None:
+    """The unknown name that a missing one most resembles; names that differ in case alone come first."""
+    same = [n for n in unknown if n.lower() == name.lower()]
+    return next(iter(same or difflib.get_close_matches(name, unknown, n=1, cutoff=0.6)), None)
 
 
 def _error(program: Program, v: Variable, problem: str) -> StanDataError:
@@ -230,21 +246,15 @@ def check(program: Program, v: Variable, value: Any, constraint: str | None, **b
     """Raise StanDataError unless a value satisfies its declared constraint."""
     if is_traced(value):
         return
-    for name, bound in bounds.items():
-        inside = value >= bound if name == "lower" else value <= bound
-        if name in ("lower", "upper") and not np.all(inside):
-            at = np.argwhere(~np.broadcast_to(inside, np.shape(value)))[0]
-            index = f"[{','.join(str(i + 1) for i in at)}]" if at.size else ""
-            shown = np.asarray(value)[tuple(at)]
-            limit = np.broadcast_to(bound, np.shape(value))[tuple(at)]
-            sign = "greater" if name == "lower" else "less"
-            must = f"must be {sign} than or equal to {limit}"
-            raise _error(program, v, f"is out of bounds: {v.name}{index} is {shown}, but {must}")
+    outside = reasons.of_bounds(v.name, value, bounds)
+    if outside:
+        raise _error(program, v, f"is out of bounds: {outside}")
     if constraint is not None:
         record = constraints.get(constraint)
         arguments = np.shape(value)[-2:] if constraint == "cholesky_factor_cov" else ()
         if not np.all(record.check(xp, value, *arguments)):
-            raise _error(program, v, f"is not {record.description}")
+            reason = reasons.of_kind(record, value)
+            raise _error(program, v, f"is not {record.description}{f' ({reason})' if reason else ''}")
 
 
 def is_traced(value: Any) -> bool:

@@ -23,7 +23,8 @@ def read_data(data: Any) -> dict[str, Any]:
 
     Args:
         data: None, a mapping, an object with columns (a pandas or polars frame, an xarray data set), or the path of a
-            JSON file, an R dump (.R, .Rdump, .data.R), a table (.csv) or a NetCDF file (.nc).
+            JSON file, an R dump (.R, .Rdump, .data.R), a table (.csv) or a NetCDF file (.nc). A table, as a file or
+            as a frame, also gives `N`, the number of its rows, unless it has a column of that name.
 
     Raises:
         StanDataError: if the file can't be read or holds no data.
@@ -38,13 +39,18 @@ def read_data(data: Any) -> dict[str, Any]:
         return read_file(Path(data))
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
         return {str(k): _values(str(k), v) for k, v in data.items()}
-    names = getattr(data, "data_vars", None)
-    names = getattr(data, "columns", None) if names is None else names
-    if names is None and hasattr(data, "_asdict"):
+    if hasattr(data, "data_vars"):
+        return {str(n): _values(str(n), data[n]) for n in data.data_vars}
+    if hasattr(data, "_asdict"):
         return dict(data._asdict())
-    if names is None:
+    if not hasattr(data, "columns"):
         raise StanDataError(f"the data must be a dict, a path or an object with columns, not {type(data).__name__}")
-    return {str(n): _values(str(n), data[n]) for n in names}
+    return _table({str(n): _values(str(n), data[n]) for n in data.columns}, len(data))
+
+
+def _table(columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
+    """The data in a table: its columns, and `N`, the number of its rows, unless that is a column."""
+    return {"N": rows, **columns}
 
 
 def _values(name: str, value: Any) -> Any:
@@ -127,7 +133,7 @@ def _short(text: str) -> str:
 
 
 def _read_table(path: Path) -> dict[str, Any]:
-    """The columns of a CSV file with a header, and N, the number of its rows, unless it is a column."""
+    """The table in a CSV file with a header."""
     import csv
 
     try:
@@ -142,7 +148,7 @@ def _read_table(path: Path) -> dict[str, Any]:
     if twice is not None:
         raise StanDataError(f"{path}: there are two columns {twice!r}", twice)
     columns = {n: [_number(v, n, path) for v in column] for n, (_, *column) in zip(names, zip(*rows))}
-    return {"N": len(rows) - 1} | columns
+    return _table(columns, len(rows) - 1)
 
 
 def _number(text: str, name: str, path: Path) -> float | int:

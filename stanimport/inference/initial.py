@@ -124,6 +124,8 @@ def _checked(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, np.nd
             if name.partition(".")[0] in known or name.endswith("__"):
                 continue
             raise StanDataError(f"there is no parameter {name!r}{suggestion(name, posterior.names)}", name)
+        if np.ma.is_masked(value):
+            raise StanDataError(f"the value of {name} has entries that are masked", name)
         try:
             array, shape = np.asarray(value, float), posterior.constrained_shapes[name]
         except (TypeError, ValueError, OverflowError) as e:

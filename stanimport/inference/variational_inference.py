@@ -123,7 +123,8 @@ def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -
     def draw(key: Any, params: Any) -> tuple[Any, Any]:
         law = guide.get_posterior(params)
         points = law.sample(key, (settings["draws"],))
-        return points, law.log_prob(points)
+        densities = law.log_prob(points)  # of a mean-field guide one for each component
+        return points, densities if law.event_shape else densities.sum(axis=-1)
 
     key = random_keys(settings["seed"], 7, count=1)[0]
     points, log_q = Program(draw, key, params)(key, params)

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
+from ..constraints import reasons
 from ..errors import StanDomainError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import agreed, first
@@ -127,7 +128,7 @@ def check(name: str, value: Any, kind: str | None, bounds: dict[str, Any]) -> No
     """
     inside = satisfies(value, kind, bounds)
     if inside is not None:
-        refuse(inside == 0, lambda: violation(name, value, kind))
+        refuse(inside == 0, lambda: violation(name, value, kind, bounds))
 
 
 def check_domain(name: str, arguments: Mapping[str, Any]) -> None:
@@ -150,18 +151,29 @@ def _array(x: Any) -> Any:
     return namespace((x,)).asarray(x)
 
 
-def violation(name: str, value: Any, kind: str | None) -> StanReject:
-    """The error for a value that does not satisfy its declared constraint."""
+def violation(name: str, value: Any, kind: str | None, bounds: Mapping[str, Any]) -> StanReject:
+    """The error for a value that does not satisfy its declared constraint; it says why, as far as is known."""
     what = "within its bounds" if kind is None else records.get(kind).description
-    return StanReject(f"{name} is {text(value)}, but must be {what}")
+    given, limits = _known(value), {n: _known(b) for n, b in bounds.items()}
+    reason = ""
+    if given is not None and kind is not None:
+        reason = reasons.of_kind(records.get(kind), given)
+    elif given is not None and all(b is not None for b in limits.values()):
+        reason = reasons.of_bounds(name, given, limits)
+    return StanReject(f"{name} is {text(value)}, but must be {what}{f' ({reason})' if reason else ''}")
+
+
+def _known(value: Any) -> Any:
+    """A value, in the first lane if it differs between lanes; None where it is not known yet."""
+    one = first(value)
+    return namespace((one,)).known(one)
 
 
 def text(part: Any) -> str:
     """A value as Stan prints it; a question mark where it is not known yet."""
     if isinstance(part, str):
         return part
-    value = first(part)
-    known = namespace((value,)).known(value)
+    known = _known(part)
     return "?" if known is None else str(np.asarray(known).tolist()).replace(" ", "")
 
 

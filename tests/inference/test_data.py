@@ -59,7 +59,8 @@ def test_sources_of_the_same_data(tmp_path):
     equal(read_data(expected), expected)
     equal(read_data(namedtuple("Data", "N y")(3, [1.5, 2.0, 3.5])), expected)
     columns = {"y": expected["y"]}
-    equal(read_data(pd.DataFrame(columns)), columns)
+    equal(read_data(pd.DataFrame(columns)), expected)  # as of the same table in a file
+    equal(read_data(pd.DataFrame({"N": [7, 8]})), {"N": [7, 8]})
     equal(read_data(xr.Dataset({"y": ("n", expected["y"])})), columns)
     assert read_data(None) == {}
 

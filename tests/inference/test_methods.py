@@ -128,6 +128,10 @@ def test_pathfinder(gaussian):
 @pytest.mark.parametrize("algorithm", ["fullrank", "meanfield"])
 def test_variational(gaussian, algorithm):
     fit = stanimport.variational(gaussian, seed=1, algorithm=algorithm, iter=2000, draws=2000)
+    x = fit.stan_variable("x")
+    assert fit.stats["log_q__"].shape == (1, 2000)  # the draws' density under the normal law that they come from
+    fitted = stats.multivariate_normal(x.mean(axis=0), np.cov(x.T) * (1 if algorithm == "fullrank" else np.eye(2)))
+    np.testing.assert_allclose(fit.stats["log_q__"][0], fitted.logpdf(x), atol=1.0)
     if algorithm == "fullrank":
         is_the_gaussian(fit)
         assert fit.info["elbo"][-1] == pytest.approx(0, abs=0.05)  # the evidence of a normalized density

@@ -90,7 +90,9 @@ BAD = {
     "component below": ({"y": [1, 2, -1]}, r"y\[3\] is -1.0, but must be greater than or equal to 0"),
     "above": ({"k": [1, 10]}, r"k\[2\] is 10, but must be less than or equal to 9"),
     "bound by other data": ({"b": 0.5}, "b is 0.5, but must be greater than or equal to 1"),
-    "no simplex": ({"p": [0.5, 0.6]}, "p is not a simplex"),
+    "misspelt in case": ({"y": None, "Y": [1, 2, 3]}, "was 'Y' meant for it"),
+    "several missing": ({"y": None, "b": None, "B": 1.0}, r"y and b are missing .*`, line \d+ \(was 'B' meant for it"),
+    "no simplex": ({"p": [0.5, 0.6]}, r"p is not a simplex \(its components sum to 1\.1\)"),
     "tuple too short": ({"t": [7]}, "t must have 2 items, not 1"),
 }
 
