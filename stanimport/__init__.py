@@ -5,6 +5,8 @@
 """
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .api import check, configure, load, loads, translate
 from .errors import (
     StanDataError,
@@ -16,6 +18,18 @@ from .errors import (
 )  # fmt: skip
 from .importer import install, uninstall
 
+if TYPE_CHECKING:
+    from .inference import Fit as Fit
+    from .inference import generate_quantities as generate_quantities
+    from .inference import laplace_sample as laplace_sample
+    from .inference import log_prob as log_prob
+    from .inference import optimize as optimize
+    from .inference import pathfinder as pathfinder
+    from .inference import prior_predictive as prior_predictive
+    from .inference import sample as sample
+    from .inference import sample_many as sample_many
+    from .inference import variational as variational
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -24,8 +38,8 @@ __all__ = [
 ]  # fmt: skip
 
 _INFERENCE = (
-    "Fit", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder", "sample", "sample_many",
-    "variational",
+    "Fit", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder", "prior_predictive", "sample",
+    "sample_many", "variational",
 )  # fmt: skip
 
 

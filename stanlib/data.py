@@ -40,6 +40,48 @@ class Item:
     bounds: dict[str, Any]
 
 
+@dataclass(frozen=True)
+class StandIn:
+    """Stands for data that are to be predicted: a value as declared, for kind 1 another than for kind 0."""
+
+    kind: int
+
+    def value(self, v: Variable, shape: tuple[int, ...], constraint: str | None, bounds: Mapping[str, Any]) -> Any:
+        """The value for a variable that is no tuple."""
+        if constraint is not None:
+            record = constraints.get(constraint)
+            inner = shape[len(shape) - record.event_dims :]
+            sizes = inner if record.is_sized else ()
+            free = record.free_shape(inner, *(inner if constraint == "cholesky_factor_cov" else ()))
+            steps = self.kind * 0.1 * np.ones((*shape[: len(shape) - record.event_dims], *free)) + 0.1
+            return np.asarray(record.constrain(xp, steps, *sizes)[0])
+        base = v.type.rpartition(" ")[2]
+        low, high = (np.broadcast_to(bounds.get(n, d), shape) for n, d in (("lower", -np.inf), ("upper", np.inf)))
+        at = np.arange(np.prod(shape, dtype=int)).reshape(shape)
+        value = (_whole if base == "int" else _inside)(low, high, at, self.kind)
+        if base == "int":
+            return int(value) if value.ndim == 0 else value.astype(np.int64)
+        kind = np.complex128 if base.startswith("complex") else np.float64
+        return kind(value) if value.ndim == 0 else value.astype(kind)
+
+
+def _whole(low: Any, high: Any, at: Any, kind: int) -> Any:
+    """Integers within bounds, different ones as far as these allow it."""
+    steps = at + kind
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(low), low + np.minimum(steps % np.maximum(high - low + 1, 1), steps),
+                        np.where(np.isfinite(high), high - steps, steps))  # fmt: skip
+
+
+def _inside(low: Any, high: Any, at: Any, kind: int) -> Any:
+    """Different numbers within bounds."""
+    steps = 0.25 * (at + 1) + 0.125 * kind
+    share = (at + 1 + 0.5 * kind) / (at.size + 2)
+    with np.errstate(invalid="ignore"):
+        open_above = np.where(np.isfinite(low), low + steps, np.where(np.isfinite(high), high - steps, steps))
+        return np.where(np.isfinite(low) & np.isfinite(high), low + share * (high - low), open_above)
+
+
 class Reader:
     """The data of one call, read variable by variable in the order of their declarations."""
 
@@ -55,6 +97,8 @@ class Reader:
         v = self.variables[name]
         if name not in self.given:
             raise missing(self.program, self.given)
+        if isinstance(self.given[name], StandIn):
+            return self.given[name].value(v, tuple(int(n) for n in shape), constraint, bounds)
         value = _convert(self.program, v, v.type, self.given[name], tuple(int(n) for n in shape))
         check(self.program, v, value, constraint, **bounds)
         return value
@@ -64,6 +108,8 @@ class Reader:
         v = self.variables[name]
         if name not in self.given:
             raise missing(self.program, self.given)
+        if isinstance(self.given[name], StandIn):
+            raise missing(self.program, {n: g for n, g in self.given.items() if not isinstance(g, StandIn)})
         return _convert_tuple(self.program, v, self.given[name], items, 0)
 
     def item(self, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Item:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .optimization import optimize as optimize
     from .points import LogProb as LogProb
     from .points import log_prob as log_prob
+    from .predictive import prior_predictive as prior_predictive
     from .quasi_newton_paths import pathfinder as pathfinder
     from .regeneration import generate_quantities as generate_quantities
     from .sampling import DivergenceWarning as DivergenceWarning
@@ -25,12 +26,12 @@ _HOMES = {
     "sample": "sampling", "optimize": "optimization", "variational": "variational_inference",
     "pathfinder": "quasi_newton_paths", "laplace_sample": "laplace", "generate_quantities": "regeneration",
     "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit", "read_data": "data",
-    "InitialValueError": "failures", "DivergenceWarning": "sampling",
+    "InitialValueError": "failures", "prior_predictive": "predictive", "DivergenceWarning": "sampling",
 }  # fmt: skip
 
 __all__ = [
     "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "generate_quantities", "laplace_sample", "log_prob",
-    "optimize", "pathfinder", "read_data", "sample", "sample_many", "variational",
+    "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many", "variational",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from .options import suggestion
 
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
+    from .predictive import Predictions
     from .samplers.chains import Restart
 
 
@@ -231,6 +232,25 @@ class Fit:
         names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
         flat = {n: self._joined(self.variables[n]) for n in names}
         return [{n: v[i] for n, v in flat.items()} for i in chosen]
+
+    def posterior_predictive(self, data: Any = None, *, seed: int | None = None) -> Predictions:
+        """Draws of the data that the program observes, one for every draw of the parameters.
+
+        They come from the laws of its statements `y ~ ...` and `target += ..._lpdf(y | ...)`. Where a law depends on
+        earlier data, as in a time series, every prediction is one step ahead of the data that are given.
+
+        Args:
+            data: others than those of the fit, to predict; what the program observes may be left out of them, unless
+                the predictions depend on it.
+            seed: of the random numbers; a new one if None.
+
+        Raises:
+            StanDataError: for data that are not as declared, or that give a parameter another shape.
+            StanError: for a program of whose data none can be replicated; it says why.
+        """
+        from .predictive import posterior_predictive
+
+        return posterior_predictive(self.module, self.variables, self.data, data, seed)
 
     # --- for ArviZ -------------------------------------------------------------------------------------------------
 

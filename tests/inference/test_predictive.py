@@ -1,0 +1,132 @@
+"""Draws of the data that programs observe, against the laws that they are drawn from."""
+import warnings
+
+import numpy as np
+import pytest
+from conftest import FLIPS
+from scipy import stats
+
+import stanimport
+from stanimport.inference.replications import ReplicationWarning
+
+LINE = """
+data { int N; vector[N] x; vector[N] y; int<lower=0, upper=1> shift; }
+parameters { real<lower=0> slope; real<lower=0> sigma; }
+transformed parameters { real twice = 2 * slope; }
+model {
+  slope ~ gamma(4, 2);
+  sigma ~ gamma(9, 9);
+  for (n in 1:N) { if (x[n] > 2) y[n] ~ normal(slope * x[n], sigma); else y[n] ~ normal(100, 1); }
+}
+"""
+DATA = {"N": 3, "x": [1.0, 3.0, 4.0], "y": [99.0, 6.5, 8.1], "shift": 0}
+
+
+@pytest.fixture(scope="module", params=["mixed", "comprehensive"])
+def line(request):
+    module = stanimport.loads(LINE, name="line", scheme=request.param)
+    return stanimport.sample(module, DATA, chains=2, iter_warmup=200, iter_sampling=500, seed=3)
+
+
+def test_of_the_fitted_data(line):
+    made = line.posterior_predictive(seed=1)
+    y, slope, sigma = made.stan_variable("y"), line.stan_variable("slope"), line.stan_variable("sigma")
+    assert y.shape == (1000, 3) and made.kind == "posterior"  # assembled from the statements of both branches
+    residuals = (y[:, 1:] - slope[:, None] * np.array([3.0, 4.0])) / sigma[:, None]
+    assert stats.kstest(residuals.ravel(), "norm").pvalue > 1e-3
+    assert stats.kstest(y[:, 0] - 100, "norm").pvalue > 1e-3
+    groups = made.to_arviz()
+    assert set(groups.groups()) == {"posterior_predictive", "observed_data", "constant_data"}
+    assert groups.posterior_predictive["y"].shape == (2, 500, 3)
+    np.testing.assert_array_equal(made.draws_pd()["y[2]"], y[:, 1])
+
+
+def test_of_new_data_without_what_is_observed(line):
+    new = {"N": 2, "x": [10.0, 0.0], "shift": 1}
+    made = line.posterior_predictive(new, seed=1)
+    y = made.stan_variable("y")
+    residuals = (y[:, 0] - 10 * line.stan_variable("slope")) / line.stan_variable("sigma")
+    assert y.shape == (1000, 2) and stats.kstest(residuals, "norm").pvalue > 1e-3
+    assert set(made.to_arviz().groups()) == {"predictions", "predictions_constant_data"}
+    with pytest.raises(stanimport.StanDataError, match="x and shift are missing"):
+        line.posterior_predictive({"N": 2})
+
+
+def test_of_the_prior(line):
+    prior = stanimport.prior_predictive(line.module, {"N": 1, "x": [3.0], "shift": 0}, draws=2000, seed=2)
+    slope, y = prior.stan_variable("slope"), prior.stan_variable("y")
+    assert stats.kstest(slope, stats.gamma(4, scale=1 / 2).cdf).pvalue > 1e-3
+    np.testing.assert_allclose(prior.stan_variable("twice"), 2 * slope, rtol=1e-6)
+    residuals = (y[:, 0] - 3 * slope) / prior.stan_variable("sigma")
+    assert stats.kstest(residuals, "norm").pvalue > 1e-3
+    assert set(prior.to_arviz().groups()) == {"prior", "prior_predictive", "constant_data"}
+    for given, told in [({}, "N is missing"), ({"N": 1}, "x and shift are missing")]:
+        with pytest.raises(stanimport.StanDataError, match=told):
+            stanimport.prior_predictive(line.module, given)
+
+
+def test_of_a_fit_by_optimization(beta_module):
+    mode = stanimport.optimize(beta_module, FLIPS, seed=1)
+    assert mode.posterior_predictive(seed=1).stan_variable("y").shape == (1, 10)
+
+
+def test_time_series_are_predicted_one_step_ahead():
+    module = stanimport.loads("""
+data { int N; vector[N] y; }
+parameters { real<lower=-1, upper=1> phi; }
+model { phi ~ uniform(-1, 1); y[1] ~ normal(0, 1); y[2:N] ~ normal(phi * y[1:(N - 1)], 1); }
+""")
+    draws = {"phi": np.full(800, 0.5)}
+    fit = stanimport.generate_quantities(module, {"N": 3, "y": [1.0, 50.0, 2.0]}, previous_fit=draws)
+    y = fit.posterior_predictive(seed=1).stan_variable("y")
+    np.testing.assert_allclose(y.mean(axis=0), [0, 0.5, 25], atol=0.2)
+    with pytest.raises(stanimport.StanDataError, match="predictions depend on y"):
+        fit.posterior_predictive({"N": 3})
+
+
+OUTSIDE = {
+    "an expression": ("log(y) ~ normal(m, 1);", "observes an expression of it"),
+    "twice": ("y ~ normal(m, 1); y ~ normal(0, 2);", "more than once"),
+    "parts": ("y[1:2] ~ normal(m, 1);", "only parts of it"),
+    "nothing": ("target += -square(m);", "no statement `y ~"),
+}
+
+
+@pytest.mark.parametrize("case", OUTSIDE)
+def test_what_can_not_be_replicated_is_told(case):
+    statement, told = OUTSIDE[case]
+    module = stanimport.loads(f"data {{ vector[3] y; }} parameters {{ real m; }} model {{ {statement} }}")
+    fit = stanimport.generate_quantities(module, {"y": [1.0, 2.0, 4.0]}, previous_fit={"m": np.zeros(4)})
+    with pytest.raises(stanimport.StanError, match=told):
+        fit.posterior_predictive()
+    if case != "nothing":  # ArviZ's groups are made all the same
+        with pytest.warns(ReplicationWarning, match=told):
+            groups = fit.to_arviz(prior=False)
+        assert "posterior_predictive" not in groups.groups()
+
+
+def test_priors_that_can_not_be_drawn_from_are_named():
+    program = "data { real y; } parameters { real m; real<lower=0> s; } model { %s y ~ normal(m, s); }"
+    for prior, told in [("s ~ exponential(1);", "parameter m has no proper prior"),
+                        ("m ~ normal(0, 1); s ~ exponential(1); target += -m * s;", "adds to the log density")]:
+        with pytest.raises(stanimport.StanError, match=told):
+            stanimport.prior_predictive(stanimport.loads(program % prior), {"y": 1.0})
+
+
+def test_constrained_data_stand_in():
+    """Data of every constrained type may be left out where they are observed."""
+    module = stanimport.loads("""
+data { int K; simplex[K] p; array[2] int<lower=1, upper=K> c; cov_matrix[2] S; real<lower=0, upper=2> u; }
+parameters { vector<lower=0>[K] a; }
+model {
+  a ~ gamma(50, 1); p ~ dirichlet(a); c ~ categorical(rep_vector(1.0 / K, K)); S ~ wishart(5, diag_matrix([1, 2]'));
+  u ~ uniform(0, 2);
+}
+""")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ReplicationWarning)
+        made = stanimport.prior_predictive(module, {"K": 3}, draws=500, seed=1)
+    np.testing.assert_allclose(made.stan_variable("p").sum(axis=1), 1)
+    assert set(made.stan_variable("c").ravel()) == {1, 2, 3}
+    np.testing.assert_allclose(made.stan_variable("S").mean(axis=0), [[5, 0], [0, 10]], atol=1)
+    assert stats.kstest(made.stan_variable("u") / 2, "uniform").pvalue > 1e-3
