@@ -36,6 +36,8 @@ class Fit:
         settings: the options that the method ran with, among them the seed.
         info: further results: "step_size" and "metric" of a sampler, "mode" of the Laplace approximation, ...
         warmup: variables and stats of the warm-up iterations, if they were saved.
+        dims: names of the dimensions of variables, where the data came with them, as pandas' and xarray's do.
+        coords: the coordinates of those dimensions. Both may be set.
     """
 
     def __init__(
@@ -48,6 +50,8 @@ class Fit:
         self.variables = {n: np.asarray(variables[n]) for n in order if n in variables}
         self.stats = {n: np.asarray(v) for n, v in stats.items()}
         self.data, self.warmup = dict(data), warmup
+        self.dims: dict[str, tuple[str, ...]] = {}
+        self.coords: dict[str, list[Any]] = {}
         self._module = module
         self._groups: dict[str, Any] = {}  # what was computed for ArviZ before
 
@@ -196,15 +200,27 @@ class Fit:
             out += mine
         return out
 
-    def draws_xr(self, vars: str | Sequence[str] | None = None) -> Any:
-        """The draws as an xarray Dataset with the dimensions chain and draw, and coordinates that count from 1."""
+    def draws_xr(
+        self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Any:  # fmt: skip
+        """The draws as an xarray Dataset with the dimensions chain and draw.
+
+        Args:
+            vars: the variables to take, all if None.
+            inc_warmup: put the warm-up in front.
+            dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
+                `fit.coords`; else `x_dim_0`, `x_dim_1`, counting from 0.
+        """
         from .groups import dataset
 
         wanted = list(self.variables) if vars is None else [vars] if isinstance(vars, str) else list(vars)
         for name in wanted:
             self.stan_variable(name)
         roots = {n: n.partition(".")[0] for n in self.variables}
-        return dataset({n: v for n, v in self.variables.items() if n in wanted or roots[n] in wanted})
+        values = self._with_warmup() if inc_warmup else self.variables
+        chosen = {n: values[n] for n in self.variables if n in wanted or roots[n] in wanted}
+        return dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
 
     def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
         """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
@@ -250,7 +266,10 @@ class Fit:
         """
         from .predictive import posterior_predictive
 
-        return posterior_predictive(self.module, self.variables, self.data, data, seed)
+        made = posterior_predictive(self.module, self.variables, self.data, data, seed)
+        if data is None:
+            made.dims, made.coords = self.dims, self.coords
+        return made
 
     # --- for ArviZ -------------------------------------------------------------------------------------------------
 
@@ -266,24 +285,36 @@ class Fit:
             posterior_predictive: add replicated data: generated quantities whose names say so (`y_rep`), those
                 named here, and draws of the observed sites.
             prior: add draws from the prior, where the mixed scheme makes it proper.
-            dims, coords: names of the dimensions of variables, and their coordinates.
+            dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
+                `fit.coords`.
 
         Groups for which the program has nothing are left out.
         """
         from .arviz_packages import container
         from .groups import all_groups
 
-        return container(all_groups(self, log_likelihood, posterior_predictive, prior, dims or {}, coords or {}))
+        named = {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})}
+        return container(all_groups(self, log_likelihood, posterior_predictive, prior, *named))
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fit as NetCDF, whole or not at all, with all groups of `to_arviz()`.
+    def save(
+        self, path: str | os.PathLike[str], *, log_likelihood: bool = False, posterior_predictive: bool = False,
+        prior: bool = False,
+    ) -> Path:  # fmt: skip
+        """Write the fit as compressed NetCDF, whole or not at all, with ArviZ's groups and the warm-up, if saved.
+
+        Args:
+            path: of the file, *.nc.
+            log_likelihood, posterior_predictive, prior: also compute and keep what `to_arviz` computes from the model
+                (a loaded fit computes it when it is asked). What the program itself computes is kept in any case.
 
         Raises:
+            ValueError: for a suffix that stands for another format.
             OSError: if the file can't be written.
         """
         from .storage import save
 
-        return save(self, Path(path))
+        chosen = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive, prior=prior)
+        return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Fit:

@@ -27,19 +27,23 @@ def dataset(
     variables: Mapping[str, np.ndarray], dims: Names | None = None,
     coords: Mapping[str, Sequence[Any]] | None = None, sampled: bool = True,
 ) -> xarray.Dataset:  # fmt: skip
-    """Arrays (chains, draws, ...) as a data set whose coordinates count from 1; without `sampled`, plain arrays."""
+    """Arrays (chains, draws, ...) as a data set; without `sampled`, plain arrays.
+
+    Dimensions and coordinates are CmdStanPy's unless they are named: `x_dim_0` from 0, chains from 1, draws from 0.
+    """
     dims, coords = dims or {}, coords or {}
     head = ("chain", "draw") if sampled else ()
     arrays: dict[str, Any] = {}
     known: dict[str, Any] = {}
     for name, value in variables.items():
         shape = np.shape(value)[len(head) :]
-        axes = tuple(dims.get(name, ())) or tuple(f"{name}_dim_{i + 1}" for i in range(len(shape)))
+        named = tuple(dims.get(name, ()))
+        axes = named if len(named) == len(shape) else tuple(f"{name}_dim_{i}" for i in range(len(shape)))
         arrays[name] = ((*head, *axes), np.asarray(value))
-        known |= {a: np.asarray(coords.get(a, np.arange(1, n + 1))) for a, n in zip(axes, shape)}
+        known |= {a: np.asarray(coords.get(a, np.arange(n))) for a, n in zip(axes, shape)}
     if sampled and variables:
         first = next(iter(variables.values()))
-        known |= {"chain": np.arange(1, first.shape[0] + 1), "draw": np.arange(1, first.shape[1] + 1)}
+        known |= {"chain": np.arange(1, first.shape[0] + 1), "draw": np.arange(first.shape[1])}
     return xarray.Dataset(arrays, coords=known)
 
 
@@ -49,21 +53,56 @@ def all_groups(
 ) -> dict[str, xarray.Dataset]:  # fmt: skip
     """Every group that the fit has something for."""
     replicated = _replicated(fit, posterior_predictive)
-    posterior = {n: v for n, v in fit.variables.items() if n.partition(".")[0] not in replicated and n != "log_lik"}
-    groups = {"posterior": dataset(posterior, dims, coords)}
-    stats = {STATS.get(n, n.rstrip("_")): v for n, v in fit.stats.items()}
-    if stats:
-        groups["sample_stats"] = dataset({n: v.astype(bool) if n == "diverging" else v for n, v in stats.items()})
+    groups = _of_draws(fit, replicated)
     if log_likelihood:
-        groups["log_likelihood"] = dataset(_log_likelihood(fit), dims, coords)
+        groups["log_likelihood"] = _log_likelihood(fit)
     if posterior_predictive:
-        groups["posterior_predictive"] = dataset(_predictive(fit, replicated), dims, coords)
+        groups["posterior_predictive"] = _predictive(fit, replicated)
     if prior:
-        groups["prior"] = dataset(_computed(fit, "prior"), dims, coords)
+        groups["prior"] = _computed(fit, "prior")
+    return _datasets(fit, groups, dims, coords)
+
+
+def groups_to_save(fit: Fit, computed: Sequence[str]) -> dict[str, xarray.Dataset]:
+    """The groups for a file: what the program itself computes, and of what the model is asked for, those named."""
+    replicated = _replicated(fit, True)
+    groups = _of_draws(fit, replicated)
+    groups["log_likelihood"] = _log_likelihood(fit, "log_likelihood" in computed)
+    groups["posterior_predictive"] = _predictive(fit, replicated, "posterior_predictive" in computed)
+    groups["prior"] = _computed(fit, "prior") if "prior" in computed else {}
+    return _datasets(fit, groups, fit.dims, fit.coords)
+
+
+def _of_draws(fit: Fit, replicated: Sequence[str]) -> dict[str, Mapping[str, np.ndarray]]:
+    """The groups of draws and of the sampler's statistics, those of the warm-up too where it was saved."""
+    groups: dict[str, Mapping[str, np.ndarray]] = {
+        "posterior": _without(fit.variables, replicated), "sample_stats": _stats(fit.stats)
+    }  # fmt: skip
+    if fit.warmup is not None:
+        groups["warmup_posterior"] = _without(fit.warmup[0], replicated)
+        groups["warmup_sample_stats"] = _stats(fit.warmup[1])
+    return groups
+
+
+def _without(variables: Mapping[str, np.ndarray], replicated: Sequence[str]) -> dict[str, np.ndarray]:
+    return {n: v for n, v in variables.items() if n.partition(".")[0] not in replicated and n != "log_lik"}
+
+
+def _stats(stats: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """A sampler's statistics by ArviZ's names."""
+    named = {STATS.get(n, n.rstrip("_")): v for n, v in stats.items()}
+    return {n: v.astype(bool) if n == "diverging" else v for n, v in named.items()}
+
+
+def _datasets(
+    fit: Fit, groups: Mapping[str, Mapping[str, np.ndarray]], dims: Names, coords: Mapping[str, Sequence[Any]]
+) -> dict[str, xarray.Dataset]:  # fmt: skip
+    """The groups and the data as data sets; those that have nothing are left out."""
+    made = {n: dataset(g, dims, coords) for n, g in groups.items()}
     observed, constant = _data(fit)
-    groups["observed_data"] = dataset(observed, dims, coords, sampled=False)
-    groups["constant_data"] = dataset(constant, dims, coords, sampled=False)
-    return {n: g for n, g in groups.items() if g.data_vars or n == "posterior"}
+    made["observed_data"] = dataset(observed, dims, coords, sampled=False)
+    made["constant_data"] = dataset(constant, dims, coords, sampled=False)
+    return {n: g for n, g in made.items() if g.data_vars or n in ("posterior", "warmup_posterior")}
 
 
 def _replicated(fit: Fit, wanted: bool | Sequence[str]) -> list[str]:
@@ -78,16 +117,18 @@ def _replicated(fit: Fit, wanted: bool | Sequence[str]) -> list[str]:
     return list(wanted)
 
 
-def _log_likelihood(fit: Fit) -> Mapping[str, np.ndarray]:
-    """Log densities of the observed sites; else what the program calls `log_lik`; else nothing."""
-    sites = _computed(fit, "log_likelihood")
+def _log_likelihood(fit: Fit, asked: bool = True) -> Mapping[str, np.ndarray]:
+    """Log densities of the observed sites, if the model is asked; else the program's `log_lik`; else nothing."""
+    sites = _computed(fit, "log_likelihood") if asked else {}
     own = fit.variables.get("log_lik")
     return sites or ({} if own is None else {"log_lik": own})
 
 
-def _predictive(fit: Fit, replicated: Sequence[str]) -> dict[str, np.ndarray]:
+def _predictive(fit: Fit, replicated: Sequence[str], asked: bool = True) -> dict[str, np.ndarray]:
+    """The generated quantities that replicate data, and if the model is asked, draws of the observed sites."""
     own = {n: v for n, v in fit.variables.items() if n.partition(".")[0] in replicated}
-    return own | {n: v for n, v in _computed(fit, "posterior_predictive").items() if n not in own}
+    sites = _computed(fit, "posterior_predictive") if asked else {}
+    return own | {n: v for n, v in sites.items() if n not in own}
 
 
 def _computed(fit: Fit, group: str) -> Mapping[str, np.ndarray]:

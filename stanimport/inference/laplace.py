@@ -11,6 +11,7 @@ import scipy.linalg
 
 from . import initial, optimization, options
 from .fit import Fit
+from .labels import labelled
 from .posterior import Posterior
 from .programs import Program
 from .quantities import DrawProcessor
@@ -19,6 +20,7 @@ from .sampling import posterior_of
 _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
 
 
+@labelled
 @options.suggesting
 def laplace_sample(
     module: Any, data: Any = None, *, mode: Any = None, draws: int = 1000, jacobian: bool = True,

@@ -12,6 +12,7 @@ import scipy.optimize
 
 from . import initial, options
 from .fit import Mode
+from .labels import labelled
 from .posterior import Posterior
 from .programs import Program
 from .quantities import DrawProcessor
@@ -24,6 +25,7 @@ class ConvergenceWarning(RuntimeWarning):
     """An optimization or approximation ended before it converged."""
 
 
+@labelled
 @options.suggesting
 def optimize(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
@@ -122,4 +124,4 @@ def _require(info: Mapping[str, Any], required: bool) -> None:
     message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"
     if required:
         raise RuntimeError(f"{message}. Try other inits, more iterations, or require_converged=False")
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

@@ -17,6 +17,7 @@ from stanlib.program import Program
 
 from . import columns, options, tuples
 from .data import read_data
+from .labels import labelled, of_data
 from .modules import for_numpyro, module_of, restored
 from .posterior import Posterior, condition, is_parameter
 from .precision import new_seed, random_keys
@@ -34,12 +35,15 @@ class Predictions:
         origin: of the prior: parameters and transformed parameters, likewise.
         data: data and transformed data that they were drawn with; without those that had to be predicted.
         seed: of the random numbers.
+        dims, coords: names of dimensions and their coordinates, where the data carry them.
     """
 
     def __init__(self, program: Program, kind: str, variables: Arrays, origin: Arrays, data: Mapping[str, Any],
                  seed: int):  # fmt: skip
         self.program, self.kind, self.seed = program, kind, seed
         self.variables, self.origin, self.data = dict(variables), dict(origin), dict(data)
+        self.dims: dict[str, tuple[str, ...]] = {}
+        self.coords: dict[str, list[Any]] = {}
 
     def __repr__(self) -> str:
         chains, draws = next((v.shape[:2] for v in self.variables.values()), (0, 0))
@@ -69,14 +73,16 @@ class Predictions:
         from .arviz_packages import container
         from .groups import dataset
 
+        named = self.dims, self.coords
+
         head = {"posterior": "posterior_predictive", "prior": "prior_predictive"}.get(self.kind, self.kind)
         flat = tuples.unpack({n: v for n, v in self.data.items() if n in self.program.names("data")})
         observed = {n: np.asarray(v) for n, v in flat.items() if n in self.variables}
         constant = {n: np.asarray(v) for n, v in flat.items() if n not in observed}
         data = "predictions_constant_data" if self.kind == "predictions" else "constant_data"
         groups = {
-            "prior": dataset(self.origin), head: dataset(self.variables),
-            "observed_data": dataset(observed, sampled=False), data: dataset(constant, sampled=False),
+            "prior": dataset(self.origin, *named), head: dataset(self.variables, *named),
+            "observed_data": dataset(observed, *named, sampled=False), data: dataset(constant, *named, sampled=False),
         }  # fmt: skip
         return container({n: g for n, g in groups.items() if g.data_vars})
 
@@ -105,9 +111,12 @@ def posterior_predictive(
     for posterior in posteriors:
         _check_shapes(posterior, draws)
     _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
-    return _predictions(posteriors[0], "predictions", draws, lacking, chosen)
+    made = _predictions(posteriors[0], "predictions", draws, lacking, chosen)
+    made.dims, made.coords = of_data(translated.stan, data)
+    return made
 
 
+@labelled
 @options.suggesting
 def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None) -> Predictions:
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.

@@ -11,6 +11,7 @@ from stanlib.errors import MissingLibraryError
 
 from . import initial, options
 from .fit import Fit
+from .labels import labelled
 from .posterior import Posterior
 from .precision import random_keys
 from .programs import Program
@@ -32,6 +33,7 @@ class Paths(NamedTuple):
     log_q: np.ndarray
 
 
+@labelled
 @options.suggesting
 def pathfinder(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, num_paths: int = 4,
@@ -131,7 +133,7 @@ def _chosen(found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.nda
     if shape > RELIABLE:
         told = f"the Pareto shape of the importance weights is {float(shape):.2f}, above {RELIABLE}"
         warnings.warn(f"{told}: these draws are good as initial values, not as draws from the posterior",
-                      ParetoWarning, stacklevel=4)  # fmt: skip
+                      ParetoWarning, stacklevel=5)  # fmt: skip
     rng = np.random.default_rng([seed, 0x9F])
     probabilities = np.exp(weights - weights.max())
     return rng.choice(ratios.size, draws, p=probabilities / probabilities.sum()), float(shape)

@@ -13,12 +13,14 @@ from stanlib.errors import StanDataError
 from . import options, tuples
 from .data import read_data
 from .fit import Fit
+from .labels import labelled
 from .modules import for_numpyro, module_of
 from .posterior import condition
 from .precision import new_seed
 from .quantities import generated
 
 
+@labelled
 @options.suggesting
 def generate_quantities(
     module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None
@@ -62,7 +64,10 @@ def generate_quantities(
     chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
     variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
     stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
-    return Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
+    fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
+    if isinstance(draws, Fit):
+        fit.dims, fit.coords = draws.dims, draws.coords
+    return fit
 
 
 def _draws_of(previous: Any) -> Any:

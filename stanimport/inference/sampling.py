@@ -17,6 +17,7 @@ from stanlib.errors import StanDataError
 from . import initial, interrupts, options, remembered
 from .data import read_data
 from .fit import Fit
+from .labels import labelled
 from .modules import module_of
 from .precision import new_seed
 from .quantities import DrawProcessor, together
@@ -35,6 +36,7 @@ class DivergenceWarning(RuntimeWarning):
     """Transitions of the sampler diverged: its draws may be biased."""
 
 
+@labelled
 @options.suggesting
 def sample(
     module: Any, data: Any = None, *, chains: int = 4, parallel_chains: int | None = None, seed: int | None = None,
@@ -270,10 +272,10 @@ def _warned(fit: Fit) -> Fit:
     divergent = 0 if fit.divergences is None else int(fit.divergences.sum())
     if divergent == fit.num_draws > 0:
         warnings.warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
-                      DivergenceWarning, stacklevel=4)  # fmt: skip
+                      DivergenceWarning, stacklevel=5)  # fmt: skip
     elif divergent:
         warnings.warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
-                      DivergenceWarning, stacklevel=4)  # fmt: skip
+                      DivergenceWarning, stacklevel=5)  # fmt: skip
     return fit
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,26 +14,41 @@ from stanlib.errors import MissingLibraryError, StanDataError
 from stanlib.program import Program, Variable
 
 from .files import atomically
+from .options import OptionError
 
 if TYPE_CHECKING:
     from .fit import Fit
 
-FORMAT = "stanimport fit 1"
+FORMAT = "stanimport fit 2"
+SUFFIXES = ("", ".nc", ".nc4", ".netcdf", ".cdf", ".h5", ".hdf5")
 _ENGINE = "h5netcdf"
+_LARGE = 1000  # components from which on arrays are compressed
 
 
-def save(fit: Fit, path: Path) -> Path:
-    """Write a fit, whole or not at all. Raises OSError, MissingLibraryError."""
+def save(fit: Fit, path: Path, computed: Sequence[str]) -> Path:
+    """Write a fit, whole or not at all, with those of ArviZ's groups that take the model to compute.
+
+    Raises:
+        OptionError: for a suffix that names another format.
+        OSError, MissingLibraryError: if it can't be written.
+    """
+    if path.suffix.lower() not in SUFFIXES:
+        other = ": save_csvfiles() writes CmdStan's CSV" if path.suffix.lower() == ".csv" else ""
+        raise OptionError(f"{path}: fits are saved as NetCDF, in files called *.nc{other}")
     _require_engine()
-    from .groups import all_groups, dataset
+    from .groups import dataset, groups_to_save
 
-    groups = all_groups(fit, True, True, True, {}, {})
+    groups = groups_to_save(fit, computed)
     kept = {n: v for n, v in fit.variables.items() if n not in groups["posterior"]}
     groups["stanimport_variables"] = dataset(kept)
     groups["stanimport_stats"] = dataset(fit.stats)
+    if fit.warmup is not None:
+        rest = {n: v for n, v in fit.warmup[0].items() if n not in groups["warmup_posterior"]}
+        groups["stanimport_warmup"] = dataset(rest)
+        groups["stanimport_warmup_stats"] = dataset(fit.warmup[1])
     groups["stanimport_data"] = dataset(_flat(fit.data), sampled=False)
     groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
-    groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit))}
+    groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit, computed))}
     content = _encoded(groups)
     atomically(path, lambda place: place.write_bytes(content))
     return path
@@ -44,7 +59,8 @@ def _encoded(groups: Mapping[str, Any]) -> memoryview:
     made = io.BytesIO()
     for i, (name, group) in enumerate(groups.items()):
         real = {n: _real(v) for n, v in group.data_vars.items()}
-        group.assign(real).to_netcdf(made, mode="a" if i else "w", group=name, engine=_ENGINE)
+        packed = {n: {"zlib": True, "complevel": 1} for n, v in real.items() if v.size > _LARGE}
+        group.assign(real).to_netcdf(made, mode="a" if i else "w", group=name, engine=_ENGINE, encoding=packed)
     return made.getbuffer()
 
 
@@ -59,12 +75,13 @@ def _real(value: Any) -> Any:
     return pairs.assign_attrs(stanimport_complex=1)
 
 
-def _described(fit: Fit) -> dict[str, Any]:
+def _described(fit: Fit, computed: Sequence[str]) -> dict[str, Any]:
     simple = {n: v for n, v in fit.info.items() if isinstance(v, (bool, int, float, str))}
     settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, type(None)))}
     return {
         "format": FORMAT, "kind": type(fit).__name__, "method": fit.method, "settings": settings, "info": simple,
-        "program": asdict(fit.program),
+        "program": asdict(fit.program), "computed": list(computed), "restarts": [asdict(r) for r in fit.restarts],
+        "dims": fit.dims, "coords": fit.coords,
     }  # fmt: skip
 
 
@@ -96,20 +113,38 @@ def load(path: Path) -> Fit:
         raise StanDataError(f"{path}: holds no fit that stanimport saved: {e}") from None
     kind = fits.Mode if described["kind"] == "Mode" else fits.Fit
     made = kind(
-        program, described["method"], _arrays(groups, "posterior", "stanimport_variables"),
+        program, described["method"], _arrays(groups, *_OF_DRAWS, "stanimport_variables"),
         _arrays(groups, "stanimport_stats"), _data(program, _arrays(groups, "stanimport_data")), described["settings"],
-        described["info"] | _arrays(groups, "stanimport_info"),
+        described["info"] | _arrays(groups, "stanimport_info") | _restarts(described), warmup=_warmup(groups),
     )  # fmt: skip
-    made._groups = _computed(made, groups)
+    made.dims = {n: tuple(v) for n, v in described["dims"].items()}
+    made.coords = described["coords"]
+    made._groups = _computed(made, groups, described["computed"])
     return made
 
 
-def _computed(fit: Fit, groups: Mapping[str, Any]) -> dict[str, Any]:
+_OF_DRAWS = ("posterior", "posterior_predictive", "log_likelihood")  # where a fit's variables may be
+
+
+def _restarts(described: Mapping[str, Any]) -> dict[str, Any]:
+    from .samplers.chains import Restart
+
+    return {"restarts": tuple(Restart(**r) for r in described["restarts"])} if described["restarts"] else {}
+
+
+def _warmup(groups: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None:
+    """Variables and stats of the warm-up, if they were saved."""
+    if "stanimport_warmup_stats" not in groups:
+        return None
+    variables = _arrays(groups, "warmup_posterior", "stanimport_warmup")
+    return variables, _arrays(groups, "stanimport_warmup_stats")
+
+
+def _computed(fit: Fit, groups: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     """What the model was asked for when the fit was saved: so it need not be translated again."""
-    found: dict[str, Any] = {n: _arrays(groups, n) for n in ("log_likelihood", "prior", "posterior_predictive")}
-    found["posterior_predictive"] = {n: v for n, v in found["posterior_predictive"].items() if n not in fit.variables}
-    if set(found["log_likelihood"]) == {"log_lik"}:
-        found["log_likelihood"] = {}  # the program's own
+    found: dict[str, Any] = {n: _arrays(groups, n) for n in names}
+    own = set(fit.variables)
+    found = {g: {n: v for n, v in arrays.items() if n not in own} for g, arrays in found.items()}
     return found | {"observed_names": tuple(_arrays(groups, "observed_data"))}
 
 

@@ -19,6 +19,7 @@ from stanlib.errors import StanTracingError
 from . import initial, interrupts, options, tuples
 from .data import read_data
 from .fit import Fit
+from .labels import labelled
 from .modules import module_of
 from .optimization import ConvergenceWarning
 from .posterior import Posterior, condition, transformed_data
@@ -34,6 +35,7 @@ GUIDES = {
 PIECE = 100  # steps of one call of the compiled program
 
 
+@labelled
 @options.suggesting
 def variational(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
@@ -221,4 +223,4 @@ def _require(fit: Fit, required: bool) -> None:
     message = "the evidence lower bound had not converged when the steps were used up"
     if required:
         raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
-    warnings.warn(message, ConvergenceWarning, stacklevel=4)
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

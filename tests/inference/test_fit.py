@@ -5,7 +5,9 @@ import sys
 
 import arviz
 import numpy as np
+import pandas as pd
 import pytest
+import xarray as xr
 from conftest import FLIPS, data_of, load
 from scipy import stats
 
@@ -39,7 +41,7 @@ def test_draws_as_tables(beta_fit):
     assert list(frame) == ["chain__", "iter__", "draw__", "theta", "m[2,3]"]
     assert frame["chain__"].tolist()[499:501] == [1, 2]
     xr = beta_fit.draws_xr("m")
-    assert xr["m"].shape == (2, 500, 2, 3) and xr["m_dim_2"].values.tolist() == [1, 2, 3]
+    assert xr["m"].shape == (2, 500, 2, 3) and xr["m_dim_1"].values.tolist() == [0, 1, 2]
     assert {n: v.shape for n, v in beta_fit.method_variables().items()}["lp__"] == (500, 2)
 
 
@@ -78,7 +80,7 @@ def test_groups_for_arviz(schools_fit):
     np.testing.assert_allclose(data.log_likelihood["gain"].values, expected, rtol=1e-10)
     np.testing.assert_allclose(schools_fit.variables["log_lik"], expected, rtol=1e-10)
     assert "replicated" in data.posterior_predictive and "log_lik" not in data.posterior
-    assert data.posterior["effect_dim_1"].values.tolist() == list(range(1, 9))
+    assert data.posterior["effect_dim_0"].values.tolist() == list(range(8))
     assert data.sample_stats["diverging"].dtype == bool
     replicated = data.posterior_predictive["gain"].values - effect.values
     assert stats.kstest((replicated / se).ravel(), "norm").pvalue > 1e-4
@@ -197,3 +199,50 @@ def test_quantities_of_plain_draws(beta_module):
         stanimport.generate_quantities(beta_module, FLIPS, previous_fit={"other": [0.25]})
     with pytest.raises(TypeError, match="previous_fit must be"):
         stanimport.generate_quantities(beta_module, FLIPS)
+
+
+def test_the_warm_up_is_saved(beta_module, tmp_path):
+    fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=60, iter_sampling=40, save_warmup=True, seed=1)
+    again = stanimport.Fit.load(fit.save(tmp_path / "fit.nc"))
+    np.testing.assert_array_equal(again.draws(inc_warmup=True), fit.draws(inc_warmup=True))
+    assert again.draws_xr("theta", inc_warmup=True)["theta"].shape == (2, 100)
+    for data in (fit.to_arviz(prior=False), arviz.from_netcdf(tmp_path / "fit.nc")):
+        assert data.warmup_posterior["theta"].shape == (2, 60)
+        np.testing.assert_array_equal(data.warmup_sample_stats["step_size"].values, fit.warmup[1]["stepsize__"])
+
+
+def test_what_is_saved_of_what_the_model_computes(schools_fit, tmp_path):
+    bare = stanimport.Fit.load(schools_fit.save(tmp_path / "bare.nc"))
+    full = stanimport.Fit.load(schools_fit.save(tmp_path / "full.nc", log_likelihood=True, prior=True))
+    groups = [set(arviz.from_netcdf(tmp_path / f"{n}.nc").groups()) for n in ("bare", "full")]
+    assert "prior" not in groups[0] and "prior" in groups[1]
+    expected = schools_fit.to_arviz().log_likelihood["gain"]
+    for fit in (bare, full):  # computed anew where it was not saved
+        np.testing.assert_allclose(fit.to_arviz().log_likelihood["gain"], expected, rtol=1e-12)
+        np.testing.assert_array_equal(fit.draws(), schools_fit.draws())
+
+
+def test_no_other_format_is_written_under_its_name(beta_fit, tmp_path):
+    with pytest.raises(ValueError, match="fits are saved as NetCDF.*save_csvfiles"):
+        beta_fit.save(tmp_path / "fit.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_that_data_carry(tmp_path):
+    module = stanimport.loads("""
+data { int J; int K; vector[J] y; matrix[J, K] x; }
+parameters { vector[J] a; vector[K] b; real m; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); m ~ normal(0, 1); y ~ normal(m + a + x * b, 1); }
+generated quantities { matrix[J, K] z = a * b'; }
+""")
+    schools = pd.Index(["Choate", "Deerfield"], name="school")
+    y, x = pd.Series([1.0, 2.0], index=schools), xr.DataArray([[1.0, 2, 3]] * 2, dims=("school", "cause"))
+    data = {"J": 2, "K": 3, "y": y, "x": x}
+    fit = stanimport.sample(module, data, chains=1, iter_warmup=50, iter_sampling=20, seed=1)
+    assert fit.dims["a"] == ("school",) and fit.dims["z"] == ("school", "z_dim_1")
+    for one in (fit, stanimport.Fit.load(fit.save(tmp_path / "fit.nc"))):
+        for draws in (one.draws_xr(), one.to_arviz(prior=False).posterior):
+            assert draws["a"].dims == ("chain", "draw", "school") and draws["b"].dims == ("chain", "draw", "b_dim_0")
+            np.testing.assert_array_equal(draws["a"].sel(school="Deerfield"), fit.variables["a"][..., 1])
+    named = fit.draws_xr("b", dims={"b": ["cause"]}, coords={"cause": ["heat", "cold", "rain"]})
+    np.testing.assert_array_equal(named["b"].sel(cause="cold"), fit.variables["b"][..., 1])

@@ -1,0 +1,88 @@
+"""Names of dimensions and their coordinates, where the data carry them: pandas' indices, xarray's dimensions.
+
+A size that the program declares for such data names the same dimension wherever it is declared: with `vector[J] y`
+given as a series over schools, `vector[J] theta` is one over schools too.
+"""
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stanlib.program import Program, Variable
+
+F = TypeVar("F", bound=Callable[..., Any])
+Label = tuple[str, list[Any]]  # a dimension and its coordinates
+
+
+def labelled(function: F) -> F:
+    """Decorator of a method of inference `(module, data, ...)`: its fit gets the names that the data carry."""
+
+    @functools.wraps(function)
+    def run(*args: Any, **options: Any) -> Any:
+        fit = function(*args, **options)
+        data = args[1] if len(args) > 1 else options.get("data")
+        if data is not None:
+            fit.dims, fit.coords = of_data(fit.program, data)
+        return fit
+
+    return run  # type: ignore[return-value]
+
+
+def of_data(program: Program, data: Any) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
+    """The dimensions of variables whose sizes data have names for, and the coordinates."""
+    known = dict(_sizes(program, data))
+    blocks = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
+    variables = [v for block in blocks for v in getattr(program, block)]
+    taken = {v.name for v in variables}
+    known = {size: label for size, label in known.items() if label[0] not in taken}
+    dims = {v.name: _dims(v, known) for v in variables if any(s in known for s in v.shape)}
+    used = {d for names in dims.values() for d in names}
+    return dims, {name: at for name, at in known.values() if name in used}
+
+
+def _dims(variable: Variable, known: Mapping[str, Label]) -> tuple[str, ...]:
+    names: list[str] = []
+    for i, size in enumerate(variable.shape):
+        named = known[size][0] if size in known else ""
+        names.append(named if named and named not in names else f"{variable.name}_dim_{i}")
+    return tuple(names)
+
+
+def _sizes(program: Program, data: Any) -> Iterator[tuple[str, Label]]:
+    """The sizes, as the program writes them, for which data have a label."""
+    if data is None or isinstance(data, (str, bytes)):
+        return
+    for variable in program.data:
+        value = _given(data, variable.name)
+        for size, label in zip(variable.shape, _axes(value)):
+            if label is not None and not size.isdigit():
+                yield size, label
+
+
+def _given(data: Any, name: str) -> Any:
+    if isinstance(data, Mapping) or hasattr(data, "data_vars"):
+        return data.get(name)
+    columns = getattr(data, "columns", ())
+    return data[name] if hasattr(data, "index") and name in columns else None
+
+
+def _axes(value: Any) -> Sequence[Label | None]:
+    """The label of each axis of what was given for a variable; None where it has none."""
+    if hasattr(value, "dims") and hasattr(value, "coords"):  # xarray
+        return [(str(d), _plain(value.coords[d].values)) if d in value.coords else None for d in value.dims]
+    indices = (getattr(value, "index", None), getattr(value, "columns", None))
+    return [_of_index(i) for i in indices if i is not None and not callable(i)]
+
+
+def _of_index(index: Any) -> Label | None:
+    """The label of a pandas index that has a name."""
+    name = getattr(index, "name", None)
+    return None if name is None or getattr(index, "nlevels", 1) > 1 else (str(name), _plain(np.asarray(index)))
+
+
+def _plain(values: np.ndarray) -> list[Any]:
+    """Coordinates as Python's numbers and texts, which files can hold."""
+    return [v if isinstance(v, (int, float, str)) else str(v) for v in values.tolist()]
