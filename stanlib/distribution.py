@@ -38,7 +38,7 @@ from .errors import StanDomainError, StanIndexError
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
 from .supports import Region
-from .types import dimensions
+from .types import dimensions, is_discrete
 
 
 @dataclass(frozen=True)
@@ -158,6 +158,16 @@ class Distribution:
         arguments = signatures.parse(self.texts[0]).arguments[1:]
         return tuple(getattr(a.term, "text", "") in ("reals", "ints", "real", "int", "numbers") for a in arguments)
 
+    @cached_property
+    def counts(self) -> tuple[bool, ...]:
+        """Which parameters are integers by the law's signature, as numbers of trials are."""
+        types = next(iter(signatures.parse(self.texts[0]).overloads)).types[1:]
+        return tuple(map(is_discrete, types))
+
+    def in_reals(self, arguments: Sequence[Any]) -> list[Any]:
+        """The parameters, reals where the signature says so: a program may give integers for them."""
+        return [a if count else _in_reals(a) for a, count in zip(arguments, self.counts)]
+
     def log_prob(self, y: Any, *arguments: Any) -> Any:
         """One log density per observation, of arguments of any array library.
 
@@ -239,6 +249,10 @@ class Distribution:
         if domain is not None:
             domain = domain if isinstance(domain, Domain) else domain(*arguments)
             guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
+
+
+def _in_reals(x: Any) -> Any:
+    return float(x) if isinstance(x, (int, float)) else namespace((x,)).real(x)
 
 
 DISTRIBUTIONS: dict[str, Distribution] = {}

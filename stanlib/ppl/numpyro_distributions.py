@@ -61,6 +61,7 @@ class StanDistribution(NumPyroDistribution):
 
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The NumPyro distribution of a law with these arguments."""
+    arguments = record.in_reals(arguments)
     name = None if record.native is None else record.native.on("numpyro")
     if name is None or not hasattr(numpyro_distributions, name):  # classes that came with a later version
         return StanDistribution(record, arguments)

@@ -72,7 +72,7 @@ class StanDistribution(TorchDistribution):
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The Pyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("pyro")
-    given = tensors(arguments)
+    given = tensors(record.in_reals(arguments))
     return StanDistribution(record, given) if name is None else _native_class(record)(*given)
 
 

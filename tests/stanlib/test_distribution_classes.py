@@ -1,9 +1,12 @@
 """Stan's laws as classes of NumPyro and Pyro: shapes, supports, draws and expansion, as those libraries mean them."""
+import itertools
+
 import numpy as np
 import pytest
 from libraries import as_array
 
 from stanlib import distribution, registry
+from stanlib.errors import StanDomainError
 
 registry.load()
 BACKENDS = ("numpyro", "pyro")
@@ -11,6 +14,9 @@ NO_DRAWS = {"wiener", "lkj_cov", "gaussian_dlm_obs"}  # Stan has no random numbe
 UNKNOWN_TRIALS = {"multinomial", "multinomial_logit", "dirichlet_multinomial"}  # their rng takes the number of trials
 LAWS = [d.name for d in distribution.DISTRIBUTIONS.values() if d.name not in NO_DRAWS | UNKNOWN_TRIALS]
 COUNT = 3
+
+
+WITH_NUMBERS = [n for n in LAWS if any(distribution.get(n).vectorized)]
 
 
 # JAX compiles the draws of every law: these few are of every kind, the others are drawn in the slow tests.
@@ -177,3 +183,34 @@ def lift(backend, x):
     import torch
 
     return torch.as_tensor(x)
+
+
+# --- parameters that are integers ------------------------------------------------------------------------------------
+
+
+def whole_numbers(name):
+    """Parameters of a law that are integers wherever its domains let them, as in `normal(1, 2)`."""
+    record = distribution.get(name)
+    _, *example_parameters = record.examples[0]
+    options = [
+        (i + 3, 1, 0, a) if single and isinstance(a, float) else (a,)
+        for i, (a, single) in enumerate(zip(example_parameters, record.vectorized))
+    ]
+    for chosen in itertools.product(*options):
+        try:
+            record.check_parameters(chosen)
+        except StanDomainError:
+            continue
+        return list(chosen)
+    raise AssertionError(f"no parameters for {name}")
+
+
+@cases(WITH_NUMBERS)
+def test_draws_with_integers_for_parameters(backend, name):
+    given = whole_numbers(name)
+    as_reals = [float(a) if isinstance(a, int) and not c else a for a, c in zip(given, distribution.get(name).counts)]
+    law, expected = (backend.classes.make(distribution.get(name), a) for a in (given, as_reals))
+    drawn = np.asarray(backend.sample(law, (2,)))
+    np.testing.assert_array_equal(drawn, np.asarray(backend.sample(expected, (2,))))
+    np.testing.assert_array_equal(law.log_prob(backend.sample(law)), expected.log_prob(backend.sample(expected)))
+
