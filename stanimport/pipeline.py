@@ -17,6 +17,7 @@ from stanlib.registry import Function
 from stanlib.types import Type
 
 from . import files
+from .discrete.compile import summed_out
 from .emit import module
 from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
@@ -136,9 +137,11 @@ def compile_program(
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
+    program, discrete = summed_out(program, names)
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
-    made = _verified(replace(made, networks=declared), "scheme", Phase.COMPILED)
+    made = replace(made, networks=declared, discrete=tuple(comprehensive.variables(discrete)))
+    made = _verified(made, "scheme", Phase.COMPILED)
     for p in _up_to(last, OVER_PROGRAM, options.without):
         made = _verified(p.run(made, names), p.name, p.gives)
     return made
@@ -316,7 +319,7 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
 def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
     names = Fresh()
     if stage == "scheme":
-        program, _ = networks.with_lifted_arguments(checked)
+        program, _ = networks.with_lifted_arguments(summed_out(checked, names)[0])
         return printer.program(SCHEMES[options.scheme](program, names))
     if any(p.name == stage for p in OVER_PROGRAM):
         return printer.program(compile_program(checked, options, names, stage))

@@ -33,6 +33,8 @@ class Program:
         source: the Stan text.
         guide_parameters: what a guide learns.
         networks: the names of the neural networks that it calls.
+        discrete_parameters: its `int` parameters, which are summed out; they are drawn with the generated quantities,
+            among which they stand too.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -52,6 +54,7 @@ class Program:
     source: str = ""
     guide_parameters: tuple[Variable, ...] = ()
     networks: tuple[str, ...] = ()
+    discrete_parameters: tuple[Variable, ...] = ()
 
     def names(self, *groups: str) -> tuple[str, ...]:
         """The names of the variables of some blocks: `names("data", "parameters")`."""

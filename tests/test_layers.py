@@ -20,6 +20,7 @@ ALLOWED = {
     "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
     "stanimport.schemes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.rows": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
+    "stanimport.discrete": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.emit": {
@@ -27,7 +28,8 @@ ALLOWED = {
     },
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
-        "stanimport.frontend", "stanimport.schemes", "stanimport.passes", "stanimport.emit", "stanimport.rows",
+        "stanimport.frontend", "stanimport.discrete", "stanimport.schemes", "stanimport.passes", "stanimport.emit",
+        "stanimport.rows",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},

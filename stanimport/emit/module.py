@@ -81,7 +81,7 @@ class _Module:
         groups = {
             "data": p.data, "transformed_data": p.transformed_data_variables, "parameters": p.parameters,
             "transformed_parameters": p.transformed_parameters, "generated_quantities": p.quantities,
-            "guide_parameters": p.guide_parameters,
+            "guide_parameters": p.guide_parameters, "discrete_parameters": p.discrete,
         }  # fmt: skip
         named = {k: b.tuple_([self._variable(v) for v in group]) for k, group in groups.items() if group}
         if p.networks:

@@ -571,7 +571,8 @@ class Network:
 class Program:
     """A compiled program: what each function of the translated module does.
 
-    `transformed_parameters` stands inside `model` and is run again before `generated_quantities`.
+    `transformed_parameters` stands inside `model` and is run again before `generated_quantities`. The `discrete`
+    parameters are summed out in `model`, and drawn at the start of `generated_quantities`.
     """
 
     functions: tuple[FunDef, ...]
@@ -588,6 +589,7 @@ class Program:
     guide_parameters: tuple[Variable, ...] = ()
     guide: tuple[Stmt, ...] = ()
     networks: tuple[Network, ...] = ()
+    discrete: tuple[Variable, ...] = ()
 
 
 def int_const(value: int, span: Span) -> Const:

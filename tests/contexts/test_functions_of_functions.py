@@ -89,8 +89,9 @@ def test_higher_order(name, backend):
         np.testing.assert_allclose(got[context], wanted, rtol=1e-5, err_msg=context)
 
 
-# Tried by themselves so far: Laplace's approximation with the library's likelihoods, and its random numbers.
-ELSEWHERE = ("laplace_latent_", "laplace_marginal_", "laplace_options_from", "generate_laplace_options")
+# Tried by themselves so far: Laplace's approximation with the library's likelihoods, and its random numbers; what
+# programs with discrete parameters call (tests/discrete).
+ELSEWHERE = ("discrete_", "laplace_latent_", "laplace_marginal_", "laplace_options_from", "generate_laplace_options")
 
 
 def test_every_record_is_tried_in_contexts():

@@ -48,6 +48,7 @@ REFUSED = {
     "functions { real f(real x) { x = 1; return x; } }": (1, "argument of a function"),
     "functions { real f(real x) { if (x > 0) return 1; } }": (1, "does not return a value on every path"),
     "model { break; }": (1, "outside a loop"),
+    "transformed parameters { int n; }": (1, "can't hold integers"),
     "parameters { int n; }": (1, "can't hold integers"),
     "parameters { real x; vector[to_int(x)] y; }": (1, "sizes can depend on data only"),
     "data { real x; } transformed data { target += x; }": (1, "only be used in the model block"),
@@ -81,6 +82,13 @@ def test_refused(text):
     found = errors(text)
     assert found[0][0] == line
     assert message in found[0][1]
+
+
+def test_discrete_parameters_are_an_extension():
+    text = "parameters { array[2] int<lower=0, upper=1> z; real x; }"
+    assert stanimport.check("p.stan", source=text) == []
+    with pytest.raises(StanSemanticError, match="parameters can't hold integers"):
+        stanimport.check("p.stan", source=text, strict=True)
 
 
 def test_all_errors_are_reported_and_none_twice():

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_complex, is_scalar
+from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_complex, is_scalar, unwind
 
 from ...ir import gprob, traversal
 from ...source import Span
@@ -141,8 +141,33 @@ def _verify_kind(c: Context, t: Type, constraint: gprob.Constraint | None, span:
             c.fail("the bounds of an int must be int", span)
     if constraint is not None and is_complex(t):
         c.fail("complex variables can't be constrained", span)
-    if c.place.block in ("parameters", "transformed parameters") and contains_int(t):
-        c.fail(f"{c.place.block} can't hold integers", span)
+    if c.place.block == "transformed parameters" and contains_int(t):
+        c.fail("transformed parameters can't hold integers", span)
+    if c.place.block == "parameters" and contains_int(t):
+        _verify_discrete(c, t, constraint, span)
+
+
+def _verify_discrete(c: Context, t: Type, constraint: gprob.Constraint | None, span: Span) -> None:
+    """Discrete parameters, which Stan does not have, are summed out: they need finitely many values."""
+    if c.strict or unwind(t)[0] != INT:
+        c.fail("parameters can't hold integers", span)
+    for bound in ("lower", "upper"):
+        found = constraint.argument(bound) if constraint is not None else None
+        if found is None:
+            hint = "for counts without a limit choose one beyond which nothing matters" if bound == "upper" else ""
+            c.fail(f"a discrete parameter is summed out, so it needs finite bounds: declare {bound}=...", span, hint)
+        if isinstance(found, gprob.Apply) and found.function.name in ("positive_infinity", "negative_infinity"):
+            c.fail(f"a discrete parameter is summed out, so it needs finite bounds: declare {bound}=...", span)
+        _verify_of_data(c, found)
+
+
+def _verify_of_data(c: Context, bound: gprob.Expr) -> None:
+    """The values that are summed over can't depend on parameters."""
+    symbols = {n.name for n in traversal.walk(bound) if isinstance(n, gprob.Var)}
+    for name in c.scope.names():
+        v = c.scope.find(name)
+        if v is not None and v.symbol in symbols and v.block == "parameters":
+            c.fail(f"the bounds of a discrete parameter can depend on data only, not on {name!r}", bound.span)
 
 
 def loop_variable(c: Context, name: ast.Name, t: Type) -> str:

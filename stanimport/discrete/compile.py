@@ -1,0 +1,157 @@
+"""Summing out: a program with discrete parameters becomes one of its continuous parameters alone.
+
+Every term that depends on elements of discrete parameters is tabulated for all values of theirs; the log density is
+that of all other terms plus the logarithm of the sum over all assignments, which stanlib/discrete finds an order for
+when sizes are known. Generated quantities begin with one draw of the discrete parameters given the continuous ones.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from stanlib.types import INT, REAL, array
+
+from ..ir import gprob, traversal, typed, uses
+from ..ir.fresh import Fresh
+from . import terms
+from .normal import normalized
+from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
+from .tables import renamed, table
+from .tainting import adding_functions, tainted
+
+_STATIC_BLOCKS = ("data", "transformed data")
+_DECLARE = gprob.Declare
+_KNOWN_BLOCKS = (*_STATIC_BLOCKS, "parameters", "transformed parameters")
+
+
+def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedProgram, tuple[gprob.Declare, ...]]:
+    """The program without its discrete parameters, and their declarations.
+
+    Raises:
+        StanSemanticError: for what can't be done for every value of them.
+    """
+    discrete = of_program(program, names)
+    if not discrete:
+        return program, ()
+    return _Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
+
+
+@dataclass
+class _Summing:
+    source: typed.TypedProgram
+    discrete: dict[str, Discrete]
+    names: Fresh
+
+    def program(self) -> typed.TypedProgram:
+        derived = self.source.block("transformed parameters")
+        of_derived = tainted(derived, self.discrete)
+        terms.verify(derived, of_derived, adding_functions(self.source))
+        kept = tuple(terms.rest(derived, of_derived))
+        later = tuple(terms.drawn_with(derived, of_derived))
+        model, arguments = self.model((*map(_local, later), *self.source.block("model")))
+        total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
+        blocks = {
+            **self.source.blocks,
+            "parameters": tuple(s for s in self.source.block("parameters") if not self.is_discrete(s)),
+            "transformed parameters": kept,
+            "model": (*model, typed.Increment(self.source.span, "target", total)),
+            "generated quantities": (
+                *self.draw(model, arguments), *later, *self.source.block("generated quantities"),
+            ),
+        }  # fmt: skip
+        return replace(self.source, blocks=blocks)
+
+    def depending(self, body: Stmts) -> set[str]:
+        """The variables of a body that depend on discrete parameters, and those themselves."""
+        return tainted(body, self.discrete)
+
+    def is_discrete(self, s: gprob.Stmt) -> bool:
+        return isinstance(s, gprob.Declare) and s.name in self.discrete
+
+    # --- the model
+
+    def model(self, body: Stmts) -> tuple[Stmts, tuple[gprob.Expr, ...]]:
+        """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
+        terms.verify(body, self.depending(body), adding_functions(self.source))
+        sizes = {
+            s.name: s.sized
+            for block in _KNOWN_BLOCKS for s in self.source.block(block) if isinstance(s, gprob.Declare)
+        }  # fmt: skip
+        body = normalized(body, self.depending, sizes, self.names)
+        found = self.depending(body)
+        sizes |= {s.name: s.sized for s in uses.walk_statements(body) if isinstance(s, gprob.Declare)}
+        made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
+        static = self.static(made)
+        arguments: list[gprob.Expr] = []
+        for at, s in enumerate(body):
+            for term in terms.collected(body, at, found):
+                one = table(term, self.discrete, static, sizes, self.names)
+                made += one.statements
+                arguments += one.arguments
+            made += terms.rest((s,), found)
+        return tuple(made), (*self.described(), *arguments)
+
+    def static(self, made: Sequence[gprob.Stmt]) -> set[str]:
+        """The variables that depend on data alone."""
+        blocks = [s for b in _STATIC_BLOCKS for s in self.source.block(b)]
+        return {s.name for s in (*blocks, *made) if isinstance(s, gprob.Declare)}
+
+    def described(self) -> Iterator[gprob.Expr]:
+        """How many discrete parameters there are, and of each the name, the numbers of the elements and the bounds."""
+        yield gprob.int_const(len(self.discrete), self.source.span)
+        for d in self.discrete.values():
+            yield text(str(d.declaration.site), d.span)
+            yield variable(d.type, d.span, d.elements)
+            yield d.bound("lower")
+            yield d.bound("upper")
+
+    # --- draws
+
+    def draw(self, model: Stmts, arguments: tuple[gprob.Expr, ...]) -> Iterator[gprob.Stmt]:
+        """Sets the discrete parameters to one draw: the tables are made again, and nothing is added to the target."""
+        span, values = self.source.span, self.names.helper("drawn")
+        silent = tuple(_silent(model))
+        drawn = raw("discrete_draw__", array(INT, 1), span, *arguments)
+        total = raw("discrete_total__", INT, span, *self.described())
+        last = gprob.Declare(span, values, gprob.Sized(array(INT, 1), (total,)), None, drawn)
+        *again, end = renamed((*silent, last), self.names)
+        yield from again
+        yield end
+        assert isinstance(end, gprob.Declare)
+        new = {s.name: t.name for s, t in zip(silent, again) if isinstance(s, _DECLARE) and isinstance(t, _DECLARE)}
+        for d in self.discrete.values():
+            yield from self.taken(d, variable(array(INT, 1), d.span, end.name), new[d.elements])
+
+    def taken(self, d: Discrete, drawn: gprob.Expr, elements: str) -> Iterator[gprob.Stmt]:
+        """Declares a discrete parameter with its part of a draw, which is within its bounds."""
+        whole = variable(d.type, d.span, elements)
+        if d.dims <= 1:
+            index = gprob.Multi(whole) if d.dims else gprob.Single(whole)
+            yield replace(d.declaration, constraint=None, value=gprob.Index(d.type, d.span, drawn, (index,)))
+            return
+        yield replace(d.declaration, constraint=None)
+        loops = [(self.names.helper("i"), n) for n in d.shape]
+        indices = tuple(gprob.Single(variable(INT, d.span, i)) for i, _ in loops)
+        one = gprob.Index(INT, d.span, drawn, (gprob.Single(gprob.Index(INT, d.span, whole, indices)),))
+        place = gprob.Place(d.name, d.type, d.span, (gprob.Step(INT, indices),))
+        body: Stmts = (gprob.Assign(d.span, place, one),)
+        for i, n in reversed(loops):
+            body = (gprob.For(d.span, i, gprob.int_const(1, d.span), n, body),)
+        yield from body
+
+
+def _local(s: gprob.Stmt) -> gprob.Stmt:
+    """A transformed parameter as a local variable of the model."""
+    return replace(s, site=None, constraint=None) if isinstance(s, gprob.Declare) else s
+
+
+def _silent(body: Stmts) -> Iterator[gprob.Stmt]:
+    """The statements without those that add to the target, print or reject."""
+    for s in body:
+        if traversal.bodies(s):
+            inner = traversal.with_bodies(s, lambda b: tuple(_silent(b)))
+            if any(traversal.bodies(inner)):
+                yield inner
+        elif not isinstance(s, (*terms.LEAVES_THAT_ADD, gprob.Message, gprob.Run)):
+            yield s
+

@@ -1,0 +1,149 @@
+"""Components of containers: `(a + mu[z])[i]` as `a[i] + mu[z[i]]`, so that the term of an element reads that alone."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from stanlib import registry
+from stanlib.types import MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, array, dimensions
+
+from ..ir import gprob
+from .parameters import call
+
+Sizes = Mapping[str, gprob.Sized]
+
+_ARITHMETIC = ("plus", "minus", "add", "subtract", "elt_multiply", "elt_divide")
+
+
+def component_type(t: Type) -> Type:
+    """The type of `x[i]`."""
+    if isinstance(t, Array):
+        return array(t.element, t.dims - 1)
+    return ROW_VECTOR if t == MATRIX else REAL
+
+
+def is_container(t: Type) -> bool:
+    return isinstance(t, Array) or t in (VECTOR, ROW_VECTOR, MATRIX)
+
+
+def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
+    """`e[i]`, with the index moved to where it selects least."""
+    made = _RULES.get(type(e), _other)(e, i)
+    return made if made is not None else _other(e, i)
+
+
+def _other(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
+    return gprob.Index(component_type(e.type), e.span, e, (gprob.Single(i),))
+
+
+def _of_index(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
+    indices = list(e.indices)
+    for at, index in enumerate(indices):
+        if isinstance(index, gprob.Multi):
+            indices[at] = gprob.Single(component(index.value, i))
+            break
+        if isinstance(index, gprob.Range):
+            indices[at] = gprob.Single(_shifted(index, i))
+            break
+    else:
+        indices.append(gprob.Single(i))
+    return gprob.Index(component_type(e.type), e.span, e.base, tuple(indices))
+
+
+def _shifted(index: gprob.Range, i: gprob.Expr) -> gprob.Expr:
+    """The place of component i of a range."""
+    if index.lower is None or isinstance(index.lower, gprob.Const) and index.lower.value == 1:
+        return i
+    if isinstance(index.lower, gprob.Const) and isinstance(index.lower.value, int):
+        return call("add", i.span, i, gprob.int_const(index.lower.value - 1, i.span))
+    return call("subtract", i.span, call("add", i.span, i, index.lower), gprob.int_const(1, i.span))
+
+
+def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
+    name = e.function.name
+    if name in ("rep_vector", "rep_row_vector") or name == "rep_array" and len(e.arguments) == 2:
+        return e.arguments[0]
+    if name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
+        inner = component(e.arguments[0], i)
+        return inner if inner.type == component_type(e.type) else gprob.Promote(REAL, e.span, inner)
+    if not _is_by_component(e):
+        return None
+    parts = tuple(component(a, i) if is_container(a.type) else a for a in e.arguments)
+    found = registry.exact(name).get(tuple(p.type for p in parts))
+    if found is None or found[1].result != component_type(e.type):
+        return None
+    return gprob.Apply(found[1].result, e.span, found[0], parts)
+
+
+def _is_by_component(e: gprob.Apply) -> bool:
+    name, containers = e.function.name, [a for a in e.arguments if is_container(a.type)]
+    if len({dimensions(a.type) for a in containers}) != 1 or dimensions(e.type) != dimensions(containers[0].type):
+        return False
+    if name in _ARITHMETIC:
+        return True
+    if name in ("multiply", "divide"):
+        return len(containers) == 1 and not (name == "divide" and is_container(e.arguments[1].type))
+    return e.function.is_componentwise
+
+
+def _of_promote(e: gprob.Promote, i: gprob.Expr) -> gprob.Expr:
+    return gprob.Promote(component_type(e.type), e.span, component(e.value, i))
+
+
+def _of_cond(e: gprob.Cond, i: gprob.Expr) -> gprob.Expr:
+    return replace(e, type=component_type(e.type), then=component(e.then, i), otherwise=component(e.otherwise, i))
+
+
+_RULES: dict[type, Callable[..., gprob.Expr | None]] = {
+    gprob.Index: _of_index, gprob.Apply: _of_apply, gprob.Promote: _of_promote, gprob.Cond: _of_cond,
+}  # fmt: skip
+
+
+def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
+    """The number of components of a container, from declarations and not from its value; None if they don't tell."""
+    if isinstance(e, gprob.Var):
+        return sizes[e.name].shape[0] if e.name in sizes else None
+    if isinstance(e, gprob.Index):
+        return _size_of_index(e, sizes)
+    if isinstance(e, gprob.Promote):
+        return size(e.value, sizes)
+    if isinstance(e, (gprob.MakeArray, gprob.MakeRow)):
+        return gprob.int_const(len(e.items), e.span)
+    if isinstance(e, gprob.Cond):
+        return size(e.then, sizes)
+    if isinstance(e, gprob.Apply):
+        if e.function.name in ("rep_vector", "rep_row_vector") or e.function.name == "rep_array":
+            return e.arguments[1]
+        if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
+            return size(e.arguments[0], sizes)
+        if _is_by_component(e):
+            return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
+    return None
+
+
+def _size_of_index(e: gprob.Index, sizes: Sizes) -> gprob.Expr | None:
+    for at, index in enumerate(e.indices):
+        if isinstance(index, gprob.Multi):
+            return size(index.value, sizes)
+        if isinstance(index, gprob.Range):
+            upper = index.upper
+            if upper is None:
+                upper = _declared(e.base, at, sizes)
+            if upper is None or index.lower is None:
+                return upper
+            return call("add", e.span, call("subtract", e.span, upper, index.lower), gprob.int_const(1, e.span))
+    return _declared(e.base, len(e.indices), sizes)
+
+
+def _declared(base: gprob.Expr, axis: int, sizes: Sizes) -> gprob.Expr | None:
+    if isinstance(base, gprob.Var) and base.name in sizes and axis < len(sizes[base.name].shape):
+        return sizes[base.name].shape[axis]
+    return None
+
+
+def flattened(e: gprob.Index) -> gprob.Index:
+    """`x[i][j]` as `x[i, j]`, where the first indices are single ones."""
+    while isinstance(e.base, gprob.Index) and all(isinstance(i, gprob.Single) for i in e.base.indices):
+        e = replace(e, base=e.base.base, indices=(*e.base.indices, *e.indices))
+    return e
+

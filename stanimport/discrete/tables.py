@@ -1,0 +1,314 @@
+"""The code that tabulates a term for all values of the elements that it depends on, and tells which elements those are.
+
+    array[N, K] real table;
+    for (n in 1:N) for (k in 1:K) { real sum = 0; sum += normal_lpdf(y[n] | mu[k], sigma); table[n, k] = sum; }
+    array[N, 1] int elements;
+    for (n in 1:N) elements[n] = {element_of_z[n]};
+
+A term that is the same in all iterations of the loops around it has one table for all of them.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stanlib.types import INT, REAL, array
+
+from ..ir import gprob, traversal, uses
+from ..ir.fresh import Fresh
+from .densities import added
+from .parameters import Discrete, Stmts, call, ints, raw, refuse, text, variable
+from .sites import Site, key_loops, sites, with_values
+from .terms import LEAVES_THAT_ADD, Term
+
+_ONE = 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """Statements, and the variables in which they leave the table and the numbers of the elements."""
+
+    statements: Stmts
+    arguments: tuple[gprob.Expr, ...]
+
+
+def table(
+    term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized], names: Fresh
+) -> Table:  # fmt: skip
+    """The code for a term; `static` are the variables that depend on data alone, `sizes` the declarations of all."""
+    return _Builder(term, discrete, static, sizes, names).build()
+
+
+class _Builder:
+    def __init__(
+        self, term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
+        names: Fresh,
+    ):  # fmt: skip
+        self.term, self.names, self.static, self.sizes = term, names, static, sizes
+        self.span = term.statement.span
+        loops = key_loops(term, static)
+        self.sites = sites(term, loops, discrete, static, names)
+        self.level = max((s.level for s in self.sites), default=0)
+        self.loops = loops[: self.level]
+        self.indices = {s.name for s in self.loops}
+        self.table, self.elements, self.sum = (names.helper(n) for n in ("table", "elements", "sum"))
+        self.made: list[gprob.Stmt] = []
+
+    def build(self) -> Table:
+        self._values()
+        counts = self._counts()
+        self._elements(counts)
+        code = with_values((*self.term.before, *self.term.top), self.sites)
+        before, top = code[: len(self.term.before)], code[len(self.term.before) :]
+        bare = self._without_loops(top)
+        if bare is not None:
+            self._tabulate([], self._wrapped((*before, *bare), 0, True))
+        else:
+            self._tabulate(counts, self._wrapped((*before, *self._nested(top, 0)), 0, False))
+        width = len(self.loops)
+        label = text(f"line {self.span.in_main().line}", self.span)
+        dims = (0 if bare is not None else width) + len(self.sites)
+        found = variable(array(INT, width + 1), self.span, self.elements)
+        return Table(tuple(self.made), (label, found, variable(array(REAL, dims), self.span, self.table)))
+
+    # --- values and places
+
+    def _values(self) -> None:
+        """Declares the lists of all values of several elements."""
+        for s in self.sites:
+            if s.missing:
+                if s.discrete.varies:
+                    refuse("elements with different bounds can't be read all at once here", self.span)
+                d, t = s.discrete, array(INT, 1 + s.missing)
+                shape = d.shape[len(s.prefix) :]
+                bounds = (variable(INT, self.span, d.lower), variable(INT, self.span, d.upper))
+                name = text(str(d.declaration.site), self.span)
+                value = raw("discrete_values__", t, self.span, name, *bounds, *shape)
+                count = raw("discrete_count__", INT, self.span, name, *bounds, *shape)
+                self.made.append(gprob.Declare(self.span, s.values, gprob.Sized(t, (count, *shape)), None, value))
+
+    def _size(self, s: Site) -> gprob.Expr:
+        """The length of the axis of a site."""
+        if s.missing:
+            return call("size", self.span, variable(array(INT, 1 + s.missing), self.span, s.values))
+        return self._plus_one(call("subtract", self.span, self._upper(s), self._lower(s)))
+
+    def _lower(self, s: Site) -> gprob.Expr:
+        return variable(INT, self.span, s.discrete.lower)
+
+    def _upper(self, s: Site) -> gprob.Expr:
+        return variable(INT, self.span, s.discrete.upper)
+
+    def _plus_one(self, e: gprob.Expr) -> gprob.Expr:
+        return call("add", self.span, e, gprob.int_const(_ONE, self.span))
+
+    def _counts(self) -> list[gprob.Expr]:
+        """The most iterations of each loop, as variables."""
+        out: list[gprob.Expr] = []
+        for i, loop in enumerate(self.loops):
+            name, zero = self.names.helper("count"), gprob.int_const(0, self.span)
+            self.made.append(gprob.Declare(self.span, name, gprob.Sized(INT), None, zero))
+            here = variable(INT, self.span, name)
+            length = self._plus_one(call("subtract", self.span, loop.upper, loop.lower))
+            longer = call("max", self.span, ints(self.span, (here, length)))
+            most = gprob.Assign(self.span, gprob.Place(name, INT, self.span), longer)
+            depends = uses.names_in((loop.lower, loop.upper)) & self.indices
+            around = self.loops[:i] if depends else ()
+            self.made += self._renamed(self._loops(around, (most,)))
+            out.append(here)
+        return out
+
+    def _loops(self, loops: Sequence[gprob.For], body: Stmts) -> Stmts:
+        for loop in reversed(loops):
+            body = (replace(loop, body=body),)
+        return body
+
+    def _at(self) -> list[gprob.IndexExpr]:
+        """Where the current iteration stands in arrays over the loops."""
+        out: list[gprob.IndexExpr] = []
+        for loop in self.loops:
+            i: gprob.Expr = variable(INT, self.span, loop.name)
+            if not isinstance(loop.lower, gprob.Const) or loop.lower.value != 1:
+                i = self._plus_one(call("subtract", self.span, i, loop.lower))
+            out.append(gprob.Single(i))
+        return out
+
+    # --- elements
+
+    def _elements(self, counts: Sequence[gprob.Expr]) -> None:
+        """Declares and sets the numbers of the elements at every place; 0 where the term does not stand."""
+        pieces = [self._numbers(s) for s in self.sites]
+        joined = pieces[0]
+        for p in pieces[1:]:
+            joined = call("append_array", self.span, joined, p)
+        t = array(INT, len(counts) + 1)
+        width = self._width()
+        if not counts:
+            self.made.append(gprob.Declare(self.span, self.elements, gprob.Sized(t, (width,)), None, joined))
+            return
+        self._declare(self.elements, t, (*counts, width), gprob.int_const(0, self.span))
+        set_: Stmts = (self._set(self.elements, t, self._at(), joined),)
+        self.made += self._renamed(self._around(set_))
+
+    def _width(self) -> gprob.Expr:
+        out: gprob.Expr = gprob.int_const(0, self.span)
+        for s in self.sites:
+            one: gprob.Expr = gprob.int_const(1, self.span)
+            for n in s.discrete.shape[len(s.prefix) :]:
+                one = call("multiply", self.span, one, n)
+            out = call("add", self.span, out, one)
+        return out
+
+    def _numbers(self, s: Site) -> gprob.Expr:
+        all_ = variable(s.discrete.type, self.span, s.discrete.elements)
+        indices = tuple(gprob.Single(p) for p in s.prefix)
+        t = array(INT, s.missing)
+        found: gprob.Expr = gprob.Index(t, self.span, all_, indices) if indices else all_
+        if not s.missing:
+            return ints(self.span, (found,))
+        return found if s.missing == 1 else call("to_array_1d", self.span, found)
+
+    def _around(self, body: Stmts) -> Stmts:
+        """The body inside the loops, and inside the branches that data decide, up to the next loop."""
+        path, keys = list(self.term.path), len(self.loops)
+        taken: list[tuple[gprob.Stmt, gprob.Stmt]] = []
+        for s, below in zip(path, [*path[1:], self.term.statement]):
+            if isinstance(s, gprob.If):
+                taken.append((s, below))
+            elif keys and isinstance(s, gprob.For):
+                keys -= 1
+                taken.append((s, below))
+            else:
+                break
+        for s, below in reversed(taken):
+            if isinstance(s, gprob.For):
+                body = (replace(s, body=body),)
+            elif isinstance(s, gprob.If) and self._is_static(s.condition):
+                there = any(x is below for x in s.then)
+                body = (replace(s, then=body if there else (), otherwise=() if there else body),)
+        return body
+
+    def _is_static(self, e: gprob.Expr) -> bool:
+        return uses.names_in(e) <= self.static | self.indices
+
+    # --- tables
+
+    def _declare(self, name: str, t: Any, shape: Sequence[gprob.Expr], start: gprob.Expr) -> None:
+        value = start
+        for n in reversed(shape):
+            value = call("rep_array", self.span, value, n)
+        self.made.append(gprob.Declare(self.span, name, gprob.Sized(t, tuple(shape)), None, value))
+
+    def _set(self, name: str, t: Any, indices: Sequence[gprob.IndexExpr], value: gprob.Expr) -> gprob.Stmt:
+        place = gprob.Place(name, t, self.span, (gprob.Step(value.type, tuple(indices)),))
+        return gprob.Assign(self.span, place, value)
+
+    def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
+        shape = (*counts, *map(self._size, self.sites))
+        zero = gprob.Const(REAL, self.span, 0.0)
+        t = array(REAL, len(shape))
+        partly = counts and any(isinstance(s, gprob.If) for s in self.term.path)
+        if partly or any(s.discrete.varies for s in self.sites):
+            self._declare(self.table, t, shape, zero)
+        else:
+            self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
+        copies = {n: self.names.helper(n) for n in self.term.changed}
+        for name, copy in copies.items():
+            sized = self.sizes[name]
+            self.made.append(gprob.Declare(self.span, copy, sized, None, variable(sized.type, self.span, name)))
+        self.made += with_names(self._renamed(code), copies)
+
+    def _without_loops(self, top: Stmts) -> Stmts | None:
+        """The statements inside the loops, if they are the same in all iterations."""
+        if not self.loops or self.term.changed:
+            return None
+        body, keys = top, len(self.loops)
+        while len(body) == 1:
+            s = body[0]
+            if isinstance(s, gprob.For) and keys and s.name in self.indices:
+                body, keys = s.body, keys - 1
+            elif isinstance(s, gprob.If) and self._is_static(s.condition) and not (s.then and s.otherwise):
+                body = s.then or s.otherwise
+            else:
+                break
+        return None if keys or uses.mentions(body, self.indices) else body
+
+    def _nested(self, body: Stmts, level: int) -> Stmts:
+        out: list[gprob.Stmt] = []
+        for s in body:
+            if isinstance(s, gprob.For) and s.name in self.indices:
+                inner = self._nested(s.body, level + 1)
+                out.append(replace(s, body=self._wrapped(inner, level + 1, False)))
+            else:
+                out.append(traversal.with_bodies(s, lambda b: self._nested(b, level)))
+        return tuple(out)
+
+    def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
+        """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
+        if shared or level == self.level:
+            start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
+            at = [*([] if shared else self._at()), *map(self._position, self.sites)]
+            t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
+            body = (start, *self._summed(body), self._set(self.table, t, at, total))
+        for s in reversed(self.sites):
+            if shared or s.level == level:
+                body = self._over_values(s, body, shared)
+        return body
+
+    def _position(self, s: Site) -> gprob.IndexExpr:
+        i: gprob.Expr = variable(INT, self.span, s.index)
+        if not s.missing:
+            i = self._plus_one(call("subtract", self.span, i, self._lower(s)))
+        return gprob.Single(i)
+
+    def _over_values(self, s: Site, body: Stmts, shared: bool) -> Stmts:
+        if s.missing:
+            return (gprob.For(self.span, s.index, gprob.int_const(1, self.span), self._size(s), body),)
+        if s.discrete.varies and not shared:
+            body = (gprob.If(self.span, self._inside(s), body),)
+        return (gprob.For(self.span, s.index, self._lower(s), self._upper(s), body),)
+
+    def _inside(self, s: Site) -> gprob.Expr:
+        """Whether a value lies within the bounds of its element."""
+        value = variable(INT, self.span, s.index)
+        tests = []
+        for name, comparison in (("lower", "logical_gte"), ("upper", "logical_lte")):
+            bound = s.discrete.bound(name)
+            if bound.type != INT:
+                bound = gprob.Index(INT, self.span, bound, tuple(gprob.Single(p) for p in s.prefix))
+            tests.append(call(comparison, self.span, value, bound))
+        return gprob.Logical(INT, self.span, "&&", *tests)
+
+    def _summed(self, body: Stmts) -> Iterator[gprob.Stmt]:
+        """The statements with the sum in place of the target."""
+        for s in body:
+            if isinstance(s, LEAVES_THAT_ADD):
+                total = variable(REAL, s.span, self.sum)
+                place = gprob.Place(self.sum, REAL, s.span)
+                yield gprob.Assign(s.span, place, call("add", s.span, total, added(s)))
+            else:
+                yield traversal.with_bodies(s, lambda b: tuple(self._summed(b)))
+
+    def _renamed(self, body: Stmts) -> Stmts:
+        return renamed(body, self.names)
+
+
+def renamed(body: Stmts, names: Fresh) -> Stmts:
+    """Statements whose own variables have names that nothing else has; they are local ones."""
+    own = [n for s in uses.walk_statements(body) for n in (*uses.counts(s), *uses.defines(s))]
+    return with_names(body, {n: names.helper(n) for n in dict.fromkeys(own)})
+
+
+def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
+    """Statements with other names for some variables, which become local ones."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, gprob.Declare) and node.name in new:
+            return replace(node, name=new[node.name], site=None, constraint=None)
+        if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:
+            return replace(node, name=new[node.name])
+        return node
+
+    out: Stmts = traversal.rewrite(body, change)
+    return out

@@ -1,0 +1,150 @@
+"""The terms of the log density that depend on discrete parameters, each with all that it is computed from."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from ..ir import gprob, traversal, typed, uses
+from .parameters import Stmts, refuse
+
+LEAVES_THAT_ADD = (typed.Tilde, typed.Increment)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A statement that adds to the target, the statements around it from the outside in, and the code of its own.
+
+    `before` and `top` are the statements of the block that are needed: those before the one that the term stands in,
+    and that one, without what the term does not need. `changed` are variables from outside that `top` assigns to.
+    """
+
+    statement: gprob.Stmt
+    path: tuple[gprob.Stmt, ...]
+    before: Stmts
+    top: Stmts
+    changed: tuple[str, ...]
+
+
+def is_controlled(path: Sequence[gprob.Stmt], tainted: Set[str]) -> bool:
+    """Whether discrete parameters decide if, or how often, a statement runs."""
+    return any(uses.reads(s) & tainted for s in path)
+
+
+def adding(
+    body: Stmts, tainted: Set[str], path: tuple[gprob.Stmt, ...] = ()
+) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:
+    """The statements that add to the target what depends on discrete parameters, with those around them."""
+    for s in body:
+        if isinstance(s, LEAVES_THAT_ADD):
+            if uses.reads(s) & tainted or is_controlled(path, tainted):
+                yield s, path
+        for b in traversal.bodies(s):
+            yield from adding(b, tainted, (*path, s))
+
+
+def rest(body: Stmts, tainted: Set[str], controlled: bool = False) -> Iterator[gprob.Stmt]:
+    """The body without all that depends on discrete parameters."""
+    for s in body:
+        if traversal.bodies(s):
+            here = controlled or bool(uses.reads(s) & tainted)
+            inner = traversal.with_bodies(s, lambda b: tuple(rest(b, tainted, here)))
+            if not here and any(traversal.bodies(inner)):
+                yield inner
+            continue
+        if not (controlled or uses.reads(s) & tainted or set(uses.writes(s)) & tainted):
+            yield s
+
+
+def verify(body: Stmts, tainted: Set[str], adds: Set[str], path: tuple[gprob.Stmt, ...] = ()) -> None:
+    """
+    Args:
+        adds: the program's functions that add to the target.
+
+    Raises:
+        StanSemanticError: for what can't be done for every value of discrete parameters.
+    """
+    for s in body:
+        depends = bool(uses.reads(s) & tainted) or is_controlled(path, tainted)
+        if depends:
+            _verify_one(s, adds)
+        if isinstance(s, gprob.Declare) and uses.mentions(s.sized, tainted):
+            refuse("the size of a variable can't depend on a discrete parameter", s.span)
+        for b in traversal.bodies(s):
+            verify(b, tainted, adds, (*path, s))
+
+
+def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
+    if isinstance(s, gprob.Message):
+        refuse(f"{s.kind} can't depend on a discrete parameter, which has no single value here", s.span)
+    if isinstance(s, typed.Increment) and s.kind == "jacobian":
+        refuse("jacobian += can't depend on a discrete parameter", s.span)
+    if isinstance(s, (gprob.Run, gprob.Unpack)):
+        refuse("a discrete parameter can't decide a call that returns nothing, or a tuple that is unpacked", s.span)
+    if isinstance(s, (gprob.Break, gprob.Continue)):
+        refuse("a discrete parameter can't decide whether a loop is left", s.span)
+    for node in uses.own_nodes(s):
+        if isinstance(node, gprob.TargetValue):
+            refuse("target() can't be read where a discrete parameter decides", node.span)
+        if isinstance(node, gprob.CallUser) and node.function in adds:
+            refuse("a function that adds to the target can't be called with a discrete parameter", node.span,
+                   "let it return the term, and add that")  # fmt: skip
+
+
+def collected(body: Stmts, at: int, tainted: Set[str]) -> Iterator[Term]:
+    """The terms in statement `at` of a body."""
+    top = body[at]
+    inside = {n for s in uses.walk_statements((top,)) for n in uses.defines(s)}
+    for s, path in adding((top,), tainted):
+        needed = _needed(s, path, body[:at], top, tainted)
+        before = tuple(_only(body[:at], None, needed & tainted))
+        own = tuple(_only((top,), s, needed))
+        changed = tuple(n for n in uses.assigned(own) if n not in inside and n not in tainted)
+        yield Term(s, path, before, own, changed)
+
+
+def _needed(
+    s: gprob.Stmt, path: Sequence[gprob.Stmt], before: Stmts, top: gprob.Stmt, tainted: Set[str]
+) -> set[str]:  # fmt: skip
+    """The variables that a term is computed from, and those that decide about it."""
+    needed = uses.reads(s).union(*(uses.reads(p) for p in path))
+    leaves = [*_leaves((top,), ()), *(x for x in _leaves(before, ()) if set(uses.writes(x[0])) & tainted)]
+    while True:
+        size = len(needed)
+        for leaf, around in leaves:
+            if set(uses.writes(leaf)) & needed:
+                needed |= uses.reads(leaf).union(*(uses.reads(p) for p in around))
+        if len(needed) == size:
+            return needed
+
+
+def _leaves(body: Stmts, path: tuple[gprob.Stmt, ...]) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:
+    for s in body:
+        if traversal.bodies(s):
+            for b in traversal.bodies(s):
+                yield from _leaves(b, (*path, s))
+        else:
+            yield s, path
+
+
+def _only(body: Stmts, term: gprob.Stmt | None, needed: Set[str]) -> Iterator[gprob.Stmt]:
+    """What sets variables that are needed, and the term itself."""
+    for s in body:
+        if traversal.bodies(s):
+            inner = traversal.with_bodies(s, lambda b: tuple(_only(b, term, needed)))
+            if any(traversal.bodies(inner)):
+                yield inner
+        elif s is term or set(uses.writes(s)) & needed or isinstance(s, (gprob.Break, gprob.Continue)):
+            yield s
+
+
+def drawn_with(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
+    """What remains of transformed parameters once the discrete ones are drawn: what `rest` leaves out."""
+    for s in body:
+        if traversal.bodies(s):
+            inner = s if uses.reads(s) & tainted else traversal.with_bodies(s, lambda b: tuple(drawn_with(b, tainted)))
+            if any(traversal.bodies(inner)):
+                yield inner
+        elif set(uses.writes(s)) & tainted:
+            yield s
+
+

@@ -1,0 +1,185 @@
+"""Sums over all values of discrete variables, in logarithms, and draws of the variables from what the sums leave.
+
+An impossible assignment has a term of -inf; it counts for nothing in the sum, and its gradient is 0.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from ..errors import StanUnsupportedError
+from ..random.base import Random
+from . import order
+from .problem import Factor, Limit, Problem, permuted, rows
+
+
+@dataclass(frozen=True)
+class Summed:
+    """Elements that were summed out together, their neighbours, and the joint table of each, (n, K, K1, ..., Kq)."""
+
+    elements: np.ndarray
+    neighbours: np.ndarray
+    table: Any
+
+
+def log_sum(problem: Problem) -> Any:
+    """The logarithm of the sum over all assignments.
+
+    Raises:
+        StanUnsupportedError: where a table would have too many entries.
+    """
+    return _Elimination(problem, _log_sum_exp).run()[0]
+
+
+def log_max(problem: Problem) -> Any:
+    """The largest term of that sum."""
+    return _Elimination(problem, _largest).run()[0]
+
+
+def drawn(problem: Problem, random: Random) -> Any:
+    """Positions on their axes, one per element, of one draw from the law that the terms are the logarithms of."""
+    return _backward(problem, _log_sum_exp, lambda xp, logs: random.categorical(_weights(xp, logs)))
+
+
+def most_probable(problem: Problem) -> Any:
+    """The positions of the largest term."""
+    return _backward(problem, _largest, lambda xp, logs: xp.argmax(logs, axis=-1))
+
+
+def _backward(problem: Problem, reduce: Any, choose: Any) -> Any:
+    """The elements in the order against that of their elimination, each given its neighbours."""
+    xp, summed = problem.xp, _Elimination(problem, reduce).run()[1]
+    values: Any = np.zeros(len(problem.kinds), int)
+    for s in reversed(summed):
+        given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
+        count = len(s.elements)
+        table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
+        if given:
+            table = xp.get(table, (np.arange(count), *given))
+        values = xp.at_set(values, s.elements, choose(xp, table))
+    return values
+
+
+def _weights(xp: Namespace, logs: Any) -> Any:
+    return xp.exp(logs - _finite_max(xp, logs, -1))
+
+
+def _finite_max(xp: Namespace, x: Any, axis: int) -> Any:
+    most = xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
+    return xp.where(xp.isfinite(most), most, 0.0)
+
+
+def _log_sum_exp(xp: Namespace, x: Any) -> Any:
+    """Over axis 1; -inf with a gradient of 0 where all terms are."""
+    most = _finite_max(xp, x, 1)
+    total = xp.sum(xp.exp(x - most), axis=1)
+    some = total > 0
+    out = xp.log(xp.where(some, total, 1.0)) + xp.reshape(most, xp.shape(total))
+    return xp.where(some, out, -xp.inf)
+
+
+def _largest(xp: Namespace, x: Any) -> Any:
+    return xp.max(x, axis=1)
+
+
+class _Elimination:
+    """One run along a plan: tables by slot, and the terms of single elements by the length of their axes."""
+
+    def __init__(self, problem: Problem, reduce: Any):
+        self.xp, self.problem, self.reduce = problem.xp, problem, reduce
+        self.at = np.zeros(len(problem.kinds), int)  # the row of an element among those of its kind
+        self.single: dict[int, Any] = {}
+        allowed = [row for v in problem.variables for row in v.allowed]
+        for kind in sorted(set(problem.kinds.tolist())):
+            members = np.flatnonzero(problem.kinds == kind)
+            self.at[members] = np.arange(len(members))
+            self.single[kind] = np.where(np.stack([allowed[e] for e in members]), 0.0, -np.inf)
+        self.tables: list[Any] = []
+        self.total: Any = 0.0
+        self.summed: list[Summed] = []
+
+    def run(self) -> tuple[Any, list[Summed]]:
+        several = [f for f in self.problem.factors if f.elements.shape[1] > 1]
+        for f in self.problem.factors:
+            if f.elements.shape[1] == 1:
+                self._add(f.elements[:, 0], f.table)
+        plan = order.plan(self.problem.kinds, [f.elements for f in several], Limit.entries)
+        if plan.largest > Limit.entries:
+            raise too_large(self.problem, several, plan)
+        self.tables = [f.table for f in several]
+        for step in plan.steps:
+            if isinstance(step, order.Join):
+                self.tables.append(self._joined(step))
+            else:
+                self._sum_out(step)
+        return self.total, self.summed
+
+    def _add(self, elements: np.ndarray, table: Any) -> None:
+        """Terms of single elements, (n or 1, K)."""
+        xp, kind = self.xp, int(self.problem.kinds[elements[0]])
+        at, old = self.at[elements], self.single[kind]
+        size = xp.shape(old)[0]
+        if len(at) != size or (at != np.arange(size)).any():
+            table = self._spread(table, at, size)
+        self.single[kind] = sum_of(xp, old, table)
+
+    def _spread(self, table: Any, at: np.ndarray, size: int) -> Any:
+        """The terms in the rows of their elements, 0 in all others."""
+        xp = self.xp
+        kind = xp.shape(table)[1]
+        if xp.shape(table)[0] != len(at):
+            table = xp.broadcast_to(table, (len(at), kind))
+        if (np.diff(at) == 1).all():
+            ends = [np.zeros((n, kind)) for n in (int(at[0]), size - 1 - int(at[-1]))]
+            return xp.concatenate([*xp.convert((ends[0], table, ends[1]))])
+        return xp.segment_sum(table, at, size)
+
+    def _joined(self, step: order.Join) -> Any:
+        xp, parts = self.xp, []
+        for slot, index in step.pieces:
+            part = rows(xp, self.tables[slot], index)
+            parts.append(xp.broadcast_to(part, (len(index), *xp.shape(part)[1:])))
+        return xp.concatenate([*xp.convert(tuple(parts))])
+
+    def _sum_out(self, c: order.Class) -> None:
+        xp = self.xp
+        single = rows(xp, self.single[int(self.problem.kinds[c.elements[0]])], self.at[c.elements])
+        axes = c.neighbours.shape[1]
+        joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
+        for use in c.uses:
+            joint = sum_of(xp, joint, self._aligned(rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
+        self.summed.append(Summed(c.elements, c.neighbours, joint))
+        left = self.reduce(xp, joint)
+        if axes == 0:
+            self.total = self.total + xp.sum(left)
+        elif axes == 1:
+            self._add(c.neighbours[:, 0], left)
+        else:
+            self.tables.append(left)  # its number is c.result: slots are numbered in the order of the steps
+
+    def _aligned(self, table: Any, axes: tuple[int, ...], count: int) -> Any:
+        """A factor's table with the axes of the joint one."""
+        xp = self.xp
+        places = np.argsort(axes)
+        table = permuted(xp, table, (0, *(places + 1)))
+        sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
+        return xp.reshape(table, (xp.shape(table)[0], *(sizes.get(i, 1) for i in range(count))))
+
+
+def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
+    a, b = xp.convert((a, b))
+    return a + b
+
+
+def too_large(problem: Problem, factors: list[Factor], plan: order.Plan) -> StanUnsupportedError:
+    """Names the element whose table would be too large, and the statements that couple it with others."""
+    with_it = [f for f in factors if (f.elements == plan.element).any()]
+    labels = ", ".join(dict.fromkeys(f.label for f in with_it))
+    return StanUnsupportedError(
+        f"summing out the {len(problem.kinds)} discrete variables needs a table of {plan.largest:.3g} entries for "
+        f"{problem.name(plan.element)}, which these statements couple with others: {labels}; the limit is "
+        f"{Limit.entries}"
+    )

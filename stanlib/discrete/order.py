@@ -1,0 +1,214 @@
+"""An order in which elements are summed out, found from what is known before any density: who stands with whom.
+
+Elements are eliminated in rounds. In each round elements of which no two stand in one factor go at the same time, those
+with small tables first; elements that stand in factors alike form a class, whose tables are computed as one array.
+So a chain of T elements takes about log2(T) rounds of few classes, a star or a tree as many as it is deep.
+"""
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
+
+
+@dataclass(frozen=True)
+class Use:
+    """Rows of a slot as factors of a class of elements; `axes` are the axes of the joint table that theirs become."""
+
+    slot: int
+    rows: np.ndarray
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Class:
+    """Elements that are eliminated alike, and their neighbours, which the tables that are left behind are over.
+
+    The first axis of a joint table is that of the element, the others are those of its neighbours; `result` is the
+    slot of what is left.
+    """
+
+    elements: np.ndarray
+    neighbours: np.ndarray
+    uses: tuple[Use, ...] = ()
+    result: int = -1
+
+
+@dataclass(frozen=True)
+class Join:
+    """Rows of several slots as one slot."""
+
+    slot: int
+    pieces: tuple[tuple[int, np.ndarray], ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Steps in their order. A `largest` joint table, of `element`, is what the plan needs most room for."""
+
+    steps: tuple[Class | Join, ...]
+    largest: int = 0
+    element: int = -1
+
+
+class Plans:
+    """Plans that were made before: programs are traced, and run, many times with the same data."""
+
+    kept: "OrderedDict[bytes, Plan]" = OrderedDict()
+    most = 16
+
+
+def plan(kinds: np.ndarray, scopes: Sequence[np.ndarray], limit: int) -> Plan:
+    """The order for elements with axes of length `kinds`; the factors over more than one element are the first slots.
+
+    Where a table would have more than `limit` entries, the plan ends there.
+    """
+    shapes = repr([s.shape for s in scopes]).encode()
+    key = b"|".join([shapes, kinds.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode()])
+    if key not in Plans.kept:
+        Plans.kept[key] = _Planner(kinds, scopes, limit).plan()
+        while len(Plans.kept) > Plans.most:
+            Plans.kept.popitem(last=False)
+    Plans.kept.move_to_end(key)
+    return Plans.kept[key]
+
+
+_Member = tuple[int, list[int], list[tuple[int, int]]]  # an element, its neighbours, the factors in which it stands
+
+
+@dataclass
+class _Slot:
+    """Factors whose elements have axes of the same lengths, by row; `live` are those not used up."""
+
+    scopes: list[tuple[int, ...]]
+    live: dict[int, None] = field(default_factory=dict)
+
+
+class _Planner:
+    def __init__(self, kinds: np.ndarray, scopes: Sequence[np.ndarray], limit: int):
+        self.kinds, self.limit = kinds.tolist(), limit
+        self.slots: list[_Slot] = []
+        self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
+        self.neighbours: dict[int, set[int]] = {}
+        self.steps: list[Class | Join] = []
+        self.largest, self.element = 0, -1
+        for s in scopes:
+            self._new_slot([tuple(row) for row in s.tolist()])
+
+    def plan(self) -> Plan:
+        alone = np.setdiff1d(np.arange(len(self.kinds)), np.fromiter(self.standing, int, len(self.standing)))
+        for kind in sorted({self.kinds[e] for e in alone.tolist()}):
+            chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
+            self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        while self.neighbours and self.largest <= self.limit:
+            apart = self._chosen()
+            self._eliminate(apart)
+            if len(apart) >= 8:
+                self._join()
+        return Plan(tuple(self.steps), self.largest, self.element)
+
+    def _new_slot(self, scopes: list[tuple[int, ...]]) -> int:
+        number = len(self.slots)
+        self.slots.append(_Slot(scopes, dict.fromkeys(range(len(scopes)))))
+        for row, scope in enumerate(scopes):
+            for e in scope:
+                self.standing.setdefault(e, {})[number, row] = None
+                self.neighbours.setdefault(e, set()).update(scope)
+        for scope in scopes:
+            for e in scope:
+                self.neighbours[e].discard(e)
+        return number
+
+    def _cost(self, e: int) -> int:
+        return math.prod((self.kinds[i] for i in self.neighbours[e]), start=self.kinds[e])
+
+    def _chosen(self) -> list[int]:
+        """Elements of which no two are neighbours, with joint tables about as small as can be."""
+        costs = {e: self._cost(e) for e in self.neighbours}
+        ordered = sorted(costs.values())
+        most = ordered[0] * max(self.kinds[e] for e in costs)
+        quarter = ordered[len(ordered) // 4]
+        if quarter <= CHEAP:
+            most = max(most, quarter)
+        chosen = self._apart(e for e in sorted(costs) if costs[e] <= most)
+        if sum(costs[e] for e in chosen) > self.limit:
+            chosen = self._apart(e for e in sorted(costs) if costs[e] == ordered[0])
+        total = sum(costs[e] for e in chosen)
+        if total > self.largest:
+            self.largest, self.element = total, max(chosen, key=lambda e: costs[e])
+        return chosen
+
+    def _apart(self, candidates: Iterator[int]) -> list[int]:
+        chosen: list[int] = []
+        blocked: set[int] = set()
+        for e in candidates:
+            if e not in blocked:
+                chosen.append(e)
+                blocked |= self.neighbours[e]
+        return chosen
+
+    def _eliminate(self, chosen: list[int]) -> None:
+        classes: dict[tuple[Any, Any, tuple[tuple[int, tuple[int, ...]], ...]], list[_Member]] = {}
+        for e in chosen:
+            around, factors = sorted(self.neighbours[e]), sorted(self.standing[e])
+            axis = {n: i for i, n in enumerate([e, *around])}
+            used = tuple((s, tuple(axis[i] for i in self.slots[s].scopes[r])) for s, r in factors)
+            key = (self.kinds[e], tuple(self.kinds[n] for n in around), used)
+            classes.setdefault(key, []).append((e, around, factors))
+        for (_, _, stands), members in classes.items():
+            self._remove(stands, members)
+
+    def _remove(self, used: Sequence[tuple[int, tuple[int, ...]]], members: list[_Member]) -> None:
+        uses = [Use(s, np.array([m[2][i][1] for m in members]), axes) for i, (s, axes) in enumerate(used)]
+        for e, around, factors in members:
+            for s, r in factors:
+                del self.slots[s].live[r]
+                for other in self.slots[s].scopes[r]:
+                    del self.standing[other][s, r]
+            for n in around:
+                self.neighbours[n].discard(e)
+            del self.neighbours[e], self.standing[e]
+        left = [tuple(around) for _, around, _ in members]
+        elements, neighbours = np.array([e for e, _, _ in members]), np.array(left, int).reshape(len(members), -1)
+        result = self._new_slot(left) if neighbours.shape[1] > 1 else -1
+        self.steps.append(Class(elements, neighbours, tuple(uses), result))
+        if neighbours.shape[1] == 1:
+            self._forget_lonely(neighbours[:, 0].tolist())
+
+    def _forget_lonely(self, elements: list[int]) -> None:
+        """Elements that stand with no other any more."""
+        lonely = sorted({e for e in elements if e in self.neighbours and not self.neighbours[e]})
+        for kind in sorted({self.kinds[e] for e in lonely}):
+            chosen = np.array([e for e in lonely if self.kinds[e] == kind])
+            self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        for e in lonely:
+            del self.neighbours[e], self.standing[e]
+
+    def _join(self) -> None:
+        """What is left of slots of one form becomes one slot, so that classes stay few."""
+        forms: dict[tuple[int, ...], list[int]] = {}
+        for number, slot in enumerate(self.slots):
+            if slot.live:
+                first = slot.scopes[next(iter(slot.live))]
+                forms.setdefault(tuple(self.kinds[e] for e in first), []).append(number)
+        for numbers in forms.values():
+            if len(numbers) > 1:
+                self._joined(numbers)
+
+    def _joined(self, numbers: list[int]) -> None:
+        pieces, scopes = [], []
+        for s in numbers:
+            kept = list(self.slots[s].live)
+            pieces.append((s, np.array(kept)))
+            for r in kept:
+                scopes.append(self.slots[s].scopes[r])
+                for e in self.slots[s].scopes[r]:
+                    del self.standing[e][s, r]
+            self.slots[s].live.clear()
+        self.steps.append(Join(self._new_slot(scopes), tuple(pieces)))

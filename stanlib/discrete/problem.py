@@ -1,0 +1,212 @@
+"""The discrete variables of a program and the factors over them, as the calls of translated code give them.
+
+An *element* is one int of a discrete parameter; elements count from 0 over all variables together. A *factor* is a
+term of the log density that depends on some elements: a table of its values for all of theirs, of shape
+(rows, K1, ..., Km), where a table of a single row is shared by all places at which the term stands.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import namespace
+from ..arrays.base import Namespace
+from ..errors import StanIndexError, StanUnsupportedError
+
+# Entries that a table may have; what would need a larger one is refused.
+LIMIT = 10**7
+
+
+class Limit:
+    """The limit in force."""
+
+    entries = LIMIT
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A discrete parameter: its name, its shape, the bounds of every element, and the number of its first element."""
+
+    name: str
+    shape: tuple[int, ...]
+    lower: np.ndarray
+    upper: np.ndarray
+    first: int
+
+    @property
+    def least(self) -> int:
+        """The value that stands first on the axes of tables."""
+        return int(self.lower.min()) if self.lower.size else 0
+
+    @property
+    def values(self) -> int:
+        """The length of the axes of tables."""
+        return int(self.upper.max()) - self.least + 1 if self.upper.size else 1
+
+    @property
+    def allowed(self) -> np.ndarray:
+        """Which values every element may have, (elements, values)."""
+        at = self.least + np.arange(self.values)
+        return (at >= self.lower.reshape(-1, 1)) & (at <= self.upper.reshape(-1, 1))
+
+    def element(self, number: int) -> str:
+        """The name of one element: z[3,1]."""
+        if not self.shape:
+            return self.name
+        return f"{self.name}[{','.join(str(i + 1) for i in np.unravel_index(number - self.first, self.shape))}]"
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A term at `len(elements)` places, each with `elements.shape[1]` different elements in ascending order."""
+
+    label: str
+    elements: np.ndarray
+    table: Any
+
+
+@dataclass(frozen=True)
+class Problem:
+    """All discrete variables and the factors over them; `kinds` is the length of every element's axis."""
+
+    xp: Namespace
+    variables: tuple[Variable, ...]
+    kinds: np.ndarray
+    factors: tuple[Factor, ...]
+
+    def values(self, positions: Any) -> Any:
+        """The values of the elements, from their positions on the axes of tables."""
+        least = np.concatenate([np.full(v.lower.size, v.least, int) for v in self.variables])
+        positions, least = self.xp.convert((positions, least))
+        return positions + least
+
+    def name(self, element: int) -> str:
+        """What an element is called in the program."""
+        for v in reversed(self.variables):
+            if element >= v.first:
+                return v.element(element)
+        raise IndexError(element)
+
+
+def elements(before: Any, shape: Sequence[Any]) -> Any:
+    """The numbers of a variable's elements, from 1, behind those of the variables before."""
+    size = tuple(int(n) for n in shape)
+    first = 1 + int(before)
+    return first + np.arange(math.prod(size)).reshape(size) if size else first
+
+
+def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
+    """The number of assignments of values in lower..upper to several elements.
+
+    Raises:
+        StanUnsupportedError: where there are too many.
+    """
+    several, values = math.prod(int(n) for n in shape), int(upper) - int(lower) + 1
+    if several * math.log(max(values, 1)) > math.log(Limit.entries):
+        raise StanUnsupportedError(
+            f"a statement depends on {several} elements of {name} at once, which needs a table of {values}^{several} "
+            f"entries; the limit is {Limit.entries}"
+        )
+    return int(values**several)
+
+
+def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
+    """All those assignments, (count, *shape); the last element changes first."""
+    total = count(name, lower, upper, shape)
+    size, values = tuple(int(n) for n in shape), int(upper) - int(lower) + 1
+    powers = values ** np.arange(math.prod(size) - 1, -1, -1)
+    return int(lower) + (np.arange(total)[:, None] // powers % values).reshape(total, *size)
+
+
+def read(arguments: Sequence[Any]) -> Problem:
+    """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, and
+    (label, numbers of elements, table) of every factor.
+
+    Raises:
+        StanIndexError: for a variable that can have no value.
+    """
+    count = int(arguments[0])
+    variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
+    kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
+    rest = arguments[1 + 4 * count :]
+    xp = namespace(rest)
+    factors = [f for i in range(0, len(rest), 3) for f in _factors(xp, kinds, *rest[i : i + 3])]
+    return Problem(xp, variables, kinds, tuple(factors))
+
+
+def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
+    first = 0
+    for i in range(0, len(arguments), 4):
+        name, numbers, lower, upper = arguments[i : i + 4]
+        shape = np.shape(numbers)
+        low, high = (np.broadcast_to(np.asarray(b, int), shape) for b in (lower, upper))
+        if (high < low).any():
+            raise StanIndexError(f"{name} can have no value: its upper bound is below its lower bound")
+        yield Variable(name, shape, low, high, first)
+        first += low.size
+
+
+def _factors(xp: Namespace, kinds: np.ndarray, label: str, numbers: Any, table: Any) -> Iterator[Factor]:
+    """A term as factors whose elements are different and in ascending order at every place.
+
+    Places where no term stands have 0 for the numbers of their elements.
+    """
+    numbers = np.asarray(numbers, int)
+    elements = numbers.reshape(-1, numbers.shape[-1]) - 1
+    present = np.flatnonzero((elements >= 0).all(axis=1))
+    if not len(present):
+        return
+    sizes = tuple(kinds[elements[present[0]]])
+    shape = xp.shape(table)
+    shared = int(np.prod(shape)) == int(np.prod(sizes)) and len(elements) > 1
+    table = xp.reshape(table, (1 if shared else len(elements), *sizes))
+    if len(present) < len(elements):
+        elements, table = elements[present], rows(xp, table, present)
+    if elements.shape[1] == 1:
+        yield Factor(label, elements, table)
+        return
+    orders = np.argsort(elements, axis=1, kind="stable")
+    ascending = np.take_along_axis(elements, orders, axis=1)
+    same = ascending[:, 1:] == ascending[:, :-1]
+    patterns, which = np.unique(np.concatenate([orders, same], axis=1), axis=0, return_inverse=True)
+    for i, pattern in enumerate(patterns):
+        chosen = np.flatnonzero(which.reshape(-1) == i)
+        order, equal = pattern[: elements.shape[1]], pattern[elements.shape[1] :].astype(bool)
+        part = permuted(xp, rows(xp, table, chosen), (0, *(order + 1)))
+        keep = np.concatenate([[True], ~equal])
+        yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal))
+
+
+def _diagonals(xp: Namespace, table: Any, equal: np.ndarray) -> Any:
+    """The table where neighbouring axes belong to one element: its diagonal."""
+    for axis in reversed(np.flatnonzero(equal)):
+        at = np.arange(xp.shape(table)[axis + 1])
+        table = xp.get(table, (*(slice(None),) * (axis + 1), at, at))
+    return table
+
+
+def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
+    """The table with its axes in another order, as numpy.transpose."""
+    now = list(range(len(order)))
+    for to, axis in enumerate(order):
+        at = now.index(axis)
+        if at != to:
+            table = xp.swapaxes(table, at, to)
+            now[at], now[to] = now[to], now[at]
+    return table
+
+
+def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
+    """The rows of a table; a shared one is that of all places. Evenly spaced rows are a slice, which costs less."""
+    size = xp.shape(table)[0]
+    if size == 1 or len(index) == size and (index == np.arange(size)).all():
+        return table
+    steps = np.diff(index)
+    if len(index) == 1 or steps[0] > 0 and (steps == steps[0]).all():
+        step = int(steps[0]) if len(steps) else 1
+        return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
+    return xp.get(table, (index,))

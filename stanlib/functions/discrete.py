@@ -1,0 +1,65 @@
+"""What translated programs with discrete parameters call; their names can't stand in a Stan program.
+
+The compiler lists the discrete parameters and the terms that depend on them, each with a table of its values for all
+values of theirs: stanlib/discrete/ says how, and is loaded by the first call.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..arrays.base import Namespace
+from ..random.base import Random
+from ..registry import variadic_function
+
+
+@variadic_function("discrete_elements__")
+def discrete_elements__(xp: Namespace, before: Any, *shape: Any) -> Any:
+    """The numbers of a variable's elements, of its shape; those of the variables `before` come first."""
+    from ..discrete.problem import elements
+
+    return elements(before, shape)
+
+
+@variadic_function("discrete_count__")
+def discrete_count__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: Any) -> Any:
+    """The number of assignments of values in lower..upper to a variable of a shape.
+
+    Raises:
+        StanUnsupportedError: where there are too many.
+    """
+    from ..discrete.problem import count
+
+    return count(name, lower, upper, shape)
+
+
+@variadic_function("discrete_values__")
+def discrete_values__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: Any) -> Any:
+    """All those assignments: an array with one more axis than the variable, the first."""
+    from ..discrete.problem import assignments
+
+    return assignments(name, lower, upper, shape)
+
+
+@variadic_function("discrete_total__")
+def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
+    """The number of elements of all variables together."""
+    from ..discrete.problem import read
+
+    return len(read(arguments).kinds)
+
+
+@variadic_function("discrete_log_sum__")
+def discrete_log_sum__(xp: Namespace, *arguments: Any) -> Any:
+    """The logarithm of the sum over all values of the discrete parameters."""
+    from ..discrete import elimination, problem
+
+    return elimination.log_sum(problem.read(arguments))
+
+
+@variadic_function("discrete_draw__", random=True)
+def discrete_draw__(xp: Namespace, random: Random, *arguments: Any) -> Any:
+    """One draw of all discrete parameters given the terms, as one array over their elements."""
+    from ..discrete import elimination, problem
+
+    found = problem.read(arguments)
+    return found.values(elimination.drawn(found, random))

@@ -1,0 +1,83 @@
+"""What can't be summed out is refused where it stands, when the program is translated."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.errors import StanSemanticError
+from stanlib.errors import StanIndexError, StanUnsupportedError
+from tests.random_programs.referee.ours import translated
+
+Z = "parameters { real x; array[4] int<lower=0, upper=1> z; } "
+REFUSED = {
+    "parameters { int n; }": (1, "it needs finite bounds: declare lower="),
+    "parameters { int<lower=0> n; }": (1, "it needs finite bounds: declare upper="),
+    "parameters { int<lower=0, upper=2> n; int<lower=0, upper=n> m; }": (1, "can depend on data only, not on 'n'"),
+    "parameters { int<lower=0, upper=2> n; vector[n] m; }": (1, "sizes can depend on data only"),
+    "parameters { tuple(int, real) n; }": (1, "can't hold integers"),
+    Z + 'model {\n  print(z[1]);\n}': (2, "print can't depend on a discrete parameter"),
+    Z + 'model {\n  if (z[1] == 1)\n    reject("no");\n}': (3, "reject can't depend on a discrete parameter"),
+    Z + "model {\n  vector[z[1]] m;\n}": (2, "size of a variable can't depend"),
+    Z + "model {\n  x ~ normal(z[1] + target(), 1);\n}": (2, "target() can't be read"),
+    Z + "model {\n  for (i in 1:4) {\n    if (z[i] == 1) break;\n    x ~ normal(i, 1);\n  }\n}": (3, "a loop is left"),
+    "functions { void f_lp(int k) { target += k; } }\n" + Z + "model { f_lp(z[2]); }": (2, "returns nothing"),
+    "functions { real f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += f_lp(z[2]); }":
+        (2, "function that adds to the target"),
+    Z + "transformed parameters {\n  real y = x;\n  if (z[1] == 1) jacobian += x;\n}": (3, "jacobian += can't depend"),
+    "parameters { int<lower=0, upper=1> z; real x; } guide parameters { real m; } guide { x ~ normal(m, 1); }":
+        (1, "a program with a guide"),
+    "data { array[2] int u; }\nparameters { array[2] int<lower=0, upper=u> z; } model { target += sum(z); }":
+        (2, "different bounds"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_refused(text):
+    line, message = REFUSED[text]
+    with pytest.raises(StanSemanticError) as caught:
+        stanimport.loads(text)
+    (found,) = caught.value.diagnostics
+    assert found.span.line == line
+    assert message in found.message
+
+
+def log_density(text, data):
+    from stanimport.inference.posterior import Posterior
+
+    module = translated(text, "numpyro", "mixed")
+    posterior = Posterior(module, module.transformed_data(**data))
+    return float(posterior.log_density(np.zeros(posterior.size)))
+
+
+def test_a_table_that_is_too_large_names_the_statement(x64):
+    text = """data { int N; } parameters { array[N] int<lower=0, upper=1> z; real x; } model {
+  x ~ normal(0, 1);
+  x ~ normal(sum(z), 1);
+}"""
+    assert np.isfinite(log_density(text, {"N": 5}))
+    with pytest.raises(StanUnsupportedError, match=r"depends on 40 elements of z at once.*2\^40.*10000000.*line 3"):
+        log_density(text, {"N": 40})
+
+
+def test_variables_that_are_all_coupled_are_named(x64):
+    text = """data { int N; } parameters { array[N] int<lower=0, upper=1> z; real x; } model {
+  for (i in 1:N) for (j in 1:N)
+    target += x * z[i] * z[j];
+}"""
+    assert np.isfinite(log_density(text, {"N": 5}))
+    with pytest.raises(StanUnsupportedError, match=r"the 40 discrete variables.*z\[1\].*line 3"):
+        log_density(text, {"N": 40})
+
+
+def test_no_value_between_the_bounds():
+    text = "data { int N; } parameters { int<lower=1, upper=N> z; real x; } model { x ~ normal(z, 1); }"
+    with pytest.raises(StanIndexError, match="z can have no value"):
+        log_density(text, {"N": 0})
+
+
+def test_containers_of_different_sizes_are_an_error():
+    text = """data { int N; vector[N] y; } parameters { array[3] int<lower=1, upper=2> z; vector[2] m; }
+    model { y ~ normal(m[z], 1); }"""
+    with pytest.raises(Exception, match="sizes"):
+        log_density(text, {"N": 2, "y": [0.0, 1.0]})
