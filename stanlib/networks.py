@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -37,9 +37,13 @@ class StanNetworkError(StanError):
 
 @dataclass
 class _Call:
-    """One call of a model or guide: the networks given to it, and those that it has registered."""
+    """One call of a model or guide: the networks given to it, and those that it has registered.
+
+    Generated quantities are of trained networks: `trained` asks for their weights.
+    """
 
     given: Mapping[str, Any]
+    trained: bool = False
     registered: dict[str, Any] = field(default_factory=dict)
 
 
@@ -47,10 +51,12 @@ _current: ContextVar[_Call | None] = ContextVar("networks", default=None)
 
 
 @contextmanager
-def call_with(program: Program, inputs: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def call_with(
+    program: Program, inputs: Mapping[str, Any], trained: bool = False
+) -> Iterator[dict[str, Any]]:
     """The inputs of a call without the networks among them, which are used inside."""
     given = {n: inputs[n] for n in program.networks if n in inputs}
-    token = _current.set(_Call(given))
+    token = _current.set(_Call(given, trained))
     try:
         yield {n: v for n, v in inputs.items() if n not in given}
     finally:
@@ -89,14 +95,27 @@ class Network:
             raise self.error(f"returns a value of {result.ndim} dimensions, declared are {self.dims}")
         return result
 
-    def registered(self, make: Any) -> Any:
-        """What `make()` returns, made once in a call of the model."""
+    def registered(self, make: Callable[[], Any], is_trained: Callable[[], bool]) -> Any:
+        """What `make()` returns, made once in a call of the model.
+
+        Raises:
+            StanNetworkError: in generated quantities, for a network that is not given and whose weights nobody has
+                trained, as `is_trained()` tells.
+        """
         call = _current.get()
         if call is None:
             return make()
+        if call.trained and self.name not in call.given and not is_trained():
+            raise self.error(f"has no trained weights here: {self.backend.TRAINED.format(self.name)}")
         if self.name not in call.registered:
             call.registered[self.name] = make()
         return call.registered[self.name]
+
+    @property
+    def is_given(self) -> bool:
+        """Whether the call of the model was given the network."""
+        call = _current.get()
+        return call is not None and self.name in call.given
 
     def error(self, problem: str) -> StanNetworkError:
         """The error for a network that can't be used."""

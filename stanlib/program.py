@@ -119,7 +119,7 @@ class Model(StanFunction):
                 try:
                     self._run(**self._named(given))
                 except (StanDomainError, StanIndexError, StanReject):
-                    if is_error_of_data(rejections):
+                    if self.is_guide or is_error_of_data(rejections):
                         raise
                     self._rejected(True)
                 else:
@@ -189,7 +189,7 @@ class GeneratedQuantities(StanFunction):
 
     def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
-        with networks.call_with(self.program, inputs) as inputs:
+        with networks.call_with(self.program, inputs, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)

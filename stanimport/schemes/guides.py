@@ -61,13 +61,23 @@ def _misplaced(program: typed.TypedProgram, declared: Stmts, block: Stmts) -> It
             yield _error("the block 'guide parameters' holds declarations only", s)
     derived = {s.name: s.site for s in program.block("transformed parameters") if isinstance(s, gprob.Declare)}
     data = {s.name for b in ("data", "transformed data") for s in program.block(b) if isinstance(s, gprob.Declare)}
+    parameters = {s.name for s in program.block("parameters") if isinstance(s, gprob.Declare)}
     for s in _simple(block):
         if isinstance(s, typed.Increment):
             yield _error("a guide can't add to the target: it is a law to draw from", s)
-        if isinstance(s, typed.Tilde) and names_in(s.value) <= data:
-            yield _error("a guide can't observe data: it samples the parameters of the model", s)
+        if isinstance(s, typed.Tilde) and not names_in(s.value) & parameters:
+            yield _unsampled(s, data)
         for name in names_in(s) & derived.keys():
             yield _error(f"a guide can't read the transformed parameter {derived[name]}", s)
+
+
+def _unsampled(s: typed.Tilde, data: set[str]) -> Diagnostic:
+    """The error for a law of something that is no parameter of the model."""
+    if names_in(s.value) <= data:
+        return _error("a guide can't observe data: it samples the parameters of the model", s)
+    hint = "declare it in the block parameters, with a law in the model"
+    message = f"{' '.join(s.value.span.text.split())} is no parameter of the model, and a guide samples those alone"
+    return replace(_error(message, s), hint=hint)
 
 
 def _simple(body: Stmts) -> Iterator[gprob.Stmt]:

@@ -179,6 +179,8 @@ class Lanes(Protocol):
 class Backend(Values, Sites, Lanes, Protocol):
     """What every backend has. stanlib.program calls the methods here."""
 
+    TRAINED: str  # what to do about a network without trained weights, by its name
+
     def choose(self, condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """`condition ? then : otherwise`."""
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,6 +12,8 @@ from numpyro.contrib.module import eqx_module, nnx_module
 
 from ..errors import StanError
 from ..networks import Network
+
+TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
 
 
 def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> Any:
@@ -28,7 +31,12 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     if lifted:
         return _with_lifted(network, module, library, lifted)(*arguments)
     register = nnx_module if library == "flax" else eqx_module
-    return network.registered(lambda: register(network.name, module))(*arguments)
+    return network.registered(lambda: register(network.name, module), lambda: _is_trained(network))(*arguments)
+
+
+def _is_trained(network: Network) -> bool:
+    """Whether a handler supplies the network's parameters."""
+    return numpyro.param(f"{network.name}$params") is not None
 
 
 def _library(module: Any) -> str:
@@ -55,7 +63,10 @@ def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[st
             shapes = jnp.shape(own[name]), jnp.shape(value)
             raise network.error(f"has a parameter {name!r} of shape {shapes[0]}, declared is {shapes[1]}")
     rest = {n: p for n, p in own.items() if n not in lifted}
-    learned = network.registered(lambda: numpyro.param(f"{network.name}$params", rest)) if rest else {}
+    learned = {}
+    if rest:
+        register = partial(numpyro.param, f"{network.name}$params", rest)
+        learned = network.registered(register, lambda: _is_trained(network))
     return rebuild({**learned, **lifted})
 
 

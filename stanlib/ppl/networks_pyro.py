@@ -1,7 +1,7 @@
 """Networks on Pyro: torch modules, registered with Pyro; lifted parameters through a functional call."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyro
@@ -13,11 +13,14 @@ from ..errors import StanError
 from ..networks import Network
 from .pyro_distributions import tensors
 
+TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
+
 
 def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> torch.Tensor:
     """The output of a torch module whose lifted parameters have these values.
 
-    Its other parameters are registered with Pyro, so that inference trains them.
+    Its other parameters are registered with Pyro, so that inference trains them. Those of a network that the program
+    finds by itself are what Pyro's store has under their names, which may come from a file.
 
     Raises:
         StanNetworkError: for what is no torch module, and for parameters that it lacks or has in another shape.
@@ -25,14 +28,20 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     if not isinstance(module, torch.nn.Module):
         raise _no_module(network, module)
     arguments = _converted(module, inputs)
-    if not lifted:
-        registered = network.registered(lambda: pyro.module(network.name, module))
-        return _result(registered(*arguments))
     own = dict(module.named_parameters())
+    if not lifted and network.is_given:
+        registered = network.registered(lambda: pyro.module(network.name, module), lambda: _is_trained(network, own))
+        return _result(registered(*arguments))
     _verify(network, own, lifted)
-    learned = network.registered(lambda: _learned(network, own, lifted))
+    rest = [n for n in own if n not in lifted]
+    learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
     values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
     return _result(functional_call(module, {**learned, **values}, arguments))
+
+
+def _is_trained(network: Network, names: Iterable[str]) -> bool:
+    """Whether Pyro's store of parameters has those of the network."""
+    return all(f"{network.name}$$${n}" in pyro.get_param_store() for n in names)
 
 
 def _no_module(network: Network, module: Any) -> StanError:

@@ -27,11 +27,11 @@ from ..random.jax import JaxRandom
 from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
 from .laws import placed, take_up
-from .networks_numpyro import call_network  # noqa: F401
+from .networks_numpyro import TRAINED, call_network  # noqa: F401
 from .numpyro_distributions import Improper, Restricted, Truncated, make
 from .numpyro_priors import half, param, sample  # noqa: F401
 from .numpyro_supports import support_of
-from .sites_numpyro import latent, observed, weighted
+from .sites_numpyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401
     array,
     check,
@@ -142,12 +142,15 @@ def _rejecting(log_densities: Any) -> Any:
 
 def reject_draws(flag: Any) -> None:
     """The log density is -inf if the flag is true."""
-    numpyro.factor("rejected__", jnp.where(flag, -jnp.inf, 0.0))
+    if not is_predicting():
+        numpyro.factor("rejected__", jnp.where(flag, -jnp.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: Any) -> None:
     """An observed site made of log densities, one entry per observation."""
     (joined,) = join(parts)
+    if is_predicting():
+        return
     observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
 
 

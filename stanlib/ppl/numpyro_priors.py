@@ -13,7 +13,7 @@ from numpyro.distributions import Distribution, ExpandedDistribution, biject_to,
 from .numpyro_distributions import of_shape
 from .numpyro_supports import StanConstraint, support_of
 from .sites_numpyro import latent
-from .values import check_domain
+from .values import check_domain, check_law
 
 
 def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
@@ -28,7 +28,7 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
     """
     check_domain(name, arguments)
     sizes = tuple(int(n) for n in shape)
-    return latent(name, fitted(distribution, sizes, support_of(kind, arguments, sizes)))
+    return latent(name, fitted(name, distribution, sizes, support_of(kind, arguments, sizes)))
 
 
 def param(
@@ -50,8 +50,9 @@ def param(
     return numpyro.param(name, value, constraint=support)
 
 
-def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
+    check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 

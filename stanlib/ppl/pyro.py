@@ -25,12 +25,12 @@ from ..metadata import Program
 from ..random.torch import TorchRandom
 from ..rejection import decided, pending  # noqa: F401
 from .laws import placed, take_up
-from .networks_pyro import call_network  # noqa: F401
+from .networks_pyro import TRAINED, call_network  # noqa: F401
 from .pyro_bounds import bound, known, recorded  # noqa: F401
 from .pyro_distributions import Improper, Restricted, Truncated, make, tensors
 from .pyro_priors import half, param, sample  # noqa: F401
 from .pyro_supports import support_of
-from .sites_pyro import latent, observed, weighted
+from .sites_pyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401
     UNSET,
     array,
@@ -133,7 +133,8 @@ def _weigh(name: str, value: torch.Tensor) -> None:
 
 def reject_draws(flag: Any) -> None:
     """The log density is -inf if the flag is true."""
-    pyro.factor("rejected__", torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
+    if not is_predicting():
+        pyro.factor("rejected__", torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
 
 
 def observe_terms(name: str, *parts: Any) -> None:

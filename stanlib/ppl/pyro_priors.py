@@ -14,7 +14,7 @@ from .pyro_bounds import known, recorded
 from .pyro_distributions import of_shape
 from .pyro_supports import StanConstraint, support_of
 from .sites_pyro import latent
-from .values import check_domain
+from .values import check_domain, check_law
 
 
 def sample(
@@ -34,7 +34,7 @@ def sample(
     check_domain(name, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
-    return latent(name, fitted(distribution, sizes, recorded(name, support) if bounding else support))
+    return latent(name, fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
 
 def param(
@@ -57,8 +57,9 @@ def param(
     return pyro.param(name, start, constraint=support)
 
 
-def fitted(distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
+def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
+    check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 

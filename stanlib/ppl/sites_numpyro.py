@@ -26,8 +26,14 @@ def observed(name: str, law: Any, value: Any) -> None:
 
 def weighted(name: str, terms: Any) -> None:
     """Terms of the log density."""
-    with _scaled(name):
-        numpyro.factor(name, terms)
+    if not is_predicting():
+        with _scaled(name):
+            numpyro.factor(name, terms)
+
+
+def is_predicting() -> bool:
+    """Whether no log density is asked for, as under Predictive: what only adds to it is no quantity to predict."""
+    return numpyro.get_mask() is False
 
 
 def _scaled(name: str) -> AbstractContextManager[Any]:

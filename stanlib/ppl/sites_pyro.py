@@ -31,8 +31,14 @@ def observed(name: str, law: Any, value: Any) -> None:
 
 def weighted(name: str, terms: torch.Tensor) -> None:
     """Terms of the log density, one for every observation."""
-    with plates(name, terms.shape), _scaled(name):
-        pyro.factor(name, terms)
+    if not is_predicting():
+        with plates(name, terms.shape), _scaled(name):
+            pyro.factor(name, terms)
+
+
+def is_predicting() -> bool:
+    """Whether no log density is asked for, as under Predictive: what only adds to it is no quantity to predict."""
+    return pyro.poutine.get_mask() is False
 
 
 def plates(name: str, shape: Sequence[int]) -> ExitStack:

@@ -131,6 +131,22 @@ def check(name: str, value: Any, kind: str | None, bounds: dict[str, Any]) -> No
         refuse(inside == 0, lambda: violation(name, value, kind, bounds))
 
 
+def check_law(name: str, own: Sequence[int], shape: Sequence[int], event_dims: int) -> None:
+    """A parameter's law must be that of one component, or of each by itself: Stan does not broadcast containers.
+
+    Args:
+        own: the shape to which the law's parameters broadcast.
+        shape: the parameter's, with `event_dims` axes that belong to one observation of the law.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    declared = tuple(shape)[: len(shape) - event_dims]
+    if tuple(own) not in ((), declared):
+        shown = " and ".join(" x ".join(map(str, s)) for s in (declared, tuple(own)))
+        raise StanIndexError(f"{name} and its law are of different sizes: {shown}")
+
+
 def check_domain(name: str, arguments: Mapping[str, Any]) -> None:
     """The domain of a parameter must not be empty: a lower bound is below the upper one, a multiplier positive.
 

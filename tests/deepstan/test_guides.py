@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import stanimport
+from stanlib.errors import StanIndexError
 
 MULTIMODAL = Path(__file__).parents[2] / "models" / "multimodal.stan"
 PARAMETERS = "data { int N; vector[N] y; } parameters { real a; real<lower=0> b; }"
@@ -33,6 +34,8 @@ REFUSED = {
     "a ~ normal(b, s); b ~ lognormal(a, 1);": "depend on one another",
     "a ~ normal(m, s); log(b) ~ normal(a, 1);": "the left side of ~ must be",
     "a ~ normal(c, s); b ~ lognormal(a, 1);": "can't read the transformed parameter c",
+    f"real zz; zz ~ normal(0, 1); {GUIDE}": "zz is no parameter of the model",
+    f"vector[2] zz = rep_vector(0, 2); zz[1] ~ normal(m, 1); {GUIDE}": r"zz\[1\] is no parameter of the model",
 }
 
 
@@ -62,6 +65,26 @@ def test_strict_stan_has_no_guides():
 def test_the_words_stay_usable_as_names():
     source = "data { real guide; } parameters { real networks; } model { networks ~ normal(guide, 1); }"
     assert stanimport.check("names.stan", source=source) == []
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("sides", ["model", "guide"])
+def test_laws_of_another_size_than_the_parameter_are_refused(sides, backend, x64, torch_double):
+    """Also those of size 1, which libraries would repeat."""
+    for size in (1, 2):
+        laws = {"model": "normal(0, 1)", "guide": "normal(m, 1)"} | {sides: f"normal(rep_vector(0, {size}), 1)"}
+        source = "parameters { vector[3] a; } model { a ~ %s; } guide parameters { real m; } guide { a ~ %s; }"
+        module = stanimport.loads(source % (laws["model"], laws["guide"]), backend=backend, scheme="mixed")
+        with pytest.raises(StanIndexError, match=f"a and its law are of different sizes: 3 and {size}"):
+            run_once(getattr(module, sides), backend)
+
+
+def run_once(function, backend):
+    if backend == "pyro":
+        return function()
+    from numpyro.handlers import seed
+
+    return seed(function, 0)()
 
 
 FAMILIES = "a ~ normal(m, s); if (a > 0) b ~ gamma(1, 1); else b ~ lognormal(a, 1);"

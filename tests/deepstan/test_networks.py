@@ -170,6 +170,21 @@ def test_weights_are_trained(package):
     assert abs(pyro.param("net$$$scale").item() - 2) < 0.05
 
 
+def test_generated_quantities_ask_for_trained_weights(package):
+    import pyro
+
+    quantities = "generated quantities { vector[N] f = net(x); }"
+    package(__init__="", model=source() + quantities, networks=DOUBLING.format(scale=0.1))
+    from nets_pkg import model
+
+    inputs = model.transformed_data(**DATA)
+    with pytest.raises(StanNetworkError, match="has no trained weights here: Pyro's store of parameters lacks some"):
+        model.generated_quantities(s=1.0, **inputs)
+    pyro.param("net$$$scale", sys.modules["torch"].tensor(3.0))
+    found = model.generated_quantities(s=1.0, **inputs)["f"]
+    np.testing.assert_allclose(found.detach(), 3 * np.array(DATA["x"]))
+
+
 def lifted_density(module, weight, bias, **more):
     from pyro import poutine
 

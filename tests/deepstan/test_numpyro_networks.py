@@ -114,3 +114,25 @@ def test_lifted_parameters_are_checked_against_the_module(library, x64):
         module = stanimport.loads(PROGRAM.format(lifted=lifted, laws=f"{parameter} ~ normal(0, 1);"), scheme="mixed")
         with pytest.raises(StanNetworkError, match=said):
             seed(module.model, 0)(net=net, N=3, x=X, y=Y)
+
+
+@pytest.mark.parametrize("library", MODULES)
+def test_generated_quantities_ask_for_trained_weights(library, x64, monkeypatch):
+    """Under a seed alone a network that the program finds would be the untrained one."""
+    from numpyro.handlers import seed, substitute, trace
+
+    from stanlib.networks import Network
+
+    net, _, _ = MODULES[library]()
+    text = PROGRAM.format(lifted="", laws="") + " generated quantities { matrix[N, 1] f = net(x); }"
+    module = stanimport.loads(text, scheme="mixed")
+    monkeypatch.setattr(Network, "_imported", lambda self: net)
+    inputs = module.transformed_data(N=3, x=X, y=Y)
+    quantities = seed(module.generated_quantities, 0)
+    with pytest.raises(StanNetworkError, match="has no trained weights here: run under numpyro.handlers.substitute"):
+        quantities(**inputs)
+    sites = trace(seed(module.model, 0)).get_trace(**inputs)
+    (weights,) = ({n: s["value"]} for n, s in sites.items() if s["type"] == "param")
+    trained = jax.tree_util.tree_map(lambda w: w + 1.0, weights)
+    found = substitute(quantities, trained)(**inputs)["f"]
+    assert not np.allclose(found, quantities(net=net, **inputs)["f"])

@@ -191,7 +191,7 @@ def lift(backend, x):
 def whole_numbers(name):
     """Parameters of a law that are integers wherever its domains let them, as in `normal(1, 2)`."""
     record = distribution.get(name)
-    _, *example_parameters = record.examples[0]
+    outcome, *example_parameters = record.examples[0]
     options = [
         (i + 3, 1, 0, a) if single and isinstance(a, float) else (a,)
         for i, (a, single) in enumerate(zip(example_parameters, record.vectorized))
@@ -201,7 +201,8 @@ def whole_numbers(name):
             record.check_parameters(chosen)
         except StanDomainError:
             continue
-        return list(chosen)
+        if np.isfinite(record.log_prob(as_array(outcome), *map(as_array, chosen))).all():
+            return list(chosen)
     raise AssertionError(f"no parameters for {name}")
 
 
