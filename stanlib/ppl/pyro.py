@@ -148,8 +148,8 @@ def factor_terms(name: str, *parts: Any) -> None:
 
 
 def total(term: Any) -> Any:
-    """The sum of what a statement adds to the target."""
-    return _tensor(plain(term)).sum()
+    """The sum of what a statement adds to the target; 0 where it was not reached."""
+    return torch.zeros(()) if term is UNSET else _tensor(plain(term)).sum()
 
 
 def join(parts: Sequence[Any]) -> tuple[Any]:

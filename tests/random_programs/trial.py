@@ -104,9 +104,14 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str) -> Verdict:
     expected = [without_random(stan.at(p), program) for p in at]
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
         return Verdict("rejected", reason=expected[0].rejected or "not finite")
-    verdict = _compared(program, ways, at, expected, "Stan")
-    if verdict.what == "differs" and any(stan.contradicts_itself(e, p) for e, p in zip(expected, at) if not e.rejected):
-        return _among_ourselves(program, ways, seed, "stanli contradicts itself")
+    runs = {way: _run(program, way, at) for way in ways}
+    verdict = _compared(program, runs, expected, "Stan")
+    if verdict.what == "differs":
+        plain = Stan(program.stan_text, program.data, optimized=False)
+        expected = [without_random(plain.at(p), program) for p in at]
+        verdict = _compared(program, runs, expected, "Stan")
+        if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
+            return _among_ourselves(program, ways, seed, "stanli contradicts itself")
     return verdict
 
 
@@ -119,7 +124,7 @@ def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, rea
         if all(", line " in e.rejected for e in expected if e.rejected):
             return Verdict("rejected", {}, "ourselves", expected[0].rejected)
         return Verdict("differs", {str(PLAIN): [f"raised: {expected[0].rejected}"]}, "ourselves", reason)
-    verdict = _compared(program, ways, at, expected, "ourselves")
+    verdict = _compared(program, {way: _run(program, way, at) for way in ways}, expected, "ourselves")
     return Verdict("unrefereed", {}, "ourselves", reason) if verdict.what == "same" else verdict
 
 
@@ -134,11 +139,10 @@ def _size(program: RandomProgram) -> int | None:
 
 
 def _compared(
-    program: RandomProgram, ways: Sequence[Way], at: list[np.ndarray], expected: list[Outcome], referee: str
+    program: RandomProgram, runs: dict[Way, list[Outcome]], expected: list[Outcome], referee: str
 ) -> Verdict:
     found = {}
-    for way in ways:
-        got = _run(program, way, at)
+    for way, got in runs.items():
         wrong = differences(got, expected)
         if "wild" in program.features:
             wrong += accepted(got, expected)

@@ -25,6 +25,9 @@ _RESERVED = re.compile(
 )
 _SUFFIX = "_cpp"
 
+# Statements that never run: of a program this long stanc's optimizations (O1), which lose terms, are left out.
+_PADDING = "{ int pad_it = 0; " + "if (pad_it > 0) { " * 60 + "pad_it += 1; " * 700 + "}" * 61
+
 
 class Unsupported(Exception):
     """A program that stanli can't run."""
@@ -34,8 +37,15 @@ class Refused(Exception):
     """A program that stanc refuses."""
 
 
+def _padded(text: str) -> str:
+    head, block, rest = text.partition("transformed data {")
+    if block:
+        return f"{head}{block} {_PADDING} {rest}"
+    return text.replace("parameters {", f"transformed data {{ {_PADDING} }}\nparameters {{", 1)
+
+
 class Stan:
-    """A program with its data.
+    """A program with its data; `optimized` as stanli does by itself, or without stanc's optimizations.
 
     Attributes:
         size: how many unconstrained parameters there are.
@@ -46,8 +56,9 @@ class Stan:
         Unsupported: if stanli can't run it.
     """
 
-    def __init__(self, text: str, data: dict[str, Any]):
-        self._text, self._data = text, data
+    def __init__(self, text: str, data: dict[str, Any], optimized: bool = True):
+        self._text, self._data, self._optimized = text, data, optimized
+        text = text if optimized else _padded(text)
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             try:
@@ -70,14 +81,14 @@ class Stan:
 
     def contradicts_itself(self, outcome: Outcome, point: np.ndarray) -> bool:
         """Whether stanli's interpreter gives other variables than its compiler, or its gradient is no derivative."""
-        return self._other_variables(outcome, point) or self._other_slope(outcome, point)
+        return not outcome.rejected and (self._other_variables(outcome, point) or self._other_slope(outcome, point))
 
     def _other_variables(self, outcome: Outcome, point: np.ndarray) -> bool:
         if not outcome.values:
             return False
         os.environ["STANLI_WA_FORCE_INTERP"] = "1"
         try:
-            values = Stan(self._text, self._data).at(point).values
+            values = Stan(self._text, self._data, self._optimized).at(point).values
         finally:
             del os.environ["STANLI_WA_FORCE_INTERP"]
         return values is None or any(not close(values.get(n, math.nan), x, 1e-2) for n, x in outcome.values.items())
