@@ -27,6 +27,7 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     if not needs_structure(body, times):
         return body
     body = tail_returns(body, times)
+    times = around.times(body)  # what stands behind a return depends on its condition now
     if not _escapes_outside_tail(body, times):
         return body
     return _Flags(times, around.names, around.result).function(body)

@@ -12,7 +12,7 @@ import numpy as np
 from stanimport.pipeline import OPTIONAL
 
 from .program import RandomProgram
-from .referee import ours
+from .referee import compiled, ours
 from .referee.outcome import Outcome, accepted, differences
 from .referee.stan import Refused, Stan, Unsupported
 
@@ -44,13 +44,15 @@ WAYS = tuple(Way(b, s, w) for b in ("numpyro", "pyro") for s in ("mixed", "compr
 FIRST = (Way(), Way("pyro"))
 THOROUGH = [w if w in FIRST or w.backend == "pyro" else replace(w, jit=False) for w in WAYS]
 PLAIN = Way("pyro", "comprehensive", OPTIONAL)  # statement by statement
+PLAIN_JAX = Way("numpyro", "comprehensive", OPTIONAL, jit=False)
 
 
 @dataclass
 class Verdict:
     """How a program fared: "same", "rejected" (Stan throws at each point), "unrefereed", "differs" or "refused".
 
-    `found` holds the differences by translation; `referee` tells who was compared with.
+    `found` holds the differences by translation; `referee` tells who was compared with: "Stan" by stanli, "Stan's
+    compiler", or "ourselves".
     """
 
     what: str
@@ -92,31 +94,64 @@ def points(size: int, seed: str) -> list[np.ndarray]:
     return [np.array([round(draw.gauss(0.1, 0.8), 3) for _ in range(size)]) for _ in range(POINTS)]
 
 
-def trial(program: RandomProgram, ways: Sequence[Way], seed: str) -> Verdict:
-    """The verdict on a program, by some of our translations."""
+def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str = "never") -> Verdict:
+    """The verdict on a program, by some of our translations.
+
+    Where stanli and a translation differ, stanli is asked again without its optimizations. Stan's own compiler decides
+    then where the `arbiter` is asked "at last"; "at once" it takes the place of stanli where that can't run a program.
+    """
     try:
         stan = Stan(program.stan_text, program.data)
     except Refused as e:
         return Verdict("refused", reason=str(e))
     except Unsupported as e:
+        if arbiter == "at once":
+            return _by_compiler(program, _runs(program, ways, points(_size(program) or 0, seed)), seed)
         return _among_ourselves(program, ways, seed, str(e))
     at = points(stan.size, seed)
-    expected = [without_random(stan.at(p), program) for p in at]
+    expected = _at(stan, program, at)
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
         return Verdict("rejected", reason=expected[0].rejected or "not finite")
-    runs = {way: _run(program, way, at) for way in ways}
+    runs = _runs(program, ways, at)
     verdict = _compared(program, runs, expected, "Stan")
-    if verdict.what == "differs":
+    if verdict.what != "differs":
+        return verdict
+    try:
         plain = Stan(program.stan_text, program.data, optimized=False)
-        expected = [without_random(plain.at(p), program) for p in at]
-        verdict = _compared(program, runs, expected, "Stan")
-        if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
-            return _among_ourselves(program, ways, seed, "stanli contradicts itself")
+    except Unsupported as e:
+        return verdict if arbiter == "never" else _by_compiler(program, runs, seed, str(e))
+    verdict = _compared(program, runs, _at(plain, program, at), "Stan")
+    if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
+        return _among_ourselves(program, ways, seed, "stanli contradicts itself")
+    if verdict.what == "differs" and arbiter != "never":
+        return _by_compiler(program, runs, seed)
     return verdict
 
 
+def _runs(program: RandomProgram, ways: Sequence[Way], at: list[np.ndarray]) -> dict[Way, list[Outcome]]:
+    return {way: _run(program, way, at) for way in ways}
+
+
+def _at(stan: Stan, program: RandomProgram, at: list[np.ndarray]) -> list[Outcome]:
+    return [without_random(stan.at(p), program) for p in at]
+
+
+def _by_compiler(program: RandomProgram, runs: dict[Way, list[Outcome]], seed: str, reason: str = "") -> Verdict:
+    """The verdict of Stan's own compiler."""
+    size = _size(program)
+    if size is None:
+        return Verdict("differs", {str(PLAIN): ["raised: no translation"]}, "Stan's compiler", reason)
+    try:
+        expected = compiled.outcomes(program.stan_text, program.data, points(size, seed))
+    except compiled.Failed as e:
+        return _among_ourselves(program, list(runs), seed, f"{reason} {e}")
+    if not any(e.is_finite for e in expected):
+        return Verdict("rejected", {}, "Stan's compiler", expected[0].rejected or "not finite")
+    return _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
+
+
 def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:
-    """The verdict of the plain translation, where Stan has none."""
+    """The verdict of the plain translation, where Stan has none: also on that of the other backend."""
     size = _size(program)
     at = points(size or 0, seed)
     expected = _run(program, PLAIN, at)
@@ -124,7 +159,7 @@ def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, rea
         if all(", line " in e.rejected for e in expected if e.rejected):
             return Verdict("rejected", {}, "ourselves", expected[0].rejected)
         return Verdict("differs", {str(PLAIN): [f"raised: {expected[0].rejected}"]}, "ourselves", reason)
-    verdict = _compared(program, {way: _run(program, way, at) for way in ways}, expected, "ourselves")
+    verdict = _compared(program, _runs(program, [*ways, PLAIN_JAX], at), expected, "ourselves")
     return Verdict("unrefereed", {}, "ourselves", reason) if verdict.what == "same" else verdict
 
 

@@ -12,9 +12,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
-SECONDS = 300.0
-# one of our translations by lot, all of them, or one of programs whose indices may be out of range
-MODES = ("quick", "thorough", "rejections")
+SECONDS = 600.0  # Stan's compiler takes minutes where others compute
+# one of our translations by lot, all of them, one of programs whose indices may be out of range, or one of programs
+# that stanli can't run, by Stan's own compiler
+MODES = ("quick", "thorough", "rejections", "compiled")
 
 
 @dataclass
@@ -40,12 +41,16 @@ def tried(seed: int, number: int, mode: str) -> Found:
     """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
+    from .referee import compiled
     from .trial import THOROUGH, drawn, trial
 
     name = f"{seed}-{number}"
     made = program(numbered(seed, number), wild=mode == "rejections")
+    if mode == "compiled" and not made.features & {"tuples", "complex"}:
+        return Found(number, "left out")
     ways = THOROUGH if mode == "thorough" else [drawn(name)]
-    verdict = trial(made, ways, name)
+    arbiter = "at once" if mode == "compiled" else "at last" if compiled.is_installed() else "never"
+    verdict = trial(made, ways, name, arbiter)
     if verdict.what != "differs":
         return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300])
     way, wrong = next(iter(verdict.found.items()))
@@ -58,18 +63,20 @@ def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: floa
     from .choices import Choices, numbered
     from .program import RandomProgram, program
     from .shrinking import shrunk
-    from .trial import THOROUGH, drawn, trial
+    from .trial import PLAIN, THOROUGH, drawn, trial
 
     ways = [drawn(f"{seed}-{number}"), *THOROUGH]
     chosen = [next(w for w in ways if str(w) == way)]
-
-    def wrong(p: RandomProgram) -> bool:
-        found = trial(p, chosen, f"{seed}-{number}").found
-        return any(kind_of(w, d) == kind for w, d in found.items())
-
     wild = mode == "rejections"
     choices = numbered(seed, number)
-    program(choices, wild)
+    made, name = program(choices, wild), f"{seed}-{number}"
+    plain_is_right = not trial(made, [PLAIN], name).found
+
+    def wrong(p: RandomProgram) -> bool:
+        found = trial(p, chosen, name).found
+        alike = any(kind_of(w, d) == kind for w, d in found.items())
+        return alike and not (plain_is_right and trial(p, [PLAIN], name).found)
+
     small = program(Choices(given=shrunk(choices.taken, wrong, seconds, wild).taken), wild)
     return small.text, small.data
 

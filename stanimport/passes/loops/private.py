@@ -58,7 +58,7 @@ def _statement(s: gprob.Stmt, name: str, sizes: Sizes) -> tuple[bool, bool]:
 
 
 def fills(s: gprob.For, name: str, sizes: Sizes) -> bool:
-    """Whether a loop (nest) writes every component of a variable, each from others."""
+    """Whether a loop (nest) writes every component of a variable, each from others; of an empty loop there are none."""
     bounds: list[tuple[str, gprob.Expr]] = []
     inner: gprob.Stmt = s
     while isinstance(inner, gprob.For):
@@ -74,7 +74,15 @@ def fills(s: gprob.For, name: str, sizes: Sizes) -> bool:
     indices, shape = step_indices(inner.place), sizes[name].shape
     if indices is None or len(indices) > len(shape):
         return False
-    return all(_covers(i, size, bounds) for i, size in zip(indices, shape))
+    if not all(_covers(i, size, bounds) for i, size in zip(indices, shape)):
+        return False
+    counting = {i.value.name for i in indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)}
+    return all(loop in counting or _runs(upper) for loop, upper in bounds)
+
+
+def _runs(upper: gprob.Expr) -> bool:
+    """Whether a loop from one to this bound runs, whatever the data."""
+    return isinstance(upper, gprob.Const) and isinstance(upper.value, int) and upper.value > 0
 
 
 def _is_one(e: gprob.Expr) -> bool:
