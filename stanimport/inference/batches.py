@@ -16,12 +16,12 @@ from .fit import Fit
 from .posterior import Posterior, transformed_data
 from .precision import random_keys
 from .programs import Program
-from .quantities import MEMORY
 from .samplers.chains import Draws, Settings, layout, run
 from .samplers.nuts import NutsSampler
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
+MEMORY = 2**28  # bytes of the quantities of all draws of a fit, which one program computes
 
 
 @dataclass(frozen=True)
@@ -114,14 +114,15 @@ def sample_group(
 def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], draws: Draws, seeds: Mapping[int, int],
           settings: Mapping[str, Any]) -> dict[int, Fit]:  # fmt: skip
     """The fits, from the draws of all lanes."""
-    chains, count = settings["chains"], draws.points.shape[1]
+    points = np.asarray(draws.points)
+    chains, count = settings["chains"], points.shape[1]
     process = _processor(posteriors[0], group, chains * count)
     out = {}
     for k, (index, posterior) in enumerate(zip(group.indices, posteriors)):
         lanes = slice(k * chains, (k + 1) * chains)
         keys = random_keys(seeds[index], 1, count=chains * count)
         own = {n: posterior.inputs[n] for n in group.names}
-        flat = process(own, keys, draws.points[lanes].reshape(chains * count, -1))
+        flat = process(own, keys, points[lanes].reshape(chains * count, -1))
         variables = {n: np.asarray(v).reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
         info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}

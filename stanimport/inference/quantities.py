@@ -1,7 +1,7 @@
 """Parameters, transformed parameters and generated quantities of many draws at once, one random key per draw."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,12 +12,13 @@ from stanlib.errors import StanTracingError
 from .precision import TRACING, double_precision, random_keys
 from .programs import Program
 from .remembered import Remembered
+from .samplers.rows import Points
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 TOGETHER = 512  # draws that one run of the compiled program computes at most
-MEMORY = 2**28  # bytes of results that one run of the compiled program makes at most
+MEMORY = 2**24  # bytes of results that one run of the compiled program makes at most
 
 
 class Batched:
@@ -53,19 +54,35 @@ class Batched:
         """The results for all draws, each with a first axis of draws."""
         count = len(keys)
         if self.program is not None:
-            pieces = [self._some(keys, draws, i) for i in range(0, count, self.batch)]
-            return _joined(pieces)
+            pieces = (jax.tree.map(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
+                      for i in range(0, count, self.batch))  # fmt: skip
+            return self.in_turn(keys, pieces)
         if self.shapes == {} and count:
             return self._one_by_one(keys, draws)
         return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
 
-    def _some(self, keys: np.ndarray, draws: Any, start: int) -> dict[str, np.ndarray]:
-        """One batch; the last is filled up by repeating its last draw."""
-        size = min(self.batch, len(keys) - start)
-        chosen = np.minimum(np.arange(start, start + self.batch), start + size - 1)
+    def in_turn(self, keys: np.ndarray, pieces: Iterable[Any]) -> dict[str, np.ndarray]:
+        """The same for draws that come in pieces, none larger than a batch."""
+        out, start = dict[str, np.ndarray](), 0
+        for piece in pieces:
+            size = len(jax.tree.leaves(piece)[0])
+            made = self._some(keys[start : start + size], piece, size)
+            if size == len(keys):
+                return made
+            for name, value in made.items():
+                if name not in out:
+                    out[name] = np.empty((len(keys), *value.shape[1:]), value.dtype)
+                out[name][start : start + size] = value
+            start += size
+        return out
+
+    def _some(self, keys: np.ndarray, draws: Any, size: int) -> dict[str, np.ndarray]:
+        """One batch; what it lacks is filled up by repeating its last draw."""
+        if size < self.batch:
+            chosen = np.minimum(np.arange(self.batch), size - 1)
+            keys, draws = keys[chosen], jax.tree.map(lambda a: a[chosen], draws)
         assert self.program is not None
-        made = self.program(keys[chosen], jax.tree.map(lambda a: np.asarray(a)[chosen], draws))
-        return {n: np.asarray(v)[:size] for n, v in made.items()}
+        return {n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}
 
     def _one_by_one(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
         made = []
@@ -103,11 +120,14 @@ class DrawProcessor:
         else:
             self.batched = Batched(posterior.everything, posterior.blank, count)
 
-    def __call__(self, points: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    def __call__(self, points: np.ndarray | Points, seed: int) -> dict[str, np.ndarray]:
         """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...)."""
         chains, draws = points.shape[:2]
         keys = random_keys(seed, 1, count=chains * draws)
-        flat = self.batched(keys, points.reshape(chains * draws, -1))
+        if isinstance(points, np.ndarray) or self.batched.program is None:
+            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, -1))
+        else:
+            flat = self.batched.in_turn(keys, points.pieces(self.batched.batch))
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
 
 

@@ -1,13 +1,16 @@
 """Compiled programs are shared by what differs in data that only enter arithmetic, and by nothing else."""
+import subprocess
+import sys
+
 import jax
 import numpy as np
 import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference import programs
+from stanimport.inference import programs, quantities
 from stanimport.inference.programs import LARGE, Program
-from stanimport.inference.samplers import chains
+from stanimport.inference.samplers import chains, rows
 
 REGRESSION = """
 data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }
@@ -140,5 +143,53 @@ def test_kept_transitions_own_their_memory():
     track, buffer = chains.Track(chains.Settings(iter_warmup=2, iter_sampling=6), 0), np.zeros((250, 1000))
     track.add({"point": buffer[:4]}, 4)
     track.add({"point": buffer[:4]}, 4)
-    assert [len(p["point"]) for p in track.pieces] == [2, 4]
-    assert not any(np.shares_memory(p["point"], buffer) for p in track.pieces)
+    assert len(track.kept["point"]) == 6
+    assert not any(np.shares_memory(block, buffer) for block in track.kept["point"].blocks)
+
+
+def test_rows_and_what_is_thinned(monkeypatch):
+    monkeypatch.setattr(rows, "BLOCK", 3 * 8 * 2)  # three rows
+    settings = chains.Settings(iter_warmup=5, iter_sampling=12, thin=2, save_warmup=True)
+    track, all_points = chains.Track(settings, 0), np.arange(34.0).reshape(17, 2)
+    for start, end in [(0, 1), (1, 7), (7, 17)]:
+        track.add({"point": all_points[start:end]}, end - start)
+    expected = np.concatenate([all_points[0:5:2], all_points[5::2]])
+    kept = track.kept["point"]
+    np.testing.assert_array_equal(kept.array(), expected)
+    points = rows.Points([kept, kept], settings.saved, len(kept))
+    assert points.shape == (2, 6, 2)
+    np.testing.assert_array_equal(np.asarray(points), [expected[3:]] * 2)
+    np.testing.assert_array_equal(np.concatenate(list(kept.drained(4, 3))), expected[3:])
+    assert [len(b) for b in kept.blocks] == [3, 0, 0]  # the warm-up's block is there
+    np.testing.assert_array_equal(kept.array(0, 3), expected[:3])
+
+
+def test_the_same_draws_by_pieces(monkeypatch):
+    module = stanimport.loads("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }", name="wide")
+    options = dict(chains=2, iter_warmup=20, iter_sampling=30, save_warmup=True, seed=1)
+    at_once = stanimport.sample(module, {"N": 300}, **options)
+    monkeypatch.setattr(chains, "FEW", 0)
+    monkeypatch.setattr(rows, "BLOCK", 2**13)
+    monkeypatch.setattr(quantities, "MEMORY", 2**14)
+    by_pieces = stanimport.sample(module, {"N": 300}, **options)
+    np.testing.assert_array_equal(by_pieces.draws(inc_warmup=True), at_once.draws(inc_warmup=True))
+
+
+PEAK = """
+import resource, stanimport
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+module = stanimport.loads("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
+options = dict(chains=2, iter_warmup=10, seed=1, step_size=0.4, adapt_engaged=False)
+stanimport.sample(module, {"N": 20000}, iter_sampling=1, **options)
+before = peak()
+fit = stanimport.sample(module, {"N": 20000}, iter_sampling=500, **options)
+print((peak() - before) / fit.variables["x"].nbytes)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux does")
+def test_memory_stays_near_that_of_the_draws():
+    """Many parameters: points are given up while the variables are made of them."""
+    done = subprocess.run([sys.executable, "-c", PEAK], capture_output=True, text=True, check=True)
+    assert float(done.stdout) < 2.5

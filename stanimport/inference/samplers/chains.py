@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ import numpy as np
 
 from .. import interrupts
 from ..progress import Progress
+from .rows import BLOCK, FEW, Points, Rows
 
 ROOM = 250  # iterations that one call of the compiled program makes at most
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
@@ -49,6 +50,11 @@ class Settings:
     def total(self) -> int:
         return self.iter_warmup + self.iter_sampling
 
+    @property
+    def saved(self) -> int:
+        """How many transitions of the warm-up are kept."""
+        return len(range(0, self.iter_warmup, self.thin)) if self.save_warmup else 0
+
 
 @dataclass(frozen=True)
 class Restart:
@@ -64,7 +70,7 @@ class Draws:
     """What a sampler returns.
 
     Attributes:
-        points: on the unconstrained scale, (chains, draws, size).
+        points: on the unconstrained scale, (chains, draws, size): an array, or `Points`, which are given up once read.
         stats: per transition, (chains, draws), by CmdStan's names.
         step_size, metric: per chain, after adaptation; the metric is the inverse one, its diagonal or the matrix.
         warmup: points and stats of the warm-up, if they were kept.
@@ -72,11 +78,11 @@ class Draws:
         restarts: of chains, during warm-up.
     """
 
-    points: np.ndarray
+    points: Any
     stats: dict[str, np.ndarray]
     step_size: np.ndarray
     metric: np.ndarray
-    warmup: tuple[np.ndarray, dict[str, np.ndarray]] | None = None
+    warmup: tuple[Any, dict[str, np.ndarray]] | None = None
     interrupted: bool = False
     restarts: tuple[Restart, ...] = ()
 
@@ -93,27 +99,30 @@ class Track:
         done: the number of transitions made.
         state: the sampler's own.
         step_size, metric: after adaptation.
+        kept: what is kept of the transitions, by name.
         levels: the log densities of the latest segment of warm-up.
     """
 
     def __init__(self, settings: Settings, lanes: int, start: Any = None):
         self.settings, self.lanes, self.start = settings, lanes, start
-        self.done, self.pieces = 0, list[dict[str, np.ndarray]]()
+        self.done, self.kept = 0, dict[str, Rows]()
         self.state: Any = None
         self.step_size = self.metric = self.levels = np.zeros(0)
 
-    def add(self, piece: dict[str, np.ndarray], count: int) -> None:
-        """Keep what will be asked for: with warm-up iterations only where they are saved."""
-        skip = 0 if self.settings.save_warmup else max(0, min(count, self.settings.iter_warmup - self.done))
+    def add(self, piece: Mapping[str, np.ndarray], count: int) -> None:
+        """Keep what will be asked for: every `thin`-th transition, those of the warm-up only where they are saved."""
+        at, start, thin = np.arange(self.done, self.done + count), self.settings.iter_warmup, self.settings.thin
+        wanted = (at >= start) & ((at - start) % thin == 0)
+        if self.settings.save_warmup:
+            wanted |= (at < start) & (at % thin == 0)
         self.done += count
-        if skip < count:
-            # copies: a view would keep the program's whole buffer, of which this may be a small part
-            self.pieces.append({n: r[skip:].copy() for n, r in piece.items()})
+        for name, rows in piece.items():
+            kept = self.kept.setdefault(name, Rows(rows.shape[1:], rows.dtype))
+            kept.add(rows if wanted.all() else rows[wanted])
 
-    def records(self) -> list[dict[str, np.ndarray]]:
-        """Per chain, the transitions kept: thinned, the first axis counts them."""
-        names = self.pieces[0] if self.pieces else ()
-        whole = {n: np.concatenate([p[n] for p in self.pieces]) for n in names}
+    def records(self, start: int, end: int, without: Sequence[str] = ()) -> list[dict[str, np.ndarray]]:
+        """Per chain, the transitions kept from start to end: the first axis counts them."""
+        whole = {n: r.array(start, end) for n, r in self.kept.items() if n not in without}
         if not self.lanes:
             return [whole]
         return [{n: r[:, i] for n, r in whole.items()} for i in range(self.lanes)]
@@ -182,14 +191,19 @@ def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: 
     return moved
 
 
-def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[int], None]) -> None:
+def room_of(width: int) -> int:
+    """The iterations that one call of the compiled program makes at most, for so many numbers of each."""
+    return int(np.clip(BLOCK // (8 * max(width, 1)), 10, ROOM))
+
+
+def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[int], None], room: int) -> None:
     """Calls of `step(count)` that make the transitions up to `until`, each of about the same time."""
-    count = min(10, ROOM)
+    count = min(10, room)
     while track.done < until and not stop.is_set():
         count = min(count, until - track.done)
         began = time.perf_counter()
         step(count)
-        count = int(np.clip(count * PATIENCE / max(time.perf_counter() - began, 1e-9), 1, ROOM))
+        count = int(np.clip(count * PATIENCE / max(time.perf_counter() - began, 1e-9), 1, room))
 
 
 def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
@@ -214,16 +228,14 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
 
 def _collect(tracks: Sequence[Track], settings: Settings, interrupted: bool, chains: int,
              moved: Sequence[Restart]) -> Draws:  # fmt: skip
-    records = [r for t in tracks for r in t.records()]
-    kept = settings.iter_warmup if settings.save_warmup else 0
-    count = min(len(r["point"]) - kept if r else 0 for r in records)
+    saved = settings.saved
+    count = min(len(t.kept["point"]) if t.kept else 0 for t in tracks) - saved
     if interrupted and count <= 0:
         raise KeyboardInterrupt("interrupted before the first draw of every chain")
     if interrupted:
         warnings.warn(f"interrupted: the fit holds the first {count} draws of each chain", RuntimeWarning, stacklevel=4)
-    stacked = {n: np.stack([r[n][: kept + count] for r in records]) for n in records[0]}
-    sampled = _split({n: v[:, kept :: settings.thin] for n, v in stacked.items()})
-    warmup = _split({n: v[:, : kept : settings.thin] for n, v in stacked.items()}) if kept else None
+    sampled = _stacked(tracks, saved, saved + count)
+    warmup = _stacked(tracks, 0, saved) if saved else None
     join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
     return Draws(
         *sampled, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
@@ -231,9 +243,14 @@ def _collect(tracks: Sequence[Track], settings: Settings, interrupted: bool, cha
     )  # fmt: skip
 
 
-def _split(records: dict[str, np.ndarray]) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """Points, and stats by CmdStan's names in CmdStan's order."""
-    return records["point"], {n: records[n] for n in _STATS}
+def _stacked(tracks: Sequence[Track], start: int, end: int) -> tuple[Any, dict[str, np.ndarray]]:
+    """The points of all chains, and the stats by CmdStan's names in CmdStan's order."""
+    large = (end - start) * sum(t.kept["point"].width for t in tracks) > FEW and not tracks[0].lanes
+    records = [r for t in tracks for r in t.records(start, end, ("point",) if large else ())]
+    stats = {n: np.stack([r[n] for r in records]) for n in _STATS}
+    if large:
+        return Points([t.kept["point"] for t in tracks], start, end), stats
+    return np.stack([r["point"] for r in records]), stats
 
 
 def layout(chains: int, chain_method: str | None, parallel: int | None) -> tuple[Sequence[Any], int, int]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from . import uniforms
 
+_COLUMNS = 1024
+
 
 class Metric(NamedTuple):
     """An inverse metric, and what makes standard normal numbers momenta: the diagonals, (size,), or (size, size)."""
@@ -43,6 +45,7 @@ def estimate(points: np.ndarray, dense: bool) -> np.ndarray:
     n = len(points)
     weight, floor = n / (n + 5.0), 1e-3 * 5.0 / (n + 5.0)
     if not dense:
-        return np.asarray(weight * points.var(axis=0, ddof=1) + floor)
+        parts = [points[:, i : i + _COLUMNS].var(axis=0, ddof=1) for i in range(0, points.shape[1], _COLUMNS)]
+        return np.asarray(weight * np.concatenate(parts) + floor)  # in parts, for the deviations take as much memory
     covariance = np.atleast_2d(np.cov(points, rowvar=False))
     return np.asarray(weight * covariance + floor * np.eye(points.shape[1]))

@@ -102,7 +102,7 @@ class NumpyroSampler:
             progress.advance(count * max(self.lanes, 1), "sampling" if track.done > self.settings.iter_warmup
                              else "warm-up")  # fmt: skip
 
-        in_pieces(track, until, stop, step)
+        in_pieces(track, until, stop, step, ROOM)
         adapted = track.state.adapt_state
         track.step_size, track.metric = np.asarray(adapted.step_size), np.asarray(adapted.inverse_mass_matrix)
 

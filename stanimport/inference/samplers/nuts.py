@@ -21,8 +21,9 @@ from ..programs import Program, Traced, shared
 from ..progress import Progress
 from . import adaptation, stranding, tree
 from .adaptation import Segment, StepSize
-from .chains import ROOM, Restart, Settings, Track, in_pieces
+from .chains import Restart, Settings, Track, in_pieces, room_of
 from .metric import Metric, estimate
+from .rows import Rows
 from .tree import State
 
 _NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
@@ -95,6 +96,7 @@ class NutsSampler:
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
+        self.room = room_of(size * (lanes or 1))
         self.segments = adaptation.schedule(settings.iter_warmup) if settings.adapt_engaged else []
         ends = [s.end for s in self.segments[:2]] + [settings.iter_warmup] * settings.adapt_engaged
         self.milestones = sorted({*ends, settings.total} - {0})
@@ -124,7 +126,7 @@ class NutsSampler:
 
     def _advance(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
                  count: Any) -> tuple[Chain, Any, Any]:  # fmt: skip
-        """The chain after `count` transitions, the points, (ROOM, size), and the numbers of each, (ROOM, 7)."""
+        """The chain after `count` transitions, the points, (room, size), and the numbers of each, (room, 7)."""
 
         def one(carry: Any, varying: Any, metric: Metric) -> Any:
             return self._transition(partial(self._density, constants), carry, varying, metric, controls)
@@ -134,7 +136,7 @@ class NutsSampler:
         if self.lanes:
             room = jax.tree.map(lambda a: jnp.stack([a] * self.lanes), room)
             one = jax.vmap(one)
-        records = (jnp.zeros((ROOM, *shape, self.size)), jnp.zeros((ROOM, *shape, len(_NUMBERS))))
+        records = (jnp.zeros((self.room, *shape, self.size)), jnp.zeros((self.room, *shape, len(_NUMBERS))))
 
         def body(i: Any, carry: Any) -> Any:
             carry, (points, numbers) = carry
@@ -239,7 +241,7 @@ class NutsSampler:
         """Make transitions; of a window, the points, (draws, size), or (draws, lanes, size)."""
         warms_up = track.done < self.settings.iter_warmup
         controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
-        window: list[np.ndarray] = []
+        window = Rows((*([self.lanes] if self.lanes else []), self.size), float)
         levels: list[np.ndarray] = []
 
         def step(count: int) -> None:
@@ -248,16 +250,16 @@ class NutsSampler:
             points, numbers = np.asarray(points)[:count], np.asarray(numbers)[:count]
             track.state = chain, metric
             if segment.in_window:
-                window.append(points.copy())
+                window.add(points)
             columns = np.moveaxis(numbers, -1, 0)
             levels.append(columns[0])
             named: dict[str, np.ndarray] = {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
             track.add({"point": points, **named}, count)
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
 
-        in_pieces(track, segment.end, stop, step)
+        in_pieces(track, segment.end, stop, step, self.room)
         track.levels = np.concatenate(levels) if levels and warms_up else np.zeros(0)
-        return np.concatenate(window) if window else np.zeros((0, self.size))
+        return window.array()
 
     def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
         """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""
