@@ -35,7 +35,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
     try:
         code: int = options.run(options)
     except StanError as e:
-        print(e if str(e) else repr(e), *getattr(e, "__notes__", ()), sep="\n", file=sys.stderr)
+        told = () if isinstance(e, SyntaxError) else getattr(e, "__notes__", ())  # a program's error prints its notes
+        print(e if str(e) else repr(e), *told, sep="\n", file=sys.stderr)
         return 1
     except OSError as e:
         print(f"{e.filename}: {e.strerror}" if e.filename else e, file=sys.stderr)

@@ -15,7 +15,7 @@ from typing import Any
 
 from . import loading, permissions, settings
 from .cache import Entry
-from .errors import Diagnostic
+from .errors import Diagnostic, StanSemanticError, StanSyntaxError
 from .importer import StanLoader
 from .loading import StanFile
 from .settings import configure
@@ -167,7 +167,14 @@ def _path_of(path_or_module_name: PathLike) -> Path:
 
 
 def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:
-    current = settings.current(**chosen)
+    __tracebackhide__ = True
+    try:
+        return _known_or_new(program, settings.current(**chosen))
+    except (StanSyntaxError, StanSemanticError) as e:
+        raise e.with_traceback(None) from None  # the Stan line says it all
+
+
+def _known_or_new(program: StanFile, current: settings.Settings) -> types.ModuleType:
     identity = (program.filename, program.text, current)
     known = _loaded.get(identity)
     if known is not None and known[1].is_current():
@@ -210,11 +217,12 @@ class _Loader(StanLoader):
     def network_access(self, module: str) -> str:
         return permissions.access(module, None, settings.current().network_packages)
 
-    def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
+    def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
         return restore_loaded, (self._program, self._settings, attribute)
 
 
-def restore_loaded(program: StanFile, current: settings.Settings, attribute: str) -> Any:
-    """Unpickle an attribute of a module made by `load` or `loads`."""
+def restore_loaded(program: StanFile, current: settings.Settings, attribute: str | None) -> Any:
+    """Unpickle a module made by `load` or `loads`, or an attribute of it."""
     chosen = dict(backend=current.backend, scheme=current.scheme, include_paths=current.include_paths)
-    return getattr(_module(program, chosen), attribute)
+    module = _module(program, chosen)
+    return module if attribute is None else getattr(module, attribute)

@@ -73,7 +73,7 @@ def render(d: Diagnostic) -> str:
     if d.hint:
         lines.append(f"  {d.hint}")
     for at in include_chain(d.span):
-        lines.append(f"  included from {at.source.name}:{at.line}")
+        lines.append(f"  {_included(at)}")
     return "\n".join(lines)
 
 
@@ -99,12 +99,26 @@ class _ProgramError(StanError, SyntaxError):
         text = source.line(line)
         end_column = end[1] if end[0] == line else len(text) + 1
         super().__init__(first.message, (source.name, line, column, text, line, end_column))
+        for note in _notes(self.diagnostics):
+            self.add_note(note)
 
     def __str__(self) -> str:
         return "\n".join(map(render, self.diagnostics))
 
     def __reduce__(self) -> tuple[object, ...]:
         return (type(self), (self.diagnostics,))
+
+
+def _notes(diagnostics: Sequence[Diagnostic]) -> list[str]:
+    """What Python does not show of errors in programs: a hint, the chain of includes, and all errors but the first."""
+    first, *others = diagnostics
+    notes = [first.hint] if first.hint else []
+    notes += [_included(at) for at in include_chain(first.span)]
+    return notes + [render(d) for d in others]
+
+
+def _included(at: Span) -> str:
+    return f"included from {at.source.name}:{at.line}"
 
 
 class StanSyntaxError(_ProgramError):

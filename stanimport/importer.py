@@ -12,17 +12,25 @@ import os
 import sys
 import types
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import cache, files, loading, permissions, settings
-from .errors import StanWarning
+from .errors import StanSemanticError, StanSyntaxError, StanWarning
 
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader as _Loader
 else:
     _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
+
+
+def _plainly(function: Callable[..., Any], *args: Any) -> Any:
+    return function(*args)
+
+
+_without_frames = getattr(importlib._bootstrap, "_call_with_frames_removed", _plainly)
 
 
 class StanLoader(_Loader):
@@ -37,12 +45,21 @@ class StanLoader(_Loader):
     def settings(self) -> settings.Settings:
         return settings.current()
 
-    def create_module(self, spec: importlib.machinery.ModuleSpec) -> None:
-        return None
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        return loading.StanModule(spec.name)
 
-    def exec_module(self, module: types.ModuleType) -> None:
-        program = self.program()
-        loading.execute(module, program, loading.entry_of(program, self.settings()))
+    @property
+    def exec_module(self) -> Callable[[types.ModuleType], None]:
+        """What fills a module. Python cuts its own frames off a traceback only in front of calls by this helper."""
+        return partial(_without_frames, self._execute)
+
+    def _execute(self, module: types.ModuleType) -> None:
+        __tracebackhide__ = True  # for pytest and IPython
+        try:
+            program = self.program()
+            loading.execute(module, program, loading.entry_of(program, self.settings()))
+        except (StanSyntaxError, StanSemanticError) as e:
+            raise e.with_traceback(None) from None  # the Stan line says it all
 
     def get_code(self, fullname: str) -> types.CodeType:
         return loading.code_of(self.program(), self.settings())
@@ -73,14 +90,15 @@ class StanLoader(_Loader):
         """
         return loading.scaled_sites(self.program(), self.settings(), sizes, guide)
 
-    def reference(self, attribute: str) -> tuple[Any, tuple[Any, ...]]:
-        """How to pickle an attribute of the module: by name, through the hook."""
+    def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
+        """How to pickle the module, or an attribute of it: by name, through the hook."""
         return restore, (self.name, attribute)
 
 
-def restore(module: str, attribute: str) -> Any:
-    """Unpickle an attribute of a translated module; importing this function has installed the hook."""
-    return getattr(importlib.import_module(module), attribute)
+def restore(module: str, attribute: str | None) -> Any:
+    """Unpickle a translated module or an attribute of it; importing this function has installed the hook."""
+    found = importlib.import_module(module)
+    return found if attribute is None else getattr(found, attribute)
 
 
 class StanFinder:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import cache, files, shipped
 from .errors import Diagnostic, StanDeprecationWarning, StanSyntaxError, StanWarning
@@ -40,6 +40,15 @@ class StanFile:
     def filename(self) -> str:
         """What the module calls the file: in tracebacks and in `stan`."""
         return str(self.path or self.name)
+
+
+class StanModule(types.ModuleType):
+    """A translated module. It pickles by name or with its program, so that it can be sent to other processes."""
+
+    def __reduce__(self) -> Any:
+        spec = self.__spec__
+        reference = getattr(None if spec is None else spec.loader, "reference", None)
+        return super().__reduce__() if reference is None else reference(None)
 
 
 def read(path: Path) -> StanFile:

@@ -1,12 +1,14 @@
 """The import hook: where programs are found, what wins over what, and what a translated module is."""
 from __future__ import annotations
 
+import copy
 import importlib
 import importlib.resources
 import multiprocessing
 import pickle
 import subprocess
 import sys
+import traceback
 import zipfile
 from concurrent.futures import ProcessPoolExecutor
 
@@ -170,6 +172,22 @@ def test_a_wrong_program_is_a_syntax_error_at_its_stan_line(folder):
     assert "wrong" not in sys.modules
 
 
+def test_what_python_prints_of_a_wrong_program(folder):
+    """The hint, other errors and the includes, which a SyntaxError does not show; no frames of the import system."""
+    (folder / "part.stan").write_text("real z = sqare(1);\n")
+    program = "parameters { real x; }\nmodel {\n#include part.stan\n  x ~ norml(0, 1);\n}\n"
+    (folder / "wrong_too.stan").write_text(program)
+    result = run("import stanimport\nimport wrong_too", folder)
+    lines = result.stderr.splitlines()
+    assert sum(line.startswith("  File ") for line in lines) == 3  # the caller, the loader, and the Stan line
+    assert f"included from {folder / 'wrong_too.stan'}:3" in result.stderr
+    for told in ("did you mean 'square'?", f"{folder / 'wrong_too.stan'}:4:7: error", "x ~ norml(0, 1);"):
+        assert told in result.stderr
+    with pytest.raises(stanimport.StanSemanticError) as caught:
+        stanimport.loads("model { real x = norml(1); }")
+    assert len(list(traceback.walk_tb(caught.tb))) == 3
+
+
 def test_pickling_by_reference_into_a_spawned_worker(folder):
     (folder / "worker_coin.stan").write_text(COIN)
     module = importlib.import_module("worker_coin")
@@ -193,12 +211,28 @@ def test_pickling_what_was_loaded_from_a_path(tmp_path):
     assert again(**DATA, theta=0.5) == {"log_odds": 0.0}
 
 
+def log_odds(module, theta):
+    return module.generated_quantities(**DATA, theta=theta)["log_odds"]
+
+
 def test_a_pool_of_spawned_workers(folder):
     (folder / "pooled_coin.stan").write_text(COIN)
     module = importlib.import_module("pooled_coin")
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         result = pool.submit(module.transformed_data, **DATA).result(timeout=120)
+        for one in (module, stanimport.loads(COIN)):  # by name, and with its source
+            assert pool.submit(log_odds, one, 0.5).result(timeout=120) == 0.0
     assert result["N"] == 3 and result["y"].tolist() == [1, 0, 1]
+
+
+def test_modules_pickle(folder):
+    (folder / "whole_coin.stan").write_text(COIN)
+    module = importlib.import_module("whole_coin")
+    assert pickle.loads(pickle.dumps(module)) is module and copy.deepcopy(module) is module
+    loaded = stanimport.loads(COIN, scheme="comprehensive")
+    assert pickle.loads(pickle.dumps(loaded)) is loaded
+    cloudpickle = pytest.importorskip("cloudpickle", reason="the test extra is not installed")
+    assert pickle.loads(cloudpickle.dumps([module, loaded])) == [module, loaded]
 
 
 def test_python_m(folder):
