@@ -36,7 +36,8 @@ def flatten(values: Mapping[str, np.ndarray]) -> tuple[list[str], np.ndarray]:
 
 def _columns(value: np.ndarray) -> np.ndarray:
     head, axes = value.shape[:2], range(value.ndim - 1, 1, -1)
-    flat = np.transpose(value, (0, 1, *axes)).reshape(*head, -1)
+    count = int(np.prod(value.shape[2:]))  # not left to reshape, which can't tell where there are no draws
+    flat = np.transpose(value, (0, 1, *axes)).reshape(*head, count)
     if flat.dtype.kind != "c":
         return flat.astype(float)
-    return np.stack([flat.real, flat.imag], axis=-1).reshape(*head, -1)
+    return np.stack([flat.real, flat.imag], axis=-1).reshape(*head, 2 * count)

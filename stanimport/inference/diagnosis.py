@@ -67,7 +67,8 @@ def diagnose(fit: Fit) -> Diagnosis:
     found = Diagnosis(
         transitions=fit.num_draws, divergent=0 if divergences is None else int(divergences.sum()),
         saturated=0 if depths is None else int(depths.sum()), max_treedepth=int(fit.settings.get("max_treedepth", 0)),
-        ebfmi=() if energy is None else tuple(statistics.ebfmi(energy).tolist()), high_rhat=rhat, low_ess=ess,
+        ebfmi=() if energy is None or energy.shape[1] < 2 else tuple(statistics.ebfmi(energy).tolist()),
+        high_rhat=rhat, low_ess=ess,
     )  # fmt: skip
     return Diagnosis(**{**found.__dict__, "problems": tuple(filter(None, _problems(found, fit)))})
 

@@ -77,6 +77,11 @@ class Fit:
         return self._shape[0]
 
     @property
+    def chain_ids(self) -> list[int]:
+        """The numbers of the chains, from 1 unless others were asked for."""
+        return list(self.settings.get("chain_ids") or range(1, self.chains + 1))
+
+    @property
     def draws_per_chain(self) -> int:
         return self._shape[1]
 
@@ -163,7 +168,8 @@ class Fit:
     def draws(self, *, concat_chains: bool = False, inc_warmup: bool = False) -> np.ndarray:
         """All columns: (draws, chains, columns), or with `concat_chains` (draws of all chains, columns)."""
         _, values = self._columns(inc_warmup)
-        return values.reshape(-1, values.shape[2]) if concat_chains else values.transpose(1, 0, 2)
+        chains, draws, width = values.shape
+        return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
 
     def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
         return columns.flatten({**self.stats, **self.variables} if not inc_warmup else self._with_warmup())
@@ -184,9 +190,9 @@ class Fit:
 
         names, values = self._columns(inc_warmup)
         chains, count = values.shape[:2]
-        frame = pandas.DataFrame(values.reshape(-1, len(names)), columns=names)
+        frame = pandas.DataFrame(values.reshape(chains * count, len(names)), columns=names)
         at = np.arange(1, chains * count + 1)
-        frame.insert(0, "chain__", np.repeat(np.arange(1, chains + 1), count))
+        frame.insert(0, "chain__", np.repeat(self.chain_ids, count))
         frame.insert(1, "iter__", np.tile(np.arange(1, count + 1), chains))
         frame.insert(2, "draw__", at)
         return frame if vars is None else frame[self._chosen([vars] if isinstance(vars, str) else vars, names)]
@@ -220,7 +226,8 @@ class Fit:
         roots = {n: n.partition(".")[0] for n in self.variables}
         values = self._with_warmup() if inc_warmup else self.variables
         chosen = {n: values[n] for n in self.variables if n in wanted or roots[n] in wanted}
-        return dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
+        made = dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
+        return made.assign_coords(chain=self.chain_ids)
 
     def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
         """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.

@@ -99,6 +99,8 @@ def _datasets(
 ) -> dict[str, xarray.Dataset]:  # fmt: skip
     """The groups and the data as data sets; those that have nothing are left out."""
     made = {n: dataset(g, dims, coords) for n, g in groups.items()}
+    made = {n: g.assign_coords(chain=fit.chain_ids) if g.sizes.get("chain") == fit.chains else g
+            for n, g in made.items()}  # fmt: skip
     observed, constant = _data(fit)
     made["observed_data"] = dataset(observed, dims, coords, sampled=False)
     made["constant_data"] = dataset(constant, dims, coords, sampled=False)

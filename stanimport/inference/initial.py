@@ -14,6 +14,7 @@ from . import tuples
 from .data import read_file
 from .failures import InitialValueError
 from .options import OptionError, suggestion
+from .precision import Streams, streams_of
 from .programs import Program
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ ATTEMPTS = 100
 RADIUS = 2.0
 
 
-def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int) -> np.ndarray:
+def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | Streams) -> np.ndarray:
     """Points for the chains, (chains, size), at which the log density and its gradient are finite.
 
     Args:
@@ -38,9 +39,10 @@ def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int) ->
     if isinstance(inits, str) and inits == "pathfinder":
         from .quasi_newton_paths import initial_points
 
-        return initial_points(posterior, chains, seed)
-    chosen = per_chain(inits, chains, seed)
-    return np.stack([_find(posterior, one, seed, i) for i, one in enumerate(chosen)])
+        return initial_points(posterior, chains, streams_of(seed, 1)[0][0])
+    streams = streams_of(seed, chains)
+    chosen = per_chain(inits, chains, streams[0][0])
+    return np.stack([_find(posterior, one, *stream) for one, stream in zip(chosen, streams)])
 
 
 def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:
@@ -66,11 +68,14 @@ def _read(inits: Any) -> Any:
     raise OptionError(f"inits must be None, a number of at least 0, a dict, a path, a fit or a list, not {inits!r}")
 
 
-def another_point(posterior: Posterior, inits: Any, seed: int, chains: int, chain: int, attempt: int) -> Any:
+def another_point(
+    posterior: Posterior, inits: Any, seed: int | Streams, chains: int, chain: int, attempt: int
+) -> Any:  # fmt: skip
     """A starting point for a chain that begins anew for the `attempt`-th time; None if it was given its point."""
     if not (inits is None or isinstance(inits, (int, float)) and inits > 0):
         return None
-    return _find(posterior, per_chain(inits, chains, seed)[chain], seed, chain, attempt)
+    streams = streams_of(seed, chains)
+    return _find(posterior, per_chain(inits, chains, streams[0][0])[chain], *streams[chain], attempt)
 
 
 def _find(posterior: Posterior, chosen: Any, seed: int, chain: int, attempt: int = 0) -> np.ndarray:

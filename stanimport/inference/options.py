@@ -3,8 +3,12 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 from collections.abc import Callable, Collection
+from numbers import Real
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ..errors import StanError, nearest
 from .interrupts import collected
@@ -69,15 +73,38 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
     return value
 
 
+def whole(name: str, value: Any, default: int, least: int = 1) -> int:
+    """The value of an option that takes an integer of any kind, or None for its default. Raises OptionError."""
+    if value is None:
+        return default
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise OptionError(f"{name} must be an integer, not {value!r}") from None
+    if isinstance(value, bool) or number < least:
+        raise OptionError(f"{name} must be at least {least}, not {value!r}")
+    return number
+
+
+def for_chains(name: str, value: Any, chains: int) -> list[Any]:
+    """The values of an option that takes one for all chains or one for each. Raises OptionError."""
+    several = value if isinstance(value, (list, tuple)) else np.asarray(value).tolist() if np.ndim(value) else None
+    if several is None:
+        return [value] * chains
+    if len(several) != chains:
+        raise OptionError(f"{name} has {len(several)} values for {chains} chains")
+    return list(several)
+
+
 def at_least(bound: float, **options: Any) -> None:
     """Raise OptionError unless every option is a number of at least `bound`."""
     for name, value in options.items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= bound:
+        if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not float(value) >= bound:
             raise OptionError(f"{name} must be at least {bound}, not {value!r}")
 
 
 def between(low: float, high: float, **options: Any) -> None:
     """Raise OptionError unless every option is a number strictly between two."""
     for name, value in options.items():
-        if not isinstance(value, (int, float)) or not low < value < high:
+        if not isinstance(value, Real) or not low < float(value) < high:
             raise OptionError(f"{name} must be between {low} and {high}, not {value!r}")

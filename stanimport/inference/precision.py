@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -25,6 +26,14 @@ def random_keys(seed: int, *path: int, count: int) -> np.ndarray:
     """
     state = np.random.SeedSequence([seed, *path]).generate_state(2 * count)
     return state.reshape(count, 2).astype(np.uint32)
+
+
+Streams = Sequence[tuple[int, int]]  # of random numbers: the seed, and the number that tells chains of one seed apart
+
+
+def streams_of(seed: int | Streams, count: int) -> Streams:
+    """The streams of so many chains."""
+    return [(seed, i) for i in range(count)] if isinstance(seed, int) else seed
 
 
 def new_seed() -> int:

@@ -53,7 +53,7 @@ class Batched:
     def __call__(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
         """The results for all draws, each with a first axis of draws."""
         count = len(keys)
-        if self.program is not None:
+        if self.program is not None and count:
             pieces = (jax.tree.map(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
                       for i in range(0, count, self.batch))  # fmt: skip
             return self.in_turn(keys, pieces)
@@ -125,7 +125,7 @@ class DrawProcessor:
         chains, draws = points.shape[:2]
         keys = random_keys(seed, 1, count=chains * draws)
         if isinstance(points, np.ndarray) or self.batched.program is None:
-            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, -1))
+            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]))
         else:
             flat = self.batched.in_turn(keys, points.pieces(self.batched.batch))
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}

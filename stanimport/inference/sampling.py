@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -39,11 +40,13 @@ class DivergenceWarning(RuntimeWarning):
 @labelled
 @options.suggesting
 def sample(
-    module: Any, data: Any = None, *, chains: int = 4, parallel_chains: int | None = None, seed: int | None = None,
-    inits: Any = None, iter_warmup: int = 1000, iter_sampling: int = 1000, save_warmup: bool = False, thin: int = 1,
-    max_treedepth: int = 10, metric: Any = "diag_e", step_size: float | None = None, adapt_engaged: bool = True,
-    adapt_delta: float = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "nuts",
-    chain_method: str | None = None, restart_stranded: bool = True,
+    module: Any, data: Any = None, *, chains: int | None = 4, parallel_chains: int | None = None, seed: Any = None,
+    inits: Any = None, iter_warmup: int | None = 1000, iter_sampling: int | None = 1000, save_warmup: bool = False,
+    thin: int | None = 1, max_treedepth: int | None = 10, metric: Any = "diag_e", step_size: Any = None,
+    adapt_engaged: bool = True, adapt_delta: float | None = 0.8, fixed_param: bool = False,
+    show_progress: bool = False, method: str = "nuts", chain_method: str | None = None,
+    restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
+    adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -52,7 +55,7 @@ def sample(
         data: the program's data: a dict, a path of a JSON or R dump file, or anything with columns.
         chains: how many Markov chains.
         parallel_chains: how many run at the same time; the number of cores if None.
-        seed: of all random numbers; a new one, kept in `fit.seed`, if None.
+        seed: of all random numbers; a new one, kept in `fit.seed`, if None; a list has one for each chain.
         inits: None for uniform(-2, 2) on the unconstrained scale; another radius; a dict of values, which need not
             name all parameters; the path of such a JSON file; a list with one of these for each chain; another
             fit; or "pathfinder".
@@ -61,8 +64,8 @@ def sample(
         thin: keep every how many-th draw.
         max_treedepth: of a trajectory.
         metric: "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an array, a dict with
-            "inv_metric", or the path of such a JSON file.
-        step_size: to start from, or to keep if there is no adaptation.
+            "inv_metric", or the path of such a JSON file; a list has one for each chain, as has `fit.metric`.
+        step_size: to start from, or to keep if there is no adaptation; a list has one for each chain.
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
@@ -73,6 +76,13 @@ def sample(
         restart_stranded: let chains begin anew, elsewhere, whose step size collapses during warm-up at densities far
             below the other chains'. `fit.restarts` tells which. Only chains with random initial values do, of the
             method "nuts", and none after warm-up. Chains in another mode stay there.
+        chain_ids: numbers of the chains, from 1 if None; the first one, if it is an integer. Chains of one seed with
+            other numbers draw other random numbers, so that they may run in several processes.
+        inv_metric: the same as an array for `metric`, which then only names the kind.
+        adapt_init_phase, adapt_metric_window, adapt_step_size: iterations of warm-up before the windows in which the
+            metric is learned, in the first of them, and after the last. If None 75, 25 and 50.
+
+    An option that is None has its default.
 
     Returns:
         The fit. After an interrupt (Ctrl-C) it holds the draws made so far.
@@ -94,17 +104,16 @@ def sample(
         >>> fit.draws().shape[:2]
         (1000, 4)
     """
-    chosen = dict(locals())
-    _check(chosen)
+    chosen = _checked(dict(locals()))
     translated, given = module_of(module), read_data(data)
-    chosen["seed"] = new_seed() if seed is None else int(seed)
     if translated.stan.backend == "pyro":
         from .pyro_methods import sample as sample_by_pyro
 
+        _refuse_several(chosen | {"method": "pyro"}, None)
         with interrupts.immediate():
             return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
-    kept = len(range(0, iter_sampling, thin))
-    key = _key(translated, given, chosen, chains * kept)
+    kept = len(range(0, chosen["iter_sampling"], chosen["thin"]))
+    key = _key(translated, given, chosen, chosen["chains"] * kept)
     posterior = _posterior(translated, given, chosen["seed"], key)
     if fixed_param or posterior.size == 0:
         return _fixed(posterior, chosen)
@@ -112,21 +121,75 @@ def sample(
     return _warned(fit_of(posterior, draws, processor, _recorded(chosen)))
 
 
-def _check(chosen: Mapping[str, Any]) -> None:
-    options.at_least(1, **{n: chosen[n] for n in ("chains", "iter_sampling", "thin", "max_treedepth")})
-    options.at_least(0, iter_warmup=chosen["iter_warmup"])
+_DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
+_WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
+
+
+def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with their defaults in the place of None, and the streams of random numbers of the chains.
+
+    Raises:
+        OptionError: for one that is wrong.
+    """
+    chosen = dict(given)
+    for name, default in _DEFAULTS.items():
+        chosen[name] = options.whole(name, given[name], default, 0 if name.startswith("iter_") else 1)
+    if not chosen["iter_warmup"] + chosen["iter_sampling"]:
+        raise options.OptionError("iter_warmup and iter_sampling are both 0: there is nothing to do")
+    for name in ("parallel_chains", *_WINDOWS):
+        if given[name] is not None:
+            chosen[name] = options.whole(name, given[name], 0, int(name == "parallel_chains"))
+    chosen["adapt_delta"] = 0.8 if given["adapt_delta"] is None else given["adapt_delta"]
     options.between(0, 1, adapt_delta=chosen["adapt_delta"])
     options.one_of("method", chosen["method"], METHODS)
     options.one_of("chain_method", chosen["chain_method"] or "parallel", ("parallel", "vectorized", "sequential"))
-    if chosen["step_size"] is not None and not chosen["step_size"] > 0:
-        raise options.OptionError(f"step_size must be positive, not {chosen['step_size']!r}")
-    if isinstance(chosen["metric"], str) and not chosen["metric"].endswith(".json"):
-        options.one_of("metric", chosen["metric"], METRICS)
+    sizes = options.for_chains("step_size", given["step_size"], chosen["chains"])
+    for size in sizes:
+        if size is not None and not (isinstance(size, Real) and float(size) > 0):
+            raise options.OptionError(f"step_size must be positive, not {size!r}")
+    chosen["step_size"] = sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
+    chosen["metric"] = _metric_option(given["metric"], given["inv_metric"])
+    return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
+
+
+def _metric_option(metric: Any, inv_metric: Any) -> Any:
+    """What `metric` and `inv_metric` give together."""
+    metric = "diag_e" if metric is None else metric
+    if isinstance(metric, str) and not metric.endswith(".json"):
+        options.one_of("metric", metric, METRICS)
+        return metric if inv_metric is None else inv_metric
+    if inv_metric is not None:
+        raise options.OptionError("metric and inv_metric both give an inverse metric: one of them is enough")
+    return metric
+
+
+def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
+    """The seed of what all chains share, the numbers of the chains, and the streams of their random numbers.
+
+    Raises:
+        OptionError: for seeds or numbers that are none, or of another count.
+    """
+    given = [options.whole("seed", s, 0, 0) for s in options.for_chains("seed", seed, chains)]
+    if np.ndim(ids) == 0:
+        first = options.whole("chain_ids", ids, 1)
+        numbers_of = [*range(first, first + chains)]
+    else:
+        numbers_of = [options.whole("chain_ids", i, 1) for i in options.for_chains("chain_ids", ids, chains)]
+    if len(set(numbers_of)) < chains:
+        raise options.OptionError(f"chain_ids must be different, not {numbers_of}")
+    one = new_seed() if seed is None else given[0]
+    seeds = [one] * chains if np.ndim(seed) == 0 else given
+    shared = one
+    if np.ndim(seed) or numbers_of[0] != 1:  # other chains, other random numbers for what is computed of them
+        shared = int(np.random.SeedSequence([*seeds, *numbers_of]).generate_state(1)[0] % 2**31)
+    streams = [(s, i - 1) for s, i in zip(seeds, numbers_of)]
+    return {"seed": shared, "chain_ids": numbers_of, "streams": streams}
 
 
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a fit keeps."""
-    out = {n: v for n, v in chosen.items() if n not in ("module", "data", "inits", "show_progress")}
+    left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric")
+    out = {n: v for n, v in chosen.items() if n not in left_out}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
 
@@ -159,7 +222,7 @@ def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | Non
     """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
     start, own = _sampler_of(posterior, chosen)
     processor = DrawProcessor(posterior, chosen["chains"] * kept)
-    points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["seed"])
+    points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
     draws = start(points)
     if own is not None and not isinstance(posterior, remembered.Remembered):
         (bound,), batched = own.programs, processor.batched
@@ -169,11 +232,14 @@ def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | Non
 
 def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
-    metric, dense, adapts = metric_of(chosen["metric"], posterior.size)
+    metric, dense, adapts = metrics_of(chosen["metric"], posterior.size, chosen["chains"])
+    _refuse_several(chosen, metric)
     settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged", "save_warmup")},
         dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
+        init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
+        last_phase=chosen["adapt_step_size"],
     )  # fmt: skip
     if chosen["method"] in ("blackjax", "nutpie"):
         from . import other_samplers
@@ -193,14 +259,59 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
                                     metric, devices, elsewhere=partial(_elsewhere, posterior, chosen), ready=ready)
         posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
-    show, seed = chosen["show_progress"], chosen["seed"]
-    return lambda points: chains_of.run(sampler, points, seed, workers, show), own
+    show, streams = chosen["show_progress"], chosen["streams"]
+    return lambda points: chains_of.run(sampler, points, streams, workers, show), own
+
+
+def _refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
+    """Raise OptionError for options that only the method "nuts" has, for every chain its own or at all."""
+    if chosen["method"] == "nuts":
+        return
+    several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
+    several |= {name: chosen[name] is not None for name in _WINDOWS}
+    for name, wrong in several.items():
+        if wrong:
+            method = chosen["method"]
+            raise options.OptionError(f"method={method!r} does not take this {name}: that needs method='nuts'")
 
 
 def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
-    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["seed"], chosen["chains"],
+    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["streams"], chosen["chains"],
                                                      chain, attempt)  # fmt: skip
     return found
+
+
+def metrics_of(metric: Any, size: int, chains: int) -> tuple[Any, bool, bool]:
+    """The same as `metric_of`, with a list where chains have inverse metrics of their own.
+
+    Raises:
+        OptionError, StanDataError: for metrics that do not fit.
+    """
+    several = _several(metric, size, chains)
+    if several is None:
+        return metric_of(metric, size)
+    made = [metric_of(m, size) for m in options.for_chains("metric", several, chains)]
+    first, dense, adapts = made[0]
+    if any(is_dense != dense for _, is_dense, _ in made):
+        raise options.OptionError("the metrics of all chains must be of one kind: diagonals, or matrices")
+    return [m for m, _, _ in made], dense, adapts
+
+
+def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
+    """The metrics of chains that have their own; None if there is one for all.
+
+    As many diagonals as they are long are taken for a matrix, where they make one that is a metric.
+    """
+    if isinstance(metric, (str, os.PathLike, Mapping)):
+        return None
+    if isinstance(metric, (list, tuple)) and any(isinstance(m, (str, os.PathLike, Mapping)) for m in metric):
+        return list(metric)
+    try:
+        array = np.asarray(metric, float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    is_matrix = array.shape == (size, size) and _is_positive(array)
+    return list(array) if array.ndim == 3 or array.shape == (chains, size) and not is_matrix else None
 
 
 def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:

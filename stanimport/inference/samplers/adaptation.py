@@ -69,11 +69,19 @@ class Segment:
     in_window: bool
 
 
-def schedule(iterations: int) -> list[Segment]:
-    """The segments of a warm-up: a first one, windows that double, a last one. Too short ones have shorter parts."""
+def schedule(
+    iterations: int, initial: int | None = None, window: int | None = None, final: int | None = None
+) -> list[Segment]:  # fmt: skip
+    """The segments of a warm-up: a first one, windows that double, a last one. Too short ones have shorter parts.
+
+    Args:
+        initial, window, final: iterations before the windows, in the first one, and after the last; Stan's if None.
+    """
     if iterations < FEWEST:
         return [Segment(iterations, False)] if iterations else []
-    initial, window, final = INITIAL, FIRST, FINAL
+    initial = INITIAL if initial is None else initial
+    window = FIRST if window is None else max(window, 1)
+    final = FINAL if final is None else final
     if initial + window + final > iterations:
         initial, final = int(0.15 * iterations), int(0.1 * iterations)
         window = iterations - initial - final

@@ -18,6 +18,7 @@ import jax
 import numpy as np
 
 from .. import interrupts
+from ..precision import Streams, streams_of
 from ..progress import Progress
 from .rows import BLOCK, FEW, Points, Rows
 
@@ -31,7 +32,10 @@ class Settings:
     """How a sampler runs; the names are CmdStan's.
 
     Attributes:
+        step_size: to start from; one for each chain, if there are several.
         restart: whether chains that are stranded in warm-up begin anew elsewhere.
+        init_phase, metric_window, last_phase: iterations of warm-up before the windows, in the first one, and after
+            the last; Stan's if None.
     """
 
     iter_warmup: int = 1000
@@ -42,9 +46,12 @@ class Settings:
     dense: bool = False
     adapt_metric: bool = True
     adapt_engaged: bool = True
-    step_size: float = 1.0
+    step_size: float | tuple[float, ...] = 1.0
     save_warmup: bool = False
     restart: bool = True
+    init_phase: int | None = None
+    metric_window: int | None = None
+    last_phase: int | None = None
 
     @property
     def total(self) -> int:
@@ -142,7 +149,7 @@ class Sampler(Protocol):
     @property
     def programs(self) -> Sequence[Any]: ...
 
-    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+    def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
         """The chains at their starting points, (chains, size)."""
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
@@ -152,7 +159,7 @@ class Sampler(Protocol):
         """Put stranded chains back to a beginning: which and why."""
 
 
-def run(sampler: Sampler, points: np.ndarray, seed: int, workers: int, show_progress: bool) -> Draws:
+def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int, show_progress: bool) -> Draws:
     """Run all chains from their starting points; after an interrupt, the draws made so far.
 
     Raises:
@@ -162,7 +169,7 @@ def run(sampler: Sampler, points: np.ndarray, seed: int, workers: int, show_prog
     if any(p.may_block for p in sampler.programs):
         workers = 1
     with Progress(len(points) * sampler.settings.total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
-        tracks = sampler.tracks(points, seed)
+        tracks = sampler.tracks(points, streams_of(seed, len(points)))
         moved = _run(sampler, tracks, pool, stop, progress)
     return _collect(tracks, sampler.settings, stop.is_set(), len(points), moved)
 

@@ -12,7 +12,7 @@ from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
 
 from ..posterior import Posterior
-from ..precision import random_keys
+from ..precision import Streams, random_keys
 from ..programs import Program
 from ..progress import Progress
 from .chains import ROOM, Restart, Settings, Track, in_pieces
@@ -82,9 +82,10 @@ class NumpyroSampler:
         made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, records))
         return made
 
-    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+    def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
         known = [self.posterior.value_and_grad(p) for p in points]
-        whole = (random_keys(seed, 0, count=len(points)), points, np.stack([-np.asarray(v) for v, _ in known]),
+        keys = np.stack([random_keys(seed, 0, count=number + 1)[number] for seed, number in streams])
+        whole = (keys, points, np.stack([-np.asarray(v) for v, _ in known]),
                  np.stack([-np.asarray(g) for _, g in known]))  # fmt: skip
         step = self.lanes or 1
         starts = [tuple(a[i : i + step] if self.lanes else a[i] for a in whole) for i in range(0, len(points), step)]

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from ..precision import Streams
 from ..programs import Program, Traced, shared
 from ..progress import Progress
 from . import adaptation, stranding, tree
@@ -50,10 +51,10 @@ class Controls(NamedTuple):
 
 
 class Group(NamedTuple):
-    """The chains of a track: which they are, their seed, where they start, and how often they have begun anew."""
+    """The chains of a track: which they are, their random numbers, their starts, and how often they began anew."""
 
     rows: list[int]
-    seed: int
+    streams: Streams
     points: np.ndarray
     attempt: int = 0
 
@@ -81,7 +82,7 @@ class NutsSampler:
         size: of a point.
         settings: how to sample.
         lanes: how many chains one program runs; 0 for one chain without an axis of chains.
-        metric: the inverse metric that warm-up starts from, or the one to keep.
+        metric: the inverse metric that warm-up starts from, or the one to keep; a list has one for each chain.
         devices: where the programs run.
         varying: for chains with data of their own, those data by name, the first axis counting chains.
         elsewhere: another starting point for a chain, and for its how-manieth beginning; None if it must not move.
@@ -97,11 +98,13 @@ class NutsSampler:
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
         self.room = room_of(size * (lanes or 1))
-        self.segments = adaptation.schedule(settings.iter_warmup) if settings.adapt_engaged else []
+        self.segments = self._schedule() if settings.adapt_engaged else []
         ends = [s.end for s in self.segments[:2]] + [settings.iter_warmup] * settings.adapt_engaged
         self.milestones = sorted({*ends, settings.total} - {0})
         ones = np.ones(size)
-        self.metric = Metric.of(metric if metric is not None else np.diag(ones) if settings.dense else ones)
+        given = metric if isinstance(metric, list) else [metric]
+        self.metrics = [Metric.of(m if m is not None else np.diag(ones) if settings.dense else ones) for m in given]
+        self.metric = self.metrics[0]
         self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
 
     def _compiling(self, density: Callable[[Any, Any], Any], devices: Sequence[Any]) -> list[_Bound]:
@@ -115,6 +118,10 @@ class NutsSampler:
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
         ]
+
+    def _schedule(self) -> list[Segment]:
+        s = self.settings
+        return adaptation.schedule(s.iter_warmup, s.init_phase, s.metric_window, s.last_phase)
 
     # --- the program -----------------------------------------------------------------------------------------------
 
@@ -163,9 +170,10 @@ class NutsSampler:
 
     # --- chains ----------------------------------------------------------------------------------------------------
 
-    def tracks(self, points: np.ndarray, seed: int) -> list[Track]:
+    def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
         step = self.lanes or 1
-        groups = [Group([*range(i, i + step)], seed, points[i : i + step]) for i in range(0, len(points), step)]
+        groups = [Group([*range(i, i + step)], streams[i : i + step], points[i : i + step])
+                  for i in range(0, len(points), step)]  # fmt: skip
         return [Track(self.settings, self.lanes, group) for group in groups]
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
@@ -214,19 +222,22 @@ class NutsSampler:
 
     def _begin(self, track: Track, program: _Bound) -> None:
         """The first state and step size of each chain."""
-        rows, seed, points, attempt = track.start
+        rows, streams, points, attempt = track.start
         states = self.evaluate(program, points, rows)
-        seeds = [np.random.SeedSequence([seed, 20, row, attempt]).generate_state(1, np.uint64)[0] for row in rows]
-        size = float(self.settings.step_size)
-        chains = [Chain(s, state, StepSize.starting(size), state) for s, state in zip(seeds, states)]
-        self._continue(track, program, chains, [self.metric] * len(rows), searches=self.settings.adapt_engaged)
+        seeds = [np.random.SeedSequence([seed, 20, number, attempt]).generate_state(1, np.uint64)[0]
+                 for seed, number in streams]  # fmt: skip
+        sizes = [float(_of_chain(self.settings.step_size, row)) for row in rows]
+        chains = [Chain(s, state, StepSize.starting(z), state) for s, state, z in zip(seeds, states, sizes)]
+        metrics = [_of_chain(self.metrics, row) for row in rows]
+        self._continue(track, program, chains, metrics, searches=self.settings.adapt_engaged)
 
     def _continue(self, track: Track, program: _Bound, chains: list[Chain], metrics: list[Metric],
                   searches: bool) -> None:  # fmt: skip
         """Take chains and metrics as the state; with a search for step sizes, from which adaptation begins anew."""
         if searches:
             for i, (row, chain, metric) in enumerate(zip(track.start.rows, chains, metrics)):
-                rng = np.random.default_rng([track.start.seed, 21, row, track.start.attempt, track.done])
+                seed, number = track.start.streams[i]
+                rng = np.random.default_rng([seed, 21, number, track.start.attempt, track.done])
                 found = adaptation.step_size_search(
                     lambda point, row=row: self.evaluate(program, [point], [row])[0],  # type: ignore[misc]
                     metric, chain.state, float(chain.step.size), rng,
@@ -286,6 +297,11 @@ class NutsSampler:
     def _parts(self, whole: Any) -> list[Any]:
         known = jax.tree.map(np.asarray, whole)
         return [jax.tree.map(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+
+
+def _of_chain(values: Any, row: int) -> Any:
+    """What a chain has of something that is one for all, or one for each."""
+    return values if not isinstance(values, (list, tuple)) else values[0] if len(values) == 1 else values[row]
 
 
 def room_for(max_treedepth: int) -> int:

@@ -1,0 +1,82 @@
+"""Options of `sample` in all the forms that CmdStanPy takes, and what they do."""
+import numpy as np
+import pytest
+from conftest import FLIPS
+
+import stanimport
+from stanimport.inference.options import OptionError
+from stanimport.inference.samplers import adaptation
+
+SHORT = dict(iter_warmup=60, iter_sampling=20)
+
+
+@pytest.fixture(scope="module")
+def four_chains(beta_module):
+    return stanimport.sample(beta_module, FLIPS, chains=4, seed=5, **SHORT)
+
+
+def test_numbers_of_numpy_and_none(beta_module, four_chains):
+    same = stanimport.sample(beta_module, FLIPS, chains=np.int64(4), seed=np.int32(5), thin=None, metric=None,
+                             max_treedepth=None, adapt_delta=None, step_size=None, iter_warmup=np.int16(60),
+                             iter_sampling=20)  # fmt: skip
+    np.testing.assert_array_equal(same.draws(), four_chains.draws())
+
+
+def test_chains_in_several_processes_are_those_of_one(beta_module, four_chains):
+    """The same random numbers for a chain of a number, whatever the others are."""
+    two = stanimport.sample(beta_module, FLIPS, chains=2, chain_ids=[2, 4], seed=5, restart_stranded=False, **SHORT)
+    np.testing.assert_array_equal(two.variables["theta"], four_chains.variables["theta"][[1, 3]])
+    assert (two.variables["noise"] != four_chains.variables["noise"][[1, 3]]).all()
+    assert two.chain_ids == [2, 4] and set(two.draws_pd()["chain__"]) == {2, 4}
+    assert two.draws_xr("theta").chain.values.tolist() == [2, 4]
+
+
+def test_a_seed_for_each_chain(beta_module, four_chains):
+    fit = stanimport.sample(beta_module, FLIPS, chains=2, seed=[6, 5], restart_stranded=False, **SHORT)
+    np.testing.assert_array_equal(fit.variables["theta"][1], four_chains.variables["theta"][1])
+    assert (fit.variables["theta"][0] != four_chains.variables["theta"][0]).any()
+
+
+def test_a_step_size_and_a_metric_for_each_chain(beta_module, four_chains):
+    metric = four_chains.metric
+    assert metric.shape == (4, 1)
+    fit = stanimport.sample(beta_module, FLIPS, chains=4, seed=1, adapt_engaged=False, step_size=[0.1, 0.2, 0.3, 0.4],
+                            metric=metric, iter_warmup=0, iter_sampling=10)  # fmt: skip
+    np.testing.assert_array_equal(fit.step_size, [0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_array_equal(fit.stats["stepsize__"][:, -1], [0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_array_equal(fit.metric, metric)
+    for given in ([{"inv_metric": m} for m in metric], list(metric)):
+        again = stanimport.sample(beta_module, FLIPS, chains=4, seed=1, adapt_engaged=False, inv_metric=given,
+                                  iter_warmup=0, iter_sampling=10, step_size=(0.1, 0.2, 0.3, 0.4))  # fmt: skip
+        np.testing.assert_array_equal(again.draws(), fit.draws())
+
+
+def test_warm_up_alone(beta_module):
+    fit = stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=50, iter_sampling=0, save_warmup=True, seed=1)
+    assert fit.draws().shape == (0, 2, 20) and fit.draws(inc_warmup=True).shape == (50, 2, 20)
+    assert fit.step_size.shape == (2,) and fit.stan_variable("m").shape == (0, 2, 3)
+    assert "theta" not in str(fit.diagnose())
+
+
+def test_windows_of_the_warm_up():
+    """Those of CmdStan for these options: an initial phase, windows that double, a final phase."""
+    assert [s.end for s in adaptation.schedule(1000, 50, 100, 150)] == [50, 150, 350, 850, 1000]
+    assert [s.end for s in adaptation.schedule(1000)] == [75, 100, 150, 250, 450, 950, 1000]
+
+
+WRONG = [
+    ({"chains": 0}, "chains must be at least 1"), ({"chains": 2.5}, "chains must be an integer"),
+    ({"iter_sampling": -1}, "iter_sampling must be at least 0"), ({"seed": "a"}, "seed must be an integer"),
+    ({"seed": -1}, "seed must be at least 0"), ({"seed": [1, 2, 3]}, "seed has 3 values for 2 chains"),
+    ({"step_size": [0.1, -1]}, "step_size must be positive"), ({"step_size": "x"}, "step_size must be positive"),
+    ({"chain_ids": [1, 1]}, "chain_ids must be different"), ({"metric": [[1.0], [2.0], [3.0]]}, "metric"),
+    ({"metric": [1.0], "inv_metric": [1.0]}, "one of them is enough"), ({"thin": True}, "thin"),
+    ({"iter_warmup": 0, "iter_sampling": 0}, "nothing to do"),
+    ({"method": "numpyro", "step_size": [0.1, 0.2]}, "needs method='nuts'"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("wrong, told", WRONG)
+def test_errors_name_the_option(beta_module, wrong, told):
+    with pytest.raises(OptionError, match=told):
+        stanimport.sample(beta_module, FLIPS, **{"chains": 2, **SHORT, **wrong})
