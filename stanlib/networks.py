@@ -75,25 +75,78 @@ class Network:
         line: of the declaration.
         arguments: how many arguments it takes.
         dims: of the value that it returns.
+        items: where that is a tuple, the dimensions of its items.
         lifted: the names of its parameters that are parameters of the program; calls pass their values last.
     """
 
     def __init__(
         self, backend: Backend, program: Program, name: str, path: str, spec: ModuleSpec | None, line: int,
-        arguments: int, dims: int, lifted: Sequence[str] = (),
+        arguments: int, dims: int, lifted: Sequence[str] = (), items: Sequence[int] = (),
     ):  # fmt: skip
         self.backend, self.program, self.name, self.path, self.line = backend, program, name, path, line
         self.package = (spec.parent if spec is not None else "") or ""
         self.access = getattr(spec and spec.loader, "network_access", lambda module: "all")
-        self.arguments, self.dims, self.lifted = arguments, dims, tuple(lifted)
+        self.arguments, self.dims, self.lifted, self.items = arguments, dims, tuple(lifted), tuple(items)
         self._found: Any = None
 
     def __call__(self, *values: Any) -> Any:
         inputs, lifted = values[: self.arguments], dict(zip(self.lifted, values[self.arguments :]))
-        result = self.backend.call_network(self, self.module(), inputs, lifted)
-        if getattr(result, "ndim", self.dims) != self.dims:
-            raise self.error(f"returns a value of {result.ndim} dimensions, declared are {self.dims}")
-        return result
+        return self._as_declared(self.backend.call_network(self, self.module(), inputs, lifted))
+
+    def _as_declared(self, result: Any) -> Any:
+        """What the network returned as a value of the declared type: several arrays of one shape are one array."""
+        several = isinstance(result, (tuple, list))
+        if self.items:
+            if not several or len(result) != len(self.items):
+                given = f"{len(result)} values" if several else f"a {type(result).__name__}"
+                raise self.error(f"returns {given}, declared is a tuple of {len(self.items)}")
+            return tuple(self._of_dims(r, n) for r, n in zip(result, self.items))
+        if not several:
+            return self._of_dims(result, self.dims)
+        if not self.dims or not result:
+            raise self.error(f"returns {len(result)} values, declared is {'one array' if self.dims else 'a number'}")
+        items = [self._of_dims(r, self.dims - 1) for r in result]
+        shapes = sorted({tuple(i.shape) for i in items})
+        if len(shapes) > 1:
+            shown = " and ".join(map(str, shapes))
+            raise self.error(f"returns arrays of the shapes {shown}, which are no array: declare a tuple")
+        return self.backend.array(items)
+
+    def _of_dims(self, value: Any, dims: int) -> Any:
+        """An array of so many axes, without first axes of length 1 beyond those: a batch of one is that one."""
+        if not hasattr(value, "ndim"):
+            raise self.error(f"returns a {type(value).__name__}: return an array, or a tuple of arrays")
+        while value.ndim > dims and value.shape[0] == 1:
+            value = value[0]
+        if value.ndim != dims:
+            message = f"returns a value of shape {tuple(value.shape)}, declared are {dims} dimensions"
+            batch = "; of a batch, write array[] before the type that it returns" if value.ndim == dims + 1 else ""
+            raise self.error(message + batch)
+        return value
+
+    def verify_lifted(self, shapes: Mapping[str, Sequence[int]], lifted: Mapping[str, Sequence[int]]) -> None:
+        """The parameters of the program that stand for some of the network's must be there, in their shapes.
+
+        Args:
+            shapes: of the network's parameters, by their paths.
+            lifted: of the program's.
+
+        Raises:
+            StanNetworkError: naming the paths that there are, or both shapes and the line of the declaration.
+        """
+        for name, declared in lifted.items():
+            if name not in shapes:
+                raise self.error(f"has no parameter {name!r}, but {', '.join(shapes)}")
+            self._verify_shape(name, tuple(shapes[name]), tuple(declared))
+
+    def _verify_shape(self, name: str, shape: tuple[int, ...], declared: tuple[int, ...]) -> None:
+        if shape != declared:
+            where = self._declared_in(name)
+            raise self.error(f"has a parameter {name!r} of shape {shape}, declared is {declared}{where}")
+
+    def _declared_in(self, name: str) -> str:
+        lines = (v.line for v in self.program.parameters if v.name == f"{self.name}.{name}")
+        return next((f" in line {line}" for line in lines if line), "")
 
     def registered(self, make: Callable[[], Any], is_trained: Callable[[], bool]) -> Any:
         """What `make()` returns, made once in a call of the model.

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from . import batches, networks, places
+from . import batches, drawn, networks, places
 from .batches import Batches
 from .errors import StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
@@ -95,6 +95,7 @@ class Model(StanFunction):
     """`model(**inputs)`: an ordinary model of the backend.
 
     Takes what `transformed_data` returned, or the raw data. Every parameter is a sample site under its Stan name.
+    Returns the parameters' values by their names.
 
     Examples:
         >>> from numpyro import handlers
@@ -111,8 +112,13 @@ class Model(StanFunction):
         self.data = data
         self.batches = Batches()
 
-    def __call__(self, /, **inputs: Any) -> None:
+    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
+        with drawn.noted() as sites:
+            self._call(inputs)
+        return drawn.parameters(self.program.parameters, sites)
+
+    def _call(self, inputs: Mapping[str, Any]) -> None:
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             given = self.data.prepare(rest)
             with batches.call_with(self.program, self.batches, given), collected() as rejections:
@@ -162,7 +168,8 @@ def _of_batches(model: Model, totals: Mapping[str, int]) -> Model:
 class Guide(Model):
     """`guide(**inputs)`: a guide of the backend, for stochastic variational inference.
 
-    Takes what the model takes. It samples every parameter of the model; its own parameters are `param` sites.
+    Takes what the model takes. It samples every parameter of the model; its own parameters are `param` sites. Returns
+    the values of the model's parameters by their names.
     """
 
     is_guide = True

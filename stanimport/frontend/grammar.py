@@ -620,10 +620,40 @@ def p_dotted(name: ast.DottedName) -> ast.DottedName:
     return name
 
 
-@rule("dotted_name : identifier DOT identifier", "dotted_name : dotted_name DOT identifier")
-def p_dotted_name(first: Any, _: Token, last: ast.Name) -> ast.DottedName:
-    parts = first.parts if isinstance(first, ast.DottedName) else (first,)
-    return ast.DottedName((*parts, last), _span(first, last))
+@rule(
+    "dotted_name : identifier DOT identifier", "dotted_name : dotted_name DOT identifier",
+    "dotted_name : numbered DOT identifier", "dotted_name : dotted_name DOT_NUMBER",
+)  # fmt: skip
+def p_dotted_name(first: Any, *rest: Any) -> ast.DottedName:
+    last = rest[-1] if isinstance(rest[-1], ast.Name) else _numbered(rest[-1])
+    parts = _parts(first)
+    return ast.DottedName((*parts, last), _span(parts[0], last))
+
+
+@rule("numbered : identifier DOT_NUMBER", "numbered : numbered DOT_NUMBER")
+def p_numbered(first: Any, number: Token) -> list[Any]:
+    """`t.1`, an item of a tuple, or the beginning of the path to a layer of a network: `net.0.weight`."""
+    return [*(first if isinstance(first, list) else [first]), number]
+
+
+@rule("primary : numbered")
+def p_numbered_item(context: Any, parts: list[Any]) -> ast.Expression:
+    first, *numbers = parts
+    made: ast.Expression = ast.Variable(first, first.span)
+    for number in numbers:
+        made = _item(context, made, number)
+    return made
+
+
+def _parts(first: Any) -> list[Any]:
+    if isinstance(first, list):
+        return [p if isinstance(p, ast.Name) else _numbered(p) for p in first]
+    return list(first.parts) if isinstance(first, ast.DottedName) else [first]
+
+
+def _numbered(number: Token) -> ast.Name:
+    """A layer's number as a part of a path."""
+    return ast.Name(number.text[1:], number.span)
 
 
 @rule("identifier : IDENTIFIER", "identifier : TRUNCATE")
@@ -697,6 +727,10 @@ def p_paren(left: Token, e: ast.Expression, right: Token) -> ast.Paren:
 
 @rule("primary : primary DOT_NUMBER")
 def p_tuple_item(context: Any, base: ast.Expression, number: Token) -> ast.TupleItem:
+    return _item(context, base, number)
+
+
+def _item(context: Any, base: ast.Expression, number: Token) -> ast.TupleItem:
     digits = number.text[1:].replace("_", "")
     if len(digits) > 9:
         context.error("the number of a tuple item is too large", number.span)

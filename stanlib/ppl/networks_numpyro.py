@@ -25,6 +25,9 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
         StanNetworkError: for what is no such module, and for parameters that it lacks or has in another shape.
     """
     library = _library(module)
+    if any(c.__module__.startswith("flax.linen") for c in type(module).__mro__):
+        advice = "wrap it as flax.nnx.bridge.ToNNX(module, rngs=...).lazy_init(...), or write it with flax.nnx"
+        raise network.error(f"is a module of flax.linen, whose weights lie elsewhere: {advice}")
     if library not in ("flax", "equinox"):
         raise _no_module(network, module, library)
     arguments = [jnp.asarray(x) for x in inputs]
@@ -56,12 +59,7 @@ def _no_module(network: Network, module: Any, library: str) -> StanError:
 def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[str, Any]) -> Any:
     """The module with its lifted parameters replaced, the others registered."""
     own, rebuild = _nnx_parts(module) if library == "flax" else _equinox_parts(module)
-    for name, value in lifted.items():
-        if name not in own:
-            raise network.error(f"has no parameter {name!r}, but {', '.join(own)}")
-        if jnp.shape(value) != jnp.shape(own[name]):
-            shapes = jnp.shape(own[name]), jnp.shape(value)
-            raise network.error(f"has a parameter {name!r} of shape {shapes[0]}, declared is {shapes[1]}")
+    network.verify_lifted({n: jnp.shape(p) for n, p in own.items()}, {n: jnp.shape(v) for n, v in lifted.items()})
     rest = {n: p for n, p in own.items() if n not in lifted}
     learned = {}
     if rest:

@@ -32,7 +32,7 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     if not lifted and network.is_given:
         registered = network.registered(lambda: pyro.module(network.name, module), lambda: _is_trained(network, own))
         return _result(registered(*arguments))
-    _verify(network, own, lifted)
+    network.verify_lifted({n: p.shape for n, p in own.items()}, {n: tuple(v.shape) for n, v in lifted.items()})
     rest = [n for n in own if n not in lifted]
     learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
     values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
@@ -63,17 +63,12 @@ def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...
     return tuple(x.to(like.dtype) if x.is_floating_point() else x for x in made)
 
 
-def _result(value: torch.Tensor) -> torch.Tensor:
+def _result(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_result, value))
+    if not isinstance(value, torch.Tensor):
+        return value
     return value.to(torch.get_default_dtype()) if value.is_floating_point() else value
-
-
-def _verify(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> None:
-    for name, value in lifted.items():
-        if name not in own:
-            raise network.error(f"has no parameter {name!r}, but {', '.join(own)}")
-        shape, declared = tuple(own[name].shape), tuple(value.shape)
-        if declared[-len(shape) :] != shape and shape:
-            raise network.error(f"has a parameter {name!r} of shape {shape}, declared is {declared}")
 
 
 def _learned(network: Network, own: Mapping[str, torch.Tensor], lifted: Mapping[str, Any]) -> dict[str, torch.Tensor]:

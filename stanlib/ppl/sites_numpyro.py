@@ -9,13 +9,15 @@ import numpyro
 from numpyro.handlers import scale
 
 from .. import batches
+from ..drawn import note
 from .numpyro_distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:
     """A parameter."""
     with _scaled(name):
-        return jnp.asarray(numpyro.sample(name, law))  # never NumPy's: what it leads to depends on parameters
+        value = jnp.asarray(numpyro.sample(name, law))  # never NumPy's: what it leads to depends on parameters
+    return note(name, value)
 
 
 def observed(name: str, law: Any, value: Any) -> None:

@@ -12,6 +12,7 @@ import pyro
 import torch
 
 from .. import batches
+from ..drawn import note
 from .pyro_distributions import of_shape
 
 
@@ -19,7 +20,7 @@ def latent(name: str, law: Any) -> Any:
     """A parameter, as one event."""
     rank = len(law.batch_shape)
     with _scaled(name):
-        return pyro.sample(name, law.to_event(rank) if rank else law)
+        return note(name, pyro.sample(name, law.to_event(rank) if rank else law))
 
 
 def observed(name: str, law: Any, value: Any) -> None:

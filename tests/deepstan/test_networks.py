@@ -146,7 +146,7 @@ def test_the_declared_dimensions_are_checked():
     import torch
 
     module = stanimport.loads(source(), backend="pyro")
-    with pytest.raises(StanNetworkError, match="returns a value of 2 dimensions, declared are 1"):
+    with pytest.raises(StanNetworkError, match=r"of shape \(3, 1\), declared are 1 dimensions; of a batch, write"):
         log_density(module, net=torch.nn.Unflatten(0, (3, 1)))
 
 

@@ -1,0 +1,47 @@
+"""The values of a model's parameters in one call, which the call returns."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .metadata import Variable
+
+_current: ContextVar[dict[str, Any] | None] = ContextVar("drawn", default=None)
+
+
+@contextmanager
+def noted() -> Iterator[dict[str, Any]]:
+    """The values of the sites of parameters inside, by name, as they are sampled."""
+    values: dict[str, Any] = {}
+    token = _current.set(values)
+    try:
+        yield values
+    finally:
+        _current.reset(token)
+
+
+def note(name: str, value: Any) -> Any:
+    """The value, once it is noted."""
+    values = _current.get()
+    if values is not None:
+        values[name] = value
+    return value
+
+
+def parameters(variables: Sequence[Variable], sites: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of parameters by those of their sites, those that have been sampled."""
+    made = {v.name: _value(v, v.name, sites) for v in variables}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def _value(v: Variable, name: str, sites: Mapping[str, Any]) -> Any:
+    """A tuple's items, called `p.1` and `p.2`, and a complex number's parts, `z.real` and `z.imag`, are sites."""
+    if name in sites:
+        return sites[name]
+    if f"{name}.real" in sites and f"{name}.imag" in sites:
+        return sites[f"{name}.real"] + 1j * sites[f"{name}.imag"]
+    items = tuple(_value(item, f"{name}.{i}", sites) for i, item in enumerate(v.items, 1))
+    return items if items and not any(i is None for i in items) else None
