@@ -4,6 +4,7 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,10 @@ from ..arrays.base import Namespace
 from ..errors import StanUnsupportedError
 from ..random.base import Random
 from . import order
+from .chains import Chains, Link
 from .problem import Factor, Limit, Problem, permuted, rows
+
+Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
 
 @dataclass(frozen=True)
@@ -23,6 +27,18 @@ class Summed:
     elements: np.ndarray
     neighbours: np.ndarray
     table: Any
+
+
+@dataclass(frozen=True)
+class SummedChains:
+    """Chains that were summed out: for each place the sums over all before it, and the tables to the next place.
+
+    `sums` has the shape (length, chains, K), `tables` (K, K) or (length - 1, chains, K, K).
+    """
+
+    chains: Chains
+    sums: Any
+    tables: Any
 
 
 def log_sum(problem: Problem) -> Any:
@@ -41,30 +57,61 @@ def log_max(problem: Problem) -> Any:
 
 def drawn(problem: Problem, random: Random) -> Any:
     """Positions on their axes, one per element, of one draw from the law that the terms are the logarithms of."""
-    return _backward(problem, _log_sum_exp, lambda xp, logs: random.categorical(_weights(xp, logs)))
+    return _backward(problem, _log_sum_exp, _inverted, random.uniform)
 
 
 def most_probable(problem: Problem) -> Any:
     """The positions of the largest term."""
-    return _backward(problem, _largest, lambda xp, logs: xp.argmax(logs, axis=-1))
+    return _backward(problem, _largest, lambda xp, logs, u: xp.argmax(logs, axis=-1), np.zeros)
 
 
-def _backward(problem: Problem, reduce: Any, choose: Any) -> Any:
+def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
+    """The first position at which the sums of the weights exceed u times their total."""
+    sums = xp.cumsum(xp.exp(logs - _finite_max(xp, logs, -1)), axis=-1)
+    sums, u = xp.convert((sums, u))
+    return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
+
+
+def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
     """The elements in the order against that of their elimination, each given its neighbours."""
     xp, summed = problem.xp, _Elimination(problem, reduce).run()[1]
     values: Any = np.zeros(len(problem.kinds), int)
     for s in reversed(summed):
+        if isinstance(s, SummedChains):
+            there = s.chains.elements >= 0
+            found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)
+            chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
+            values = xp.at_set(values, s.chains.elements[there], chosen)
+            continue
         given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
         count = len(s.elements)
         table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
         if given:
             table = xp.get(table, (np.arange(count), *given))
-        values = xp.at_set(values, s.elements, choose(xp, table))
+        values = xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
     return values
 
 
-def _weights(xp: Namespace, logs: Any) -> Any:
-    return xp.exp(logs - _finite_max(xp, logs, -1))
+def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
+    """The positions of the elements of chains, (length, chains), from their ends to their beginnings."""
+    many = xp.ndim(s.tables) == 4
+    count = s.chains.elements.shape[0]
+    arriving = xp.swapaxes(s.tables, -1, -2)  # by the value that comes after
+    linked = s.chains.linked.T
+    last = choose(xp, s.sums[-1], u[-1])
+
+    def step(after: Any, x: Any, *constant: Any) -> Any:
+        sums, u, linked, *own = x
+        from_here = xp.get(own[0], (np.arange(count), after)) if many else xp.get(constant[0], (after,))
+        here = xp.where(linked, choose(xp, sums + from_here, u), after)
+        return here, here
+
+    xs = (s.sums[:-1], u[:-1], *xp.convert((linked, s.sums))[:1])
+    if many:
+        rest = xp.scan(step, last, (*xs, arriving), reverse=True)[1]
+    else:
+        rest = xp.scan(step, last, xs, arriving, reverse=True)[1]
+    return xp.concatenate([rest, last[None]])
 
 
 def _finite_max(xp: Namespace, x: Any, axis: int) -> Any:
@@ -92,16 +139,16 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         self.at = np.zeros(len(problem.kinds), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
-        allowed = [row for v in problem.variables for row in v.allowed]
         for kind in sorted(set(problem.kinds.tolist())):
             members = np.flatnonzero(problem.kinds == kind)
             self.at[members] = np.arange(len(members))
-            self.single[kind] = np.where(np.stack([allowed[e] for e in members]), 0.0, -np.inf)
+            allowed = np.concatenate([v.allowed for v in problem.variables if v.lower.size and v.values == kind])
+            self.single[kind] = np.where(allowed, 0.0, -np.inf)
         self.tables: list[Any] = []
         self.total: Any = 0.0
-        self.summed: list[Summed] = []
+        self.summed: list[Summed | SummedChains] = []
 
-    def run(self) -> tuple[Any, list[Summed]]:
+    def run(self) -> tuple[Any, list[Summed | SummedChains]]:
         several = [f for f in self.problem.factors if f.elements.shape[1] > 1]
         for f in self.problem.factors:
             if f.elements.shape[1] == 1:
@@ -113,6 +160,8 @@ class _Elimination:
         for step in plan.steps:
             if isinstance(step, order.Join):
                 self.tables.append(self._joined(step))
+            elif isinstance(step, Chains):
+                self._sum_out_chains(step)
             else:
                 self._sum_out(step)
         return self.total, self.summed
@@ -144,6 +193,8 @@ class _Elimination:
             parts.append(xp.broadcast_to(part, (len(index), *xp.shape(part)[1:])))
         return xp.concatenate([*xp.convert(tuple(parts))])
 
+    # --- elements that are eliminated alike
+
     def _sum_out(self, c: order.Class) -> None:
         xp = self.xp
         single = rows(xp, self.single[int(self.problem.kinds[c.elements[0]])], self.at[c.elements])
@@ -168,8 +219,59 @@ class _Elimination:
         sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
         return xp.reshape(table, (xp.shape(table)[0], *(sizes.get(i, 1) for i in range(count))))
 
+    # --- chains
+
+    def _sum_out_chains(self, c: Chains) -> None:
+        xp = self.xp
+        count, length = c.elements.shape
+        kind = int(self.problem.kinds[c.elements[0, 0]])
+        flat = rows(xp, self.single[kind], self.at[c.elements.reshape(-1)])
+        single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
+        tables = self._between(c, kind)
+        several, all_ = xp.ndim(tables) == 4, bool(c.linked.all())
+
+        def step(before: Any, x: Any, *constant: Any) -> Any:
+            single, *rest = x
+            table = rest.pop(0) if several else constant[0]
+            after = self.reduce(xp, before[:, :, None] + table) + single
+            after = after if all_ else xp.where(rest[0][:, None], after, before)
+            return after, after
+
+        linked = () if all_ else xp.convert((c.linked.T, tables))[:1]
+        start, later = single[0], single[1:]
+        start, later, tables = xp.convert((start, later, tables))
+        xs = (later, *((tables,) if several else ()), *linked)
+        last, sums = xp.scan(step, start, xs, *(() if several else (tables,)))
+        self.summed.append(SummedChains(c, xp.concatenate([start[None], sums]), tables))
+        self.total = self.total + xp.sum(self.reduce(xp, last))
+
+    def _between(self, c: Chains, kind: int) -> Any:
+        """The sum of all tables from one place of the chains to the next, (K, K) where it is the same everywhere."""
+        xp, total = self.xp, None
+        for link in c.links:
+            one = self._of_link(link, c, kind)
+            total = one if total is None else sum_of(xp, total, one)
+        return total
+
+    def _of_link(self, link: Link, c: Chains, kind: int) -> Any:
+        xp, table = self.xp, self.tables[link.slot]
+        if link.swapped:
+            table = xp.swapaxes(table, 1, 2)
+        missing = (link.rows < 0) & c.linked
+        if xp.shape(table)[0] == 1 and not missing.any():
+            return xp.reshape(table, (kind, kind))
+        count, places = link.rows.shape
+        at = np.maximum(link.rows, 0).reshape(-1)
+        found = xp.broadcast_to(rows(xp, table, at), (count * places, kind, kind))
+        found = xp.swapaxes(xp.reshape(found, (count, places, kind, kind)), 0, 1)
+        if missing.any():
+            there, found = xp.convert(((~missing).T[:, :, None, None], found))
+            found = xp.where(there, found, 0.0)
+        return found
+
 
 def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
+    """a + b, either of which may be an array of data."""
     a, b = xp.convert((a, b))
     return a + b
 

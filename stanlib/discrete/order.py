@@ -2,7 +2,8 @@
 
 Elements are eliminated in rounds. In each round elements of which no two stand in one factor go at the same time, those
 with small tables first; elements that stand in factors alike form a class, whose tables are computed as one array.
-So a chain of T elements takes about log2(T) rounds of few classes, a star or a tree as many as it is deep.
+So a star or a tree takes as many rounds as it is deep, and what is like a chain of T elements about log2(T). Chains
+themselves are summed out along their length.
 """
 from __future__ import annotations
 
@@ -13,6 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+
+from .chains import Chains, chains
 
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
 
@@ -52,15 +55,15 @@ class Join:
 class Plan:
     """Steps in their order. A `largest` joint table, of `element`, is what the plan needs most room for."""
 
-    steps: tuple[Class | Join, ...]
+    steps: tuple[Class | Join | Chains, ...]
     largest: int = 0
     element: int = -1
 
 
-class Plans:
+class Kept:
     """Plans that were made before: programs are traced, and run, many times with the same data."""
 
-    kept: "OrderedDict[bytes, Plan]" = OrderedDict()
+    plans: "OrderedDict[bytes, Plan]" = OrderedDict()
     most = 16
 
 
@@ -71,12 +74,12 @@ def plan(kinds: np.ndarray, scopes: Sequence[np.ndarray], limit: int) -> Plan:
     """
     shapes = repr([s.shape for s in scopes]).encode()
     key = b"|".join([shapes, kinds.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode()])
-    if key not in Plans.kept:
-        Plans.kept[key] = _Planner(kinds, scopes, limit).plan()
-        while len(Plans.kept) > Plans.most:
-            Plans.kept.popitem(last=False)
-    Plans.kept.move_to_end(key)
-    return Plans.kept[key]
+    if key not in Kept.plans:
+        Kept.plans[key] = _Planner(kinds, scopes, limit).plan()
+        while len(Kept.plans) > Kept.most:
+            Kept.plans.popitem(last=False)
+    Kept.plans.move_to_end(key)
+    return Kept.plans[key]
 
 
 _Member = tuple[int, list[int], list[tuple[int, int]]]  # an element, its neighbours, the factors in which it stands
@@ -96,7 +99,7 @@ class _Planner:
         self.slots: list[_Slot] = []
         self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
         self.neighbours: dict[int, set[int]] = {}
-        self.steps: list[Class | Join] = []
+        self.steps: list[Class | Join | Chains] = []
         self.largest, self.element = 0, -1
         for s in scopes:
             self._new_slot([tuple(row) for row in s.tolist()])
@@ -106,12 +109,24 @@ class _Planner:
         for kind in sorted({self.kinds[e] for e in alone.tolist()}):
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        scopes_by_slot = [s.scopes for s in self.slots]
+        for found in list(chains(self.neighbours, self.kinds, scopes_by_slot, self.standing)):
+            self.steps.append(found)
+            self._forget(found)
         while self.neighbours and self.largest <= self.limit:
             apart = self._chosen()
             self._eliminate(apart)
             if len(apart) >= 8:
                 self._join()
         return Plan(tuple(self.steps), self.largest, self.element)
+
+    def _forget(self, found: Chains) -> None:
+        """The elements of chains that are summed out, and the factors between them."""
+        for link in found.links:
+            for r in link.rows[link.rows >= 0].tolist():
+                del self.slots[link.slot].live[r]
+        for e in found.elements[found.elements >= 0].tolist():
+            del self.neighbours[e], self.standing[e]
 
     def _new_slot(self, scopes: list[tuple[int, ...]]) -> int:
         number = len(self.slots)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanIndexError, StanUnsupportedError
 
@@ -122,7 +121,7 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
     return int(lower) + (np.arange(total)[:, None] // powers % values).reshape(total, *size)
 
 
-def read(arguments: Sequence[Any]) -> Problem:
+def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, and
     (label, numbers of elements, table) of every factor.
 
@@ -133,7 +132,6 @@ def read(arguments: Sequence[Any]) -> Problem:
     variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
     rest = arguments[1 + 4 * count :]
-    xp = namespace(rest)
     factors = [f for i in range(0, len(rest), 3) for f in _factors(xp, kinds, *rest[i : i + 3])]
     return Problem(xp, variables, kinds, tuple(factors))
 

@@ -45,7 +45,7 @@ def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
     """The number of elements of all variables together."""
     from ..discrete.problem import read
 
-    return len(read(arguments).kinds)
+    return len(read(xp, arguments).kinds)
 
 
 @variadic_function("discrete_log_sum__")
@@ -53,7 +53,7 @@ def discrete_log_sum__(xp: Namespace, *arguments: Any) -> Any:
     """The logarithm of the sum over all values of the discrete parameters."""
     from ..discrete import elimination, problem
 
-    return elimination.log_sum(problem.read(arguments))
+    return elimination.log_sum(problem.read(xp, arguments))
 
 
 @variadic_function("discrete_draw__", random=True)
@@ -61,5 +61,5 @@ def discrete_draw__(xp: Namespace, random: Random, *arguments: Any) -> Any:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
     from ..discrete import elimination, problem
 
-    found = problem.read(arguments)
+    found = problem.read(xp, arguments)
     return found.values(elimination.drawn(found, random))

@@ -1,0 +1,217 @@
+"""Random small programs with discrete parameters, and what they must compute: the sum over all joint assignments.
+
+Each assignment is put into the same program as data, whose log density another implementation of Stan computes.
+"""
+from __future__ import annotations
+
+import itertools
+import random
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ASSIGNMENTS = 800  # at most
+
+
+@dataclass(frozen=True)
+class Variable:
+    """An array of ints with `values` values from `lower` on."""
+
+    name: str
+    shape: tuple[int, ...]
+    lower: int
+    values: int
+
+    @property
+    def size(self) -> int:
+        return int(np.prod(self.shape))
+
+    @property
+    def declaration(self) -> str:
+        sizes = f"array[{', '.join(map(str, self.shape))}] " if self.shape else ""
+        return f"{sizes}int<lower={self.lower}, upper={self.lower + self.values - 1}> {self.name};"
+
+
+@dataclass(frozen=True)
+class Small:
+    """A program; its text with the discrete parameters among the parameters, or among the data."""
+
+    variables: tuple[Variable, ...]
+    statements: tuple[str, ...]
+    data: dict[str, Any]
+
+    def text(self, of_data: bool = False) -> str:
+        declared = " ".join(v.declaration for v in self.variables)
+        body = "\n  ".join(self.statements)
+        given, summed = (declared, "") if of_data else ("", declared)
+        return f"""functions {{ real term(int k, real y, vector m) {{ return k > 1 ? -square(y - m[1]) : m[2] * k; }} }}
+data {{ int N; vector[N] y; array[N] int ii; array[N] int jj; array[N] int b; {given} }}
+parameters {{ vector[4] m; real<lower=0> s; real<lower=0, upper=1> p; {summed} }}
+model {{
+  {body}
+}}
+"""
+
+
+class Writer:
+    """Writes one program from a source of random numbers."""
+
+    def __init__(self, seed: int):
+        self.random = random.Random(seed)
+        self.locals = 0
+
+    def program(self) -> Small:
+        r, n = self.random, 3
+        variables: list[Variable] = []
+        count = 1
+        for name in ("z", "w")[: r.choice((1, 1, 2))]:
+            shape = r.choice(((), (3,), (3,), (3,), (4,), (5,), (2, 2), (3, 2)))
+            values = r.choice((2, 2, 2, 3))
+            if count * values ** int(np.prod(shape)) <= ASSIGNMENTS:
+                variables.append(Variable(name, shape, r.choice((0, 0, 1)), values))
+                count *= values ** int(np.prod(shape))
+        self.variables = variables
+        statements = ["m ~ normal(0, 2);"]
+        for _ in range(r.randint(1, 5)):
+            statements += self.statement()
+        first = variables[0].shape[0] if variables[0].shape else 1
+        data = {
+            "N": n, "y": [round(r.gauss(0, 1), 2) for _ in range(n)], "b": [r.randint(0, 1) for _ in range(n)],
+            "ii": [r.randint(1, first) for _ in range(n)], "jj": [r.randint(1, first) for _ in range(n)],
+        }  # fmt: skip
+        return Small(tuple(variables), tuple(statements), data)
+
+    def statement(self) -> list[str]:
+        v = self.random.choice(self.variables)
+        forms = [self.one] if not v.shape else [self.one, self.each, self.each, self.chain, self.pairs, self.whole]
+        if len(v.shape) == 2:
+            forms = [self.rows, self.rows, self.one, self.whole]
+        return self.random.choice(forms)(v)
+
+    # --- statements
+
+    def one(self, v: Variable) -> list[str]:
+        """About single elements at constant places."""
+        e = self.at(v, [str(self.random.randint(1, n)) for n in v.shape])
+        other = self.random.choice(self.variables)
+        f = self.at(other, [str(self.random.randint(1, n)) for n in other.shape])
+        return [self.random.choice((
+            f"target += {self.real(e)};", f"if ({e} == {v.lower}) target += {self.real(f)};",
+            f"y ~ normal({self.real(e)}, s);", f"target += {self.real(e)} * {self.real(f)};",
+        ))]  # fmt: skip
+
+    def each(self, v: Variable) -> list[str]:
+        """About every element by itself."""
+        n = v.shape[0]
+        return self.random.choice((
+            lambda: self.law(v),
+            lambda: [f"for (n in 1:{n}) target += {self.real(f'{v.name}[n]')};"],
+            lambda: [f"for (n in 1:{n}) {{ real t = {self.real(f'{v.name}[n]')}; y[1] ~ normal(t, s); }}"],
+            lambda: [f"for (n in 1:N) y[n] ~ normal({self.real(f'{v.name}[ii[n]]')}, s);"],
+            lambda: [f"for (n in 1:N) if (b[n] == 1) target += {self.real(f'{v.name}[ii[n]]')}; else target += s;"],
+            lambda: [f"for (n in 1:{n}) if ({v.name}[n] > {v.lower}) target += m[2]; else target += -square(m[1]);"],
+            lambda: self.local(f"for (n in 1:{n})", f"{v.name}[n]"),
+        ))()  # fmt: skip
+
+    def law(self, v: Variable) -> list[str]:
+        if (v.lower, v.values) == (0, 2):
+            return [self.random.choice((f"{v.name} ~ bernoulli(p);", f"{v.name} ~ bernoulli_logit(m[1]);",
+                                        f"target += bernoulli_lpmf({v.name} | p);"))]  # fmt: skip
+        if v.lower == 1:
+            return [f"{v.name} ~ categorical_logit(m[1:{v.values}]);"]
+        # with `~` the reference drops the coefficients, which are no constants here
+        return [f"target += binomial_lpmf({v.name} | {v.lower + v.values - 1}, p);"]
+
+    def chain(self, v: Variable) -> list[str]:
+        """About neighbours, or elements further apart."""
+        lag = self.random.choice((1, 1, 1, 2)) if v.shape[0] > 2 else 1
+        here, before = f"{v.name}[t]", f"{v.name}[t - {lag}]"
+        n = v.shape[0]
+        return self.random.choice((
+            [f"for (t in {lag + 1}:{n}) target += {self.pair(here, before)};"],
+            [f"for (t in 1:{n}) {{ if (t > {lag}) target += {self.pair(here, before)}; else target += "
+             f"{self.real(here)}; }}"],
+            [f"for (t in {lag + 1}:{n}) if ({here} != {before}) target += m[3];"],
+            [f"for (t in {lag + 1}:{n}) {{ int d = {here} - {before}; target += d * m[2]; }}"],
+        ))  # fmt: skip
+
+    def pairs(self, v: Variable) -> list[str]:
+        """About elements that data choose."""
+        a, b = f"{v.name}[ii[n]]", f"{v.name}[jj[n]]"
+        return [f"for (n in 1:N) {{ target += {self.pair(a, b)}; }}"]
+
+    def rows(self, v: Variable) -> list[str]:
+        n, k = v.shape
+        e = f"{v.name}[i, j]"
+        return self.random.choice((
+            [f"for (i in 1:{n}) for (j in 1:{k}) target += {self.real(e)};"],
+            [f"for (i in 1:{n}) {{ real t = 0; for (j in 1:{k}) t += {self.real(e)}; target += -square(t); }}"],
+            [f"for (i in 1:{n}) y[1] ~ normal(sum({v.name}[i]) * m[2], s);"],
+            [f"for (i in 1:{n}) {{ int all = 1; for (j in 1:{k}) if ({e} > {v.lower}) all = 0;"
+             " target += all * m[1]; }"],
+            [f"for (i in 2:{n}) for (j in 1:{k}) target += {self.pair(e, f'{v.name}[i - 1, j]')};"],
+        ))  # fmt: skip
+
+    def whole(self, v: Variable) -> list[str]:
+        """About all elements at once."""
+        everything = v.name if len(v.shape) == 1 else f"to_array_1d({v.name})"
+        return self.random.choice((
+            [f"target += -square(sum({everything}) * m[1] - p);"], [f"target += max({everything}) * m[2];"],
+        ))  # fmt: skip
+
+    def local(self, loop: str, e: str) -> list[str]:
+        self.locals += 1
+        name = f"lp{self.locals}"
+        return [f"real {name} = 0; {loop} {name} += {self.real(e)}; target += {name};"]
+
+    # --- expressions
+
+    def at(self, v: Variable, indices: list[str]) -> str:
+        return f"{v.name}[{', '.join(indices)}]" if indices else v.name
+
+    def real(self, e: str) -> str:
+        return self.random.choice((
+            f"m[{e} + 1]", f"m[2] * {e}", f"-square({e} - p)", f"({e} == 1 ? m[1] : -s)", f"term({e}, y[1], m)",
+            f"normal_lpdf(y[1] | m[{e} + 1], s)", f"log1p_exp(m[3] * {e} - p)",
+        ))  # fmt: skip
+
+    def pair(self, a: str, b: str) -> str:
+        return self.random.choice((
+            f"m[1] * {a} * {b}", f"({a} == {b} ? m[4] : -s)", f"-square(m[{a} + 1] - {b})",
+            f"normal_lpdf(y[2] | m[{b} + 1] * {a}, s)", f"m[{a} + 1] * p - m[{b} + 1]",
+        ))  # fmt: skip
+
+
+def program(seed: int) -> Small:
+    return Writer(seed).program()
+
+
+def assignments(small: Small) -> list[dict[str, Any]]:
+    """All values of the discrete parameters, as data."""
+    ranges = [range(v.lower, v.lower + v.values) for v in small.variables for _ in range(v.size)]
+    out = []
+    for flat in itertools.product(*ranges):
+        rest, values = list(flat), {}
+        for v in small.variables:
+            own, rest = rest[: v.size], rest[v.size :]
+            values[v.name] = np.array(own).reshape(v.shape).tolist()
+        out.append(values)
+    return out
+
+
+def summed(small: Small, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
+    """The log of the sum over all assignments, up to a constant, and its gradient."""
+    import stanli
+
+    values, gradients = [], []
+    text = small.text(of_data=True)
+    for z in assignments(small):
+        model = stanli.Model(stan_code=text, data={**small.data, **z})
+        found = [model.log_prob_grad(q) for q in points]
+        values.append([v for v, _ in found])
+        gradients.append([g for _, g in found])
+    logs, slopes = np.array(values), np.array(gradients)
+    total = np.logaddexp.reduce(logs, axis=0)
+    weights = np.exp(logs - total)
+    return [(float(t), (weights[:, i, None] * slopes[:, i]).sum(0)) for i, t in enumerate(total)]

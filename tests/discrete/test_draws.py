@@ -1,0 +1,109 @@
+"""Draws of discrete parameters have their exact conditional law: all joint values are counted and expected."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.discrete.small import Small, Variable, assignments
+from tests.random_programs.referee.ours import translated
+
+DATA = {"N": 3, "y": [0.4, -1.0, 1.3], "b": [1, 0, 1], "ii": [1, 3, 2], "jj": [2, 2, 4]}
+PROGRAMS = {
+    "by themselves": ([Variable("z", (4,), 1, 3)], ["z ~ categorical_logit(m[1:3]);",
+        "for (n in 1:N) y[n] ~ normal(m[z[ii[n]]], s);"]),
+    "a chain": ([Variable("z", (5,), 0, 2)], ["for (t in 2:5) target += (z[t] == z[t - 1] ? 1 : m[2]);",
+        "for (n in 1:N) y[n] ~ normal(m[z[n] + 1], s);"]),
+    "chains of different lengths": ([Variable("z", (2, 4), 0, 2)], [
+        "for (i in 1:2) for (t in 2:(2 + i)) target += (z[i, t] == z[i, t - 1] ? 1.5 : m[2]) + 0.3 * z[i, t];"]),
+    "a hub": ([Variable("z", (), 1, 3), Variable("w", (4,), 0, 2)],
+        ["for (n in 1:4) target += 0.7 * z * w[n] + m[n] * w[n];", "target += m[z];"]),
+    "a circle": ([Variable("z", (4,), 0, 2)], ["for (n in 1:4) target += m[n] * z[n] * z[n % 4 + 1];",
+        "target += z[1] * 0.5;"]),
+    "everything at once": ([Variable("z", (5,), 0, 2)], ["target += -square(sum(z) - 2.3);", "target += m[1] * z[2];"]),
+}  # fmt: skip
+POINT = np.array([0.5, -0.4, 0.8, 0.1, 0.2, -0.3])
+COUNT = 100_000
+
+
+def weights(small):
+    """The probability of every assignment at the point."""
+    stanli = pytest.importorskip("stanli")
+    text, logs = small.text(of_data=True), []
+    for z in assignments(small):
+        logs.append(stanli.Model(stan_code=text, data={**small.data, **z}).log_prob_grad(POINT)[0])
+    return np.exp(np.array(logs) - np.logaddexp.reduce(logs))
+
+
+def drawn(small, count):
+    """Draws of all discrete parameters at the point, in the order of the assignments."""
+    import jax
+
+    from stanimport.inference.posterior import Posterior
+
+    module = translated(small.text(), "numpyro", "mixed")
+    posterior = Posterior(module, module.transformed_data(**small.data))
+    keys = jax.random.split(jax.random.PRNGKey(3), count)
+    made = jax.jit(jax.vmap(lambda k: posterior.everything(k, POINT)))(keys)
+    return {v.name: np.asarray(made[v.name]) for v in small.variables}
+
+
+def positions(small, values):
+    """Which of the assignments each draw is."""
+    at = 0
+    for v in small.variables:
+        flat = values[v.name].reshape(-1, v.size) - v.lower
+        for i in range(v.size):
+            at = at * v.values + flat[:, i]
+    return at
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_draws_have_their_conditional_law(name, x64):
+    variables, statements = PROGRAMS[name]
+    small = Small(tuple(variables), tuple(statements), DATA)
+    values = drawn(small, COUNT)
+    assert all(np.issubdtype(v.dtype, np.integer) for v in values.values())
+    expected = weights(small) * COUNT
+    counts = np.bincount(positions(small, values), minlength=len(expected))
+    rare = expected < 10
+    counts = np.append(counts[~rare], counts[rare].sum())
+    expected = np.append(expected[~rare], expected[rare].sum())
+    if expected[-1] < 1:
+        counts, expected = counts[:-1], expected[:-1]
+    assert stats.chisquare(counts, expected * counts.sum() / expected.sum()).pvalue > 1e-3
+
+
+def test_generated_quantities_and_transformed_parameters_see_the_draw():
+    import stanimport
+
+    text = """data { int N; vector[N] y; }
+parameters { ordered[2] mu; array[N] int<lower=1, upper=2> z; }
+transformed parameters { vector[N] m; vector[2] twice = 2 * mu; for (n in 1:N) m[n] = mu[z[n]]; }
+model { mu ~ normal(0, 3); y ~ normal(m, 1); }
+generated quantities { int same = z[1] == z[2]; real first = m[1]; }"""
+    data = {"N": 4, "y": [-3.0, -2.5, 2.0, 3.0]}
+    fit = stanimport.sample(stanimport.loads(text), data, seed=1, chains=2, iter_warmup=200, iter_sampling=200)
+    z, m, mu = (fit.stan_variable(n) for n in ("z", "m", "mu"))
+    assert z.dtype.kind == "i" and z.shape == (400, 4) and set(np.unique(z)) <= {1, 2}
+    np.testing.assert_allclose(m, np.take_along_axis(mu, z - 1, axis=1))
+    np.testing.assert_array_equal(fit.stan_variable("same"), z[:, 0] == z[:, 1])
+    np.testing.assert_allclose(fit.stan_variable("first"), m[:, 0])
+    assert [v.name for v in fit.program.parameters] == ["mu"]
+    assert [v.name for v in fit.program.discrete_parameters] == ["z"]
+    assert fit.stan_variable("twice").shape == (400, 2)
+
+
+def test_draws_on_torch():
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("pyro")
+    variables, statements = PROGRAMS["chains of different lengths"]
+    small = Small(tuple(variables), tuple(statements), DATA)
+    module = translated(small.text(), "pyro", "mixed")
+    given = {"m": torch.tensor(POINT[:4]), "s": torch.tensor(1.2), "p": torch.tensor(0.4)}
+    inputs = module.transformed_data(**small.data)
+    torch.manual_seed(1)
+    values = np.stack([np.asarray(module.generated_quantities(**inputs, **given)["z"]) for _ in range(200)])
+    exact = (weights(small)[:, None] * np.array([np.ravel(z["z"]) for z in assignments(small)])).sum(0)
+    found = values.reshape(200, -1).mean(0)
+    assert np.abs(found - exact).max() < 4 * 0.5 / np.sqrt(200)

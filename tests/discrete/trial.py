@@ -1,0 +1,35 @@
+"""One random program on both backends beside the sum over all assignments."""
+from __future__ import annotations
+
+import numpy as np
+
+from tests.discrete.small import program, summed
+from tests.random_programs.referee import ours
+
+TOLERANCE = 1e-8
+
+
+def trial(seed: int, compiled_every: int = 10) -> str:
+    """What is wrong with the program of a seed, "" if nothing is; on JAX it is compiled for one seed in some."""
+    small = program(seed)
+    rng = np.random.default_rng(seed)
+    points = [rng.normal(size=6) * 0.5 for _ in range(2)]
+    want = summed(small, points)
+    backends = ("pyro", "numpyro") if seed % compiled_every == 0 else ("pyro",)
+    for backend in backends:
+        parts = ("gradient",) if backend == "numpyro" else ours.PARTS
+        found = ours.outcomes(small.text(), small.data, points, backend, parts=parts)
+        reason = _difference(found, want)
+        if reason:
+            return f"{backend}: {reason}\n{small.text()}{small.data}"
+    return ""
+
+
+def _difference(found, want):
+    if any(f.rejected for f in found):
+        return found[0].rejected
+    values, expected = np.array([f.log_density for f in found]), np.array([v for v, _ in want])
+    if not np.allclose(values - values[0], expected - expected[0], atol=TOLERANCE, rtol=TOLERANCE):
+        return f"log densities {values - values[0]}, not {expected - expected[0]}"
+    slopes, right = np.array([f.gradient for f in found]), np.array([g for _, g in want])
+    return "" if np.allclose(slopes, right, atol=TOLERANCE, rtol=TOLERANCE) else f"gradients {slopes}, not {right}"
