@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--thin", type=int, default=1, metavar="N", help="keep every N-th draw")
     parser.add_argument("--adapt-delta", type=float, default=0.8, metavar="P", help="default: 0.8")
     parser.add_argument("--max-treedepth", type=int, default=10, metavar="N", help="default: 10")
-    parser.add_argument("--metric", default="diag_e", metavar="NAME", help="diag_e, dense_e, unit_e or a JSON file")
+    parser.add_argument("--metric", default="auto", metavar="NAME", help="auto, diag_e, dense_e, unit_e or a JSON file")
     parser.add_argument("--step-size", type=float, metavar="X", help="to start the adaptation from")
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
     parser.add_argument("--save-warmup", action="store_true", help="keep the draws of the warm-up")

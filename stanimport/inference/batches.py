@@ -13,6 +13,7 @@ import numpy as np
 from . import initial
 from .data import read_data
 from .fit import Fit
+from .metrics import metric_of
 from .posterior import Posterior, transformed_data
 from .precision import random_keys
 from .programs import Program
@@ -92,9 +93,10 @@ def sample_group(
     options = {"chains": 4, "inits": None, "show_progress": False} | {k: v for k, v in chosen.items() if k != "method"}
     names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
     step_size = options.get("step_size") or 1.0
-    settings = Settings(**{k: v for k, v in options.items() if k in names}, step_size=step_size)
     posteriors = [Posterior(module, one) for one in group.inputs]  # each checks its own data's indices and sizes
     chains, first = options["chains"], posteriors[0]
+    settings = Settings(**{k: v for k, v in options.items() if k in names}, **metric_of("auto", first.size).settings,
+                        step_size=step_size)  # fmt: skip
     varying = {n: np.repeat(np.stack([one[n] for one in group.inputs]), chains, axis=0) for n in group.names}
 
     def density(point: Any, varying: Mapping[str, Any]) -> Any:
@@ -127,7 +129,7 @@ def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], dra
         info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}
         out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
-                         {**settings, "seed": seeds[index], "metric": "diag_e"}, info, module)  # fmt: skip
+                         {**settings, "seed": seeds[index], "metric": "auto"}, info, module)  # fmt: skip
     return out
 
 

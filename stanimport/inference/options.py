@@ -15,6 +15,8 @@ from .interrupts import collected
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+METRICS = ("auto", "diag_e", "dense_e", "unit_e")  # of samplers, by name
+
 # What other interfaces call an option, and what it is called here.
 SYNONYMS = {
     "num_chains": "chains", "num_warmup": "iter_warmup", "warmup": "iter_warmup", "tune": "iter_warmup",

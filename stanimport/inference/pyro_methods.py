@@ -141,7 +141,7 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
     Raises:
         OptionError: for options that Pyro's NUTS does not have.
     """
-    if settings["method"] not in ("nuts", "numpyro") or settings["metric"] not in ("diag_e", "dense_e", "unit_e"):
+    if settings["method"] not in ("nuts", "numpyro") or settings["metric"] not in options.METRICS:
         raise options.OptionError("modules of the Pyro backend are sampled by Pyro's NUTS, with a metric it adapts")
     if settings["fixed_param"] or not module.stan.parameters:
         return _fixed(module, data, settings)

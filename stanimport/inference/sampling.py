@@ -1,24 +1,20 @@
 """`sample`: draws from the posterior by NUTS."""
 from __future__ import annotations
 
-import json
-import os
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stanlib.errors import StanDataError
-
 from . import initial, interrupts, options, remembered
 from .data import read_data
 from .fit import Fit
 from .labels import labelled
+from .metrics import metrics_of
 from .modules import module_of
 from .precision import new_seed
 from .quantities import DrawProcessor, together
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from .posterior import Posterior
 
 METHODS = ("nuts", "numpyro", "blackjax", "nutpie")
-METRICS = ("diag_e", "dense_e", "unit_e")
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -42,7 +37,7 @@ class DivergenceWarning(RuntimeWarning):
 def sample(
     module: Any, data: Any = None, *, chains: int | None = 4, parallel_chains: int | None = None, seed: Any = None,
     inits: Any = None, iter_warmup: int | None = 1000, iter_sampling: int | None = 1000, save_warmup: bool = False,
-    thin: int | None = 1, max_treedepth: int | None = 10, metric: Any = "diag_e", step_size: Any = None,
+    thin: int | None = 1, max_treedepth: int | None = 10, metric: Any = "auto", step_size: Any = None,
     adapt_engaged: bool = True, adapt_delta: float | None = 0.8, fixed_param: bool = False,
     show_progress: bool = False, method: str = "nuts", chain_method: str | None = None,
     restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
@@ -63,8 +58,10 @@ def sample(
         save_warmup: keep the draws of the warm-up.
         thin: keep every how many-th draw.
         max_treedepth: of a trajectory.
-        metric: "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an array, a dict with
-            "inv_metric", or the path of such a JSON file; a list has one for each chain, as has `fit.metric`.
+        metric: "auto", or Stan's "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an array, a dict
+            with "inv_metric", or the path of such a JSON file; a list has one for each chain, as has `fit.metric`.
+            "auto" learns from draws and gradients: a matrix for up to 64 parameters where the posterior is nearly
+            normal, else the diagonal, by more windows than "diag_e" has. With other samplers it is "diag_e".
         step_size: to start from, or to keep if there is no adaptation; a list has one for each chain.
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
@@ -154,9 +151,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _metric_option(metric: Any, inv_metric: Any) -> Any:
     """What `metric` and `inv_metric` give together."""
-    metric = "diag_e" if metric is None else metric
+    metric = "auto" if metric is None else metric
     if isinstance(metric, str) and not metric.endswith(".json"):
-        options.one_of("metric", metric, METRICS)
+        options.one_of("metric", metric, options.METRICS)
         return metric if inv_metric is None else inv_metric
     if inv_metric is not None:
         raise options.OptionError("metric and inv_metric both give an inverse metric: one of them is enough")
@@ -211,10 +208,10 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     if chosen["fixed_param"] or chosen["method"] != "nuts" or lanes or [*devices] != [None]:
         return None
     metric = chosen["metric"]
-    if not isinstance(metric, str) or metric not in METRICS:
+    if not isinstance(metric, str) or metric not in options.METRICS:
         return None
     seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
-    program = metric == "dense_e", room_for(chosen["max_treedepth"]), together(count)
+    program = metric, room_for(chosen["max_treedepth"]), together(count)
     return remembered.key_of(module, data, *program, seed)
 
 
@@ -232,12 +229,12 @@ def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | Non
 
 def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
-    metric, dense, adapts = metrics_of(chosen["metric"], posterior.size, chosen["chains"])
-    _refuse_several(chosen, metric)
+    metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
+    _refuse_several(chosen, metric.start)
     settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged", "save_warmup")},
-        dense=dense, adapt_metric=adapts, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
+        **metric.settings, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
         init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
         last_phase=chosen["adapt_step_size"],
     )  # fmt: skip
@@ -245,7 +242,7 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         from . import other_samplers
 
         run = getattr(other_samplers, f"run_{chosen['method']}")
-        return lambda points: run(posterior, settings, points, chosen["seed"], metric), None
+        return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
     sampler: chains_of.Sampler
     own: NutsSampler | None = None
@@ -253,11 +250,12 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         from .samplers.numpyro_nuts import NumpyroSampler
 
         posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
-        sampler = NumpyroSampler(posterior, settings, lanes, metric, devices)
+        sampler = NumpyroSampler(posterior, settings, lanes, metric.start, devices)
     else:
         ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
         sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
-                                    metric, devices, elsewhere=partial(_elsewhere, posterior, chosen), ready=ready)
+                                    metric.start, devices, ready=ready,
+                                    elsewhere=partial(_elsewhere, posterior, chosen))  # fmt: skip
         posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
     show, streams = chosen["show_progress"], chosen["streams"]
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
@@ -279,76 +277,6 @@ def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, atte
     found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["streams"], chosen["chains"],
                                                      chain, attempt)  # fmt: skip
     return found
-
-
-def metrics_of(metric: Any, size: int, chains: int) -> tuple[Any, bool, bool]:
-    """The same as `metric_of`, with a list where chains have inverse metrics of their own.
-
-    Raises:
-        OptionError, StanDataError: for metrics that do not fit.
-    """
-    several = _several(metric, size, chains)
-    if several is None:
-        return metric_of(metric, size)
-    made = [metric_of(m, size) for m in options.for_chains("metric", several, chains)]
-    first, dense, adapts = made[0]
-    if any(is_dense != dense for _, is_dense, _ in made):
-        raise options.OptionError("the metrics of all chains must be of one kind: diagonals, or matrices")
-    return [m for m, _, _ in made], dense, adapts
-
-
-def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
-    """The metrics of chains that have their own; None if there is one for all.
-
-    As many diagonals as they are long are taken for a matrix, where they make one that is a metric.
-    """
-    if isinstance(metric, (str, os.PathLike, Mapping)):
-        return None
-    if isinstance(metric, (list, tuple)) and any(isinstance(m, (str, os.PathLike, Mapping)) for m in metric):
-        return list(metric)
-    try:
-        array = np.asarray(metric, float)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    is_matrix = array.shape == (size, size) and _is_positive(array)
-    return list(array) if array.ndim == 3 or array.shape == (chains, size) and not is_matrix else None
-
-
-def metric_of(metric: Any, size: int) -> tuple[np.ndarray | None, bool, bool]:
-    """The inverse metric to start from, whether it is dense, and whether it is adapted.
-
-    Raises:
-        OptionError, StanDataError: for one that does not fit.
-    """
-    if isinstance(metric, str) and metric in METRICS:
-        return None, metric == "dense_e", metric != "unit_e"
-    if isinstance(metric, (str, os.PathLike)):
-        try:
-            metric = json.loads(Path(metric).read_text(encoding="utf-8"))
-        except (OSError, ValueError) as e:
-            raise StanDataError(f"{metric}: no readable metric: {e}") from None
-    if isinstance(metric, Mapping):
-        if "inv_metric" not in metric:
-            raise options.OptionError("a metric given as a dict must have the item inv_metric")
-        metric = metric["inv_metric"]
-    try:
-        array = np.asarray(metric, float)
-    except (TypeError, ValueError, OverflowError) as e:
-        raise options.OptionError(f"the metric must hold numbers: {e}") from None
-    if array.shape not in ((size,), (size, size)):
-        raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
-    if not _is_positive(array):
-        raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
-    return array, array.ndim == 2, True
-
-
-def _is_positive(metric: np.ndarray) -> bool:
-    """Whether an inverse metric, its diagonal or the matrix, is that of a kinetic energy."""
-    if not np.all(np.isfinite(metric)):
-        return False
-    if metric.ndim == 1:
-        return bool(np.all(metric > 0))
-    return bool(np.allclose(metric, metric.T) and np.all(np.linalg.eigvalsh(metric) > 0))
 
 
 def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any]) -> Fit:

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 
 import stanimport
 from stanimport.inference.precision import double_precision
-from stanimport.inference.samplers import adaptation, stranding, tree, uniforms
+from stanimport.inference.samplers import adaptation, curvature, stranding, tree, uniforms
 from stanimport.inference.samplers.metric import Metric, estimate
 
 PRECISION = np.array([[2.0, 0.6, 0.0], [0.6, 1.5, -0.4], [0.0, -0.4, 0.7]])
@@ -168,7 +168,7 @@ def test_a_transition_leaves_the_posterior_as_it_is(moved, size, depth):
     assert abs(stats.spearmanr(after[:, 0], after[:, 1]).statistic) < 4 / np.sqrt(len(after))
 
 
-@pytest.mark.parametrize("metric", ["diag_e", "dense_e", "unit_e"])
+@pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "unit_e"])
 def test_moments_of_a_correlated_normal_law(metric):
     module = stanimport.loads("""
 data { matrix[3, 3] S; } parameters { vector[3] x; } model { x ~ multi_normal([1, -2, 3]', S); }
@@ -190,6 +190,81 @@ def test_the_schedule_of_warmup():
     assert ends(100) == [15, 90, 100]
     assert [ends(n) for n in (0, 1, 19)] == [[], [1], [19]]
     assert [s.in_window for s in adaptation.schedule(150)] == [False, True, False]
+
+
+def test_the_early_schedule_of_warmup():
+    def ends(iterations):
+        return [s.end for s in adaptation.early_schedule(iterations)]
+
+    assert ends(1000) == [15, 35, 75, 155, 315, 635, 950, 1000]
+    assert ends(300) == [15, 35, 75, 155, 270, 300] and ends(20) == [18, 20]
+    assert [ends(n) for n in (0, 1, 19)] == [[], [1], [19]]
+    assert all(s.in_window for s in adaptation.early_schedule(150)[:-1])
+
+
+def test_gradients_tell_the_covariances_of_a_normal_law():
+    """Also where draws alone can't: 20 draws of 6 dimensions, whose scales differ by ten orders of magnitude."""
+    rng = np.random.default_rng(2)
+    scales = np.diag(10.0 ** np.linspace(-5, 5, 6))
+    covariance = scales @ (np.eye(6) + 0.9 * (np.ones((6, 6)) - np.eye(6))) @ scales
+    points = rng.multivariate_normal(np.ones(6), covariance, size=20, method="cholesky")
+    gradients = -np.linalg.solve(covariance, (points - 1).T).T
+    np.testing.assert_allclose(curvature.matrix(points, gradients), covariance, rtol=0.02)
+    np.testing.assert_allclose(np.diag(curvature.matrix(points[:8], gradients[:8])),
+                               points[:8].std(axis=0) / gradients[:8].std(axis=0), rtol=1e-10)  # fmt: skip
+
+
+def test_where_curvature_varies_the_metric_is_that_of_the_variances():
+    rng = np.random.default_rng(2)
+    log_scale = rng.normal(0, 3, size=400)
+    x = np.exp(log_scale / 2) * rng.normal(size=400)
+    funnel = np.stack([log_scale, x], axis=1)
+    gradients = np.stack([-log_scale / 9 - 0.5 + x**2 / 2 * np.exp(-log_scale), -x * np.exp(-log_scale)], axis=1)
+    np.testing.assert_allclose(curvature.matrix(funnel, gradients), np.diag(estimate(funnel, False)))
+
+
+def test_the_diagonal_from_gradients():
+    """Of independent normal laws three draws tell the variances; of many draws it is Stan's estimate."""
+    rng = np.random.default_rng(2)
+    scales = 10.0 ** np.linspace(-5, 5, 100)
+    points = rng.normal(size=(200, 100)) * scales
+    np.testing.assert_allclose(curvature.diagonal(points[:3], -points[:3] / scales**2), scales**2)
+    np.testing.assert_allclose(curvature.diagonal(points, -points / scales**2), estimate(points, False))
+
+
+@pytest.mark.parametrize("spoilt", [np.nan, np.inf, 0.0])
+def test_a_metric_from_what_is_no_number_is_finite(spoilt):
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(20, 3)) * [1.0, 4.0, 0.1]
+    gradients = -points / [1.0, 16.0, 0.01]
+    gradients[:, 1] = spoilt
+    made = curvature.matrix(points, gradients)
+    np.testing.assert_allclose(np.diag(made)[[0, 2]], [1.0, 0.01], rtol=0.2)
+    assert np.linalg.eigvalsh(made)[0] > 0
+    still = curvature.matrix(np.ones((20, 3)), gradients)
+    assert np.linalg.eigvalsh(still)[0] > 0
+
+
+CORRELATED = """
+data { int N; vector[N] x; vector[N] y; }
+parameters { real a; real b; real<lower=0> s; }
+model { y ~ normal(a + b * x, s); }
+"""
+
+
+def test_the_automatic_metric_saves_gradients():
+    """A regression on a predictor far from zero: intercept and slope have a correlation of nearly -1."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(100, 1, size=50)
+    data = {"N": 50, "x": x, "y": 3 + 2 * x + rng.normal(size=50)}
+    module = stanimport.loads(CORRELATED, name="correlated")
+    auto, diagonal = (stanimport.sample(module, data, seed=1, metric=m, iter_warmup=500, iter_sampling=500)
+                      for m in ("auto", "diag_e"))  # fmt: skip
+    exact = np.polyfit(x, data["y"], 1)
+    assert auto.metric.shape == (4, 3, 3) and diagonal.metric.shape == (4, 3)
+    assert auto.stats["n_leapfrog__"].sum() < 0.2 * diagonal.stats["n_leapfrog__"].sum()
+    error = np.std(x) * np.sqrt(50) / np.std(data["y"] - np.polyval(exact, x))  # of the slope, by least squares
+    assert abs(auto.stan_variable("b").mean() - exact[0]) < 0.2 / error
 
 
 def test_estimates_of_the_metric():
@@ -242,18 +317,19 @@ def test_stranded_chains_begin_anew_and_no_other_changes(arma):
     kept = stanimport.sample(*arma, restart_stranded=False, **options)
     moved = {r.chain - 1 for r in fit.restarts}
     assert 0 < len(moved) < 8 and kept.restarts == ()
-    assert all("step size fell" in r.reason and r.iteration <= 100 for r in fit.restarts)
+    assert all("steps shrank" in r.reason and r.iteration <= 100 for r in fit.restarts)
     for name, value in fit.variables.items():
         for chain in set(range(8)) - moved:
             np.testing.assert_array_equal(value[chain], kept.variables[name][chain])
-    assert max(kept.step_size[list(moved)]) < 1e-3 < min(fit.step_size)
+    steps = [stranding.length(*pair) for pair in zip(kept.step_size, kept.metric)]
+    assert max(steps[i] for i in moved) < 1e-8 and all(0.1 < size < 2 for size in fit.step_size)
     levels = fit.stats["lp__"].mean(axis=1)
     assert np.ptp(levels) < 10 and kept.stats["lp__"].mean(axis=1).min() < levels.min() - 1000
 
 
 def test_chains_that_were_given_their_start_stay_there(arma):
     start = {"mu": 0.0, "phi": 1.0, "theta": 1.9, "sigma": 1.0}
-    fit = stanimport.sample(*arma, seed=1, chains=1, inits=start, iter_warmup=100, iter_sampling=5)
+    fit = stanimport.sample(*arma, seed=1, chains=1, inits=start, iter_warmup=100, iter_sampling=5, metric="diag_e")
     assert fit.restarts == () and fit.step_size[0] < 1e-10
 
 
@@ -275,6 +351,11 @@ def test_what_is_stranded():
     assert set(stranding.stranded([sound, far, sound], [0.5, 0.4, 1e-5], 4, True)) == {1}
     assert set(stranding.stranded([sound, far], [0.5, 0.4], 100, True)) == set()
     assert set(stranding.stranded([np.full(9, np.nan)], [1e-30], 4, False)) == {0}
+
+
+def test_the_length_of_a_step():
+    assert np.isclose(stranding.length(0.5, np.array([4.0, 16.0, 64.0])), 0.5 * 4.0)
+    assert np.isclose(stranding.length(0.5, np.array([[4.0, 1.0], [1.0, 9.0]])), 0.5 * 35.0**0.25)
 
 
 def test_random_numbers():

@@ -17,6 +17,7 @@ from .metric import Metric
 from .tree import State
 
 INITIAL, FIRST, FINAL = 75, 25, 50  # iterations before the windows, in the first one, and after the last
+EARLIEST = 5  # iterations by which windows of an early schedule begin
 FEWEST = 20  # iterations below which the metric is not adapted
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 _SUPERB, _LARGEST, _SMALLEST = 0.8, 1e7, 1e-300
@@ -90,6 +91,22 @@ def schedule(
         end = end + window if end + 3 * window <= last else last
         out.append(Segment(end, True))
         window *= 2
+    return [*out, Segment(iterations, False)]
+
+
+def early_schedule(iterations: int) -> list[Segment]:
+    """The segments of a warm-up whose metric needs few draws: windows from the first iteration on, a last segment.
+
+    Each window ends at about twice the iteration of the one before, so that it holds half of the draws so far: those
+    of the beginning, which may have been far away, are forgotten soon.
+    """
+    if iterations < FEWEST:
+        return schedule(iterations)
+    out, end, last = list[Segment](), 0, iterations - min(FINAL, iterations // 10)
+    while end < last:
+        after = 2 * end + EARLIEST if end else 3 * EARLIEST
+        end = after if (3 * after - end) // 2 <= last else last
+        out.append(Segment(end, True))
     return [*out, Segment(iterations, False)]
 
 

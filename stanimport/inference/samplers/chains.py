@@ -32,6 +32,8 @@ class Settings:
     """How a sampler runs; the names are CmdStan's.
 
     Attributes:
+        dense: whether the metric is a matrix.
+        by_gradients: whether it is estimated from draws and gradients.
         step_size: to start from; one for each chain, if there are several.
         restart: whether chains that are stranded in warm-up begin anew elsewhere.
         init_phase, metric_window, last_phase: iterations of warm-up before the windows, in the first one, and after
@@ -44,6 +46,7 @@ class Settings:
     adapt_delta: float = 0.8
     max_treedepth: int = 10
     dense: bool = False
+    by_gradients: bool = False
     adapt_metric: bool = True
     adapt_engaged: bool = True
     step_size: float | tuple[float, ...] = 1.0

@@ -20,7 +20,7 @@ from jax import lax
 from ..precision import Streams
 from ..programs import Program, Traced, shared
 from ..progress import Progress
-from . import adaptation, stranding, tree
+from . import adaptation, curvature, stranding, tree
 from .adaptation import Segment, StepSize
 from .chains import Restart, Settings, Track, in_pieces, room_of
 from .metric import Metric, estimate
@@ -97,9 +97,11 @@ class NutsSampler:
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
-        self.room = room_of(size * (lanes or 1))
+        self.width = size * (1 + settings.by_gradients)
+        self.room = room_of(self.width * (lanes or 1))
         self.segments = self._schedule() if settings.adapt_engaged else []
-        ends = [s.end for s in self.segments[:2]] + [settings.iter_warmup] * settings.adapt_engaged
+        settling = min(adaptation.INITIAL, settings.iter_warmup // 10)
+        ends = [s.end for s in self.segments if s.end >= settling][:2] + [settings.iter_warmup] * settings.adapt_engaged
         self.milestones = sorted({*ends, settings.total} - {0})
         ones = np.ones(size)
         given = metric if isinstance(metric, list) else [metric]
@@ -113,7 +115,7 @@ class NutsSampler:
         traced = [Traced(function, *examples, device=d) for d in devices]
         self._density, key = traced[0], traced[0].text()
         depth = room_for(self.settings.max_treedepth)
-        kind = (key, self.lanes, self.settings.dense, depth)
+        kind = (key, self.lanes, self.settings.dense, self.settings.by_gradients, depth)
         return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
@@ -121,7 +123,10 @@ class NutsSampler:
 
     def _schedule(self) -> list[Segment]:
         s = self.settings
-        return adaptation.schedule(s.iter_warmup, s.init_phase, s.metric_window, s.last_phase)
+        given = s.init_phase, s.metric_window, s.last_phase
+        if s.by_gradients and given == (None, None, None):
+            return adaptation.early_schedule(s.iter_warmup)
+        return adaptation.schedule(s.iter_warmup, *given)
 
     # --- the program -----------------------------------------------------------------------------------------------
 
@@ -133,7 +138,10 @@ class NutsSampler:
 
     def _advance(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
                  count: Any) -> tuple[Chain, Any, Any]:  # fmt: skip
-        """The chain after `count` transitions, the points, (room, size), and the numbers of each, (room, 7)."""
+        """The chain after `count` transitions, where it was, and the numbers of each transition, (room, 7).
+
+        Where it was are the points, (room, size), with their gradients behind them if those are wanted.
+        """
 
         def one(carry: Any, varying: Any, metric: Metric) -> Any:
             return self._transition(partial(self._density, constants), carry, varying, metric, controls)
@@ -143,13 +151,15 @@ class NutsSampler:
         if self.lanes:
             room = jax.tree.map(lambda a: jnp.stack([a] * self.lanes), room)
             one = jax.vmap(one)
-        records = (jnp.zeros((self.room, *shape, self.size)), jnp.zeros((self.room, *shape, len(_NUMBERS))))
+        records = (jnp.zeros((self.room, *shape, self.width)), jnp.zeros((self.room, *shape, len(_NUMBERS))))
 
         def body(i: Any, carry: Any) -> Any:
             carry, (points, numbers) = carry
             carry, new = one(carry, varying, metric)
             put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)
-            return carry, (put(points, carry[0].state.point), put(numbers, new))
+            state = carry[0].state
+            here = jnp.concatenate([state.point, state.gradient], -1) if self.settings.by_gradients else state.point
+            return carry, (put(points, here), put(numbers, new))
 
         (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
         return chain, *made
@@ -189,7 +199,7 @@ class NutsSampler:
         if self.elsewhere is None or self.lanes or not self.settings.restart or attempt >= stranding.ATTEMPTS:
             return []
         found = stranding.stranded(
-            [t.levels for t in tracks], [float(t.step_size) for t in tracks], self.size,
+            [t.levels for t in tracks], [stranding.length(float(t.step_size), t.metric) for t in tracks], self.size,
             is_last=iteration == self.settings.iter_warmup,
         )  # fmt: skip
         out = []
@@ -249,10 +259,10 @@ class NutsSampler:
 
     def _sample(self, track: Track, program: _Bound, segment: Segment, stop: threading.Event,
                 progress: Progress) -> np.ndarray:  # fmt: skip
-        """Make transitions; of a window, the points, (draws, size), or (draws, lanes, size)."""
+        """Make transitions; of a window, where the chain was, as `_advance` gives it: (draws, [lanes,] width)."""
         warms_up = track.done < self.settings.iter_warmup
         controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
-        window = Rows((*([self.lanes] if self.lanes else []), self.size), float)
+        window = Rows((*([self.lanes] if self.lanes else []), self.width), float)
         levels: list[np.ndarray] = []
 
         def step(count: int) -> None:
@@ -265,7 +275,7 @@ class NutsSampler:
             columns = np.moveaxis(numbers, -1, 0)
             levels.append(columns[0])
             named: dict[str, np.ndarray] = {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
-            track.add({"point": points, **named}, count)
+            track.add({"point": points[..., : self.size], **named}, count)
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
 
         in_pieces(track, segment.end, stop, step, self.room)
@@ -279,11 +289,18 @@ class NutsSampler:
         renews = False
         if window is not None and self.settings.adapt_metric and len(window) > 1:
             renews, draws = True, window if self.lanes else window[:, None]
-            metrics = [Metric.of(estimate(draws[:, i], self.settings.dense)) for i in range(len(chains))]
+            metrics = [Metric.of(self._estimate(draws[:, i])) for i in range(len(chains))]
         if track.done == self.settings.iter_warmup:
             chains = [c._replace(step=c.step.settled()) for c in chains]
             renews = False
         self._continue(track, program, chains, metrics, renews)
+
+    def _estimate(self, window: np.ndarray) -> np.ndarray:
+        """The inverse metric from where a chain was in a window."""
+        points, gradients = window[:, : self.size], window[:, self.size :]
+        if self.settings.by_gradients:
+            return (curvature.matrix if self.settings.dense else curvature.diagonal)(points, gradients)
+        return estimate(points, self.settings.dense)
 
     # --- one chain, or the lanes of a program ------------------------------------------------------------------------
 

@@ -1,0 +1,82 @@
+"""The metric from draws and the gradients of the log density there, where the posterior is nearly normal.
+
+Of a normal law a few more draws than it has dimensions tell the whole covariance matrix, without error: gradients are
+its inverse times the draws. Draws alone need hundreds. Where curvature varies there is no such matrix, and a dense
+metric leads to steps too long for the narrow places: there it is Stan's own estimate, of the variances.
+
+Source: Seyboldt, Carlson and Carpenter (2026), "Preconditioning Hamiltonian Monte Carlo by minimizing Fisher
+divergence", arXiv:2603.18845, for metrics that minimize the Fisher divergence to a normal law.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .metric import estimate
+
+LARGEST_MATRIX = 64  # parameters, beyond which a product with a matrix costs more than most gradients
+LARGEST = 10_000  # parameters, beyond which keeping gradients costs more memory than it is worth
+ENOUGH = 150  # draws that tell variances, and whether the posterior is nearly normal
+_TOLERANCE = 2.0  # by which variances may differ from those of the normal law, beside their errors
+_RIDGE = 1e-5  # of standardized covariances
+
+
+def diagonal(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """The diagonal of an inverse metric, (size,), from draws of a window and gradients there, (draws, size) each.
+
+    Few draws with their gradients tell more than their variances do; many tell the variances.
+    """
+    return estimate(points, False) if len(points) >= ENOUGH else _scales(points, gradients) ** 2
+
+
+def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """An inverse metric, (size, size), from draws of a window and gradients there, (draws, size) each."""
+    scales = _scales(points, gradients)
+    if len(points) < 2 * points.shape[1]:
+        return np.diag(scales**2)
+    normal = _whole(points / scales, gradients * scales) * np.outer(scales, scales)
+    if not _is_positive(normal):
+        return np.diag(scales**2)
+    if len(points) >= ENOUGH and not _fits(normal, points):
+        return np.diag(estimate(points, False))
+    return normal
+
+
+def _scales(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """The scale of each parameter if it had a normal law by itself; 1 where nothing is known."""
+    with np.errstate(all="ignore"):
+        scales = np.sqrt(points.std(axis=0, ddof=1) / gradients.std(axis=0, ddof=1))
+    return np.where(np.isfinite(scales) & (scales > 0), scales, 1.0)
+
+
+def _whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+    """The matrix M for which M cov(gradients) M = cov(points)."""
+    size = points.shape[1]
+    if not (np.isfinite(points).all() and np.isfinite(gradients).all()):
+        return np.full((size, size), np.nan)
+    ridge = _RIDGE * np.eye(size)
+    of_points, of_gradients = (np.atleast_2d(np.cov(a, rowvar=False)) + ridge for a in (points, gradients))
+    root, inverse = (_power(of_gradients, exponent) for exponent in (0.5, -0.5))
+    made = inverse @ _power(root @ of_points @ root, 0.5) @ inverse
+    return np.asarray(made + made.T) / 2
+
+
+def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
+    """A power of a symmetric matrix; eigenvalues that only rounding makes so small are the ridge."""
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, _RIDGE) ** exponent) @ vectors.T)
+
+
+def _is_positive(matrix: np.ndarray) -> bool:
+    try:
+        return bool(np.isfinite(np.linalg.cholesky(matrix)).all())
+    except np.linalg.LinAlgError:
+        return False
+
+
+def _fits(normal: np.ndarray, points: np.ndarray) -> bool:
+    """Whether the draws vary in all directions as those of the normal law, but for the error of that many draws."""
+    whitened = np.linalg.solve(np.linalg.cholesky(normal), (points - points.mean(axis=0)).T)
+    variances = np.linalg.eigvalsh(np.atleast_2d(np.cov(whitened)))
+    error = np.sqrt(points.shape[1] / len(points))  # Marchenko and Pastur's law has its ends at (1 -+ this)^2
+    low, high = (1 - error) ** 2 / _TOLERANCE, (1 + error) ** 2 * _TOLERANCE
+    return bool(variances[0] > low and variances[-1] < high)

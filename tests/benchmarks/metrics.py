@@ -1,0 +1,83 @@
+"""Effective draws per gradient of each metric, on the posteriors that have reference draws.
+
+    python tests/benchmarks/metrics.py [--only eight_schools,arK] [--metrics auto,diag_e,dense_e] [--seeds N]
+
+It needs posteriordb (see posteriordb.py) and ArviZ. Gradients are those of 4 chains of 1000 warm-up and 1000 kept
+iterations; effective draws are the least bulk effective sample size of all parameters. Both are counts: the machine and
+its load do not matter.
+"""
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from typing import Any, NamedTuple
+
+import posteriordb
+
+# isort: split
+import arviz as az
+import numpy as np
+
+import stanimport
+
+
+class Counts(NamedTuple):
+    """Of the seeds of one posterior: the sums, and the largest R-hat."""
+
+    effective: float
+    gradients: int
+    divergences: int
+    rhat: float
+
+    @property
+    def ratio(self) -> float:
+        """Effective draws per thousand gradients, those of warm-up included."""
+        return 1000 * self.effective / self.gradients
+
+
+def counted(module: Any, data: dict[str, Any], metric: str, seeds: int) -> Counts:
+    """The counts of a metric."""
+    fits = [stanimport.sample(module, data, seed=s, metric=metric, save_warmup=True) for s in range(1, seeds + 1)]
+    columns = list(zip(*map(_counts, fits)))
+    return Counts(sum(columns[0]), sum(columns[1]), sum(columns[2]), max(columns[3]))
+
+
+def _counts(fit: Any) -> Counts:
+    draws = {v.name: fit.variables[v.name] for v in fit.program.parameters}
+    gradients = sum(int(stats["n_leapfrog__"].sum()) for stats in (fit.stats, fit.warmup[1]))
+    effective = min(float(v.min()) for v in az.ess(draws).data_vars.values())
+    rhat = max(float(v.max()) for v in az.rhat(draws).data_vars.values())
+    return Counts(effective, gradients, int(fit.stats["divergent__"].sum()), rhat)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", default="")
+    parser.add_argument("--metrics", default="auto,diag_e,dense_e")
+    parser.add_argument("--seeds", type=int, default=1)
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")
+    database = posteriordb.folder()
+    if database is None:
+        raise SystemExit("posteriordb is not there")
+    metrics = arguments.metrics.split(",")
+    found: dict[str, dict[str, Counts]] = {}
+    for name in posteriordb.names(database):
+        if any(part in name for part in arguments.only.split(",")):
+            module, data = stanimport.load(posteriordb.program(database, name)), posteriordb.data(database, name)
+            found[name] = {metric: counted(module, data, metric, arguments.seeds) for metric in metrics}
+            print(name, *(_cell(metric, c) for metric, c in found[name].items()), sep=" | ", flush=True)
+    for metric in metrics[1:]:
+        ratios = [of[metrics[0]].ratio / of[metric].ratio for of in found.values()]
+        print(f"{len(ratios)} posteriors: effective draws per gradient of {metrics[0]} over those of {metric}, "
+              f"geometric mean {math.exp(np.mean(np.log(ratios))):.2f}, least {min(ratios):.2f}")  # fmt: skip
+
+
+def _cell(metric: str, c: Counts) -> str:
+    return (f"{metric}: {c.effective:.0f} of {c.gradients} gradients, {c.ratio:.2f} per 1000, "
+            f"{c.divergences} divergent, R-hat {c.rhat:.3f}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
