@@ -100,6 +100,15 @@ def multivariate(rng: np.random.Generator, N: int = 60) -> Data:
     return dict(N=N, D=3, y=np.round(y, 3))
 
 
+def capture_recapture(rng: np.random.Generator, animals: int = 60, occasions: int = 6) -> Data:
+    """Survival 0.8, sighting 0.6; animals are marked on all occasions but the last."""
+    first = rng.integers(0, occasions - 1, animals)[:, None]
+    later = np.arange(occasions) > first
+    alive = np.cumprod(np.where(later, rng.random((animals, occasions)) < 0.8, True), axis=1)
+    seen = np.where(later, alive * (rng.random((animals, occasions)) < 0.6), np.arange(occasions) == first)
+    return dict(animals=animals, occasions=occasions, seen=seen.astype(int))
+
+
 SIMULATIONS: dict[str, tuple[Simulation, int]] = {
     "coin": (coin, 1),
     "arK": (ar_k, 2),
@@ -112,6 +121,9 @@ SIMULATIONS: dict[str, tuple[Simulation, int]] = {
     "nested_loop": (nested_loop, 9),
     "ragged": (ragged, 10),
     "multivariate": (multivariate, 11),
+    "discrete_mixture": (gaussian_mixture, 6),
+    "discrete_hmm": (hmm_example, 5),
+    "capture_recapture": (capture_recapture, 12),
 }
 
 

@@ -195,9 +195,7 @@ class _Builder:
     # --- tables
 
     def _declare(self, name: str, t: Any, shape: Sequence[gprob.Expr], start: gprob.Expr) -> None:
-        value = start
-        for n in reversed(shape):
-            value = call("rep_array", self.span, value, n)
+        value = raw("discrete_filled__", t, self.span, start, *shape)
         self.made.append(gprob.Declare(self.span, name, gprob.Sized(t, tuple(shape)), None, value))
 
     def _set(self, name: str, t: Any, indices: Sequence[gprob.IndexExpr], value: gprob.Expr) -> gprob.Stmt:

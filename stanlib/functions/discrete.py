@@ -40,6 +40,12 @@ def discrete_values__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: 
     return assignments(name, lower, upper, shape)
 
 
+@variadic_function("discrete_filled__")
+def discrete_filled__(xp: Namespace, value: Any, *shape: Any) -> Any:
+    """An array of a shape full of one number; of more axes than rep_array makes."""
+    return xp.full(tuple(int(n) for n in shape), value)
+
+
 @variadic_function("discrete_total__")
 def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
     """The number of elements of all variables together."""

@@ -75,7 +75,7 @@ class Writer:
         statements = ["m ~ normal(0, 2);"]
         for _ in range(r.randint(1, 5)):
             statements += self.statement()
-        first = variables[0].shape[0] if variables[0].shape else 1
+        first = min((v.shape[0] for v in variables if v.shape), default=1)
         data = {
             "N": n, "y": [round(r.gauss(0, 1), 2) for _ in range(n)], "b": [r.randint(0, 1) for _ in range(n)],
             "ii": [r.randint(1, first) for _ in range(n)], "jj": [r.randint(1, first) for _ in range(n)],

@@ -106,6 +106,24 @@ def gaussian_mixture(d, p):
     return prior + np.sum(stats.lognorm.logpdf(p.width, 0.5)) + np.sum(np.log(density))
 
 
+discrete_mixture, discrete_hmm = gaussian_mixture, hmm_example
+
+
+def capture_recapture(d, p):
+    """By animal: survived and seen or not up to the last sighting, then never seen again."""
+    total = 0.0
+    for history in d.seen.astype(bool):
+        when = np.flatnonzero(history)
+        first, last = when[0], when[-1]
+        total += np.sum(np.log(p.survival[first:last]))
+        total += np.sum(stats.bernoulli.logpmf(history[first + 1 : last + 1], p.sighting))
+        never = 1.0
+        for s in p.survival[last:][::-1]:
+            never = 1 - s + s * (1 - p.sighting) * never
+        total += np.log(never)
+    return total
+
+
 def gp_regr(d, p):
     distance = d.x[:, None] - d.x
     covariance = p.amplitude**2 * np.exp(-0.5 * (distance / p.length_scale) ** 2) + p.noise**2 * np.eye(d.N)

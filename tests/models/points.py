@@ -75,4 +75,7 @@ POINTS = {
     "poisson_glm": lambda d, rng: dict(log_rate=rng.normal(3.7, 0.1), slope=_near(rng, 1.8, -0.2)),
     "zero_inflated": lambda d, rng: dict(idle=rng.uniform(0.3, 0.7), rate=rng.uniform(0.5, 1.2)),
     "multivariate": _multivariate,
+    "capture_recapture": lambda d, rng: dict(
+        survival=rng.uniform(0.6, 0.9, d.occasions - 1), sighting=rng.uniform(0.4, 0.8)),
 }  # fmt: skip
+POINTS |= {"discrete_mixture": POINTS["gaussian_mixture"], "discrete_hmm": POINTS["hmm_example"]}

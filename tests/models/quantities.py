@@ -117,6 +117,7 @@ EXPECTED = {
     "poisson_glm": _poisson_glm,
     "zero_inflated": lambda d, p: dict(prob_zero=1 - (1 - p.idle) * stats.poisson.sf(0, p.rate)),
     "multivariate": lambda d, p: dict(correlation=p.factor @ p.factor.T),
+    **dict.fromkeys(("discrete_mixture", "discrete_hmm", "capture_recapture"), lambda d, p: {}),
 }  # fmt: skip
 
 RANDOM = {
@@ -128,4 +129,7 @@ RANDOM = {
     "poisson_glm": lambda d: dict(deaths_rep=(d.quarters,)),
     "zero_inflated": lambda d: dict(count_rep=(d.N,)),
     "multivariate": lambda d: dict(y_new=(d.D,)),
+    "discrete_mixture": lambda d: dict(component=(d.N,)),
+    "discrete_hmm": lambda d: dict(state=(d.T,), switches=()),
+    "capture_recapture": lambda d: dict(alive=(d.animals, d.occasions), survivors=()),
 }
