@@ -178,7 +178,7 @@ class Network:
     # --- finding it
 
     def module(self) -> Any:
-        """The network itself.
+        """The network itself: the one given, else the one that the program names.
 
         Raises:
             StanNetworkError: naming path, module and Stan line, if there is none.

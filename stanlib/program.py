@@ -1,6 +1,7 @@
 """The functions that a translated module offers."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,46 @@ class StanFunction:
         return f"<{self.__name__} of Stan program {self.program.name}>"
 
 
+class _Called(StanFunction):
+    """A function of the data, which may have networks of its own."""
+
+    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
+        super().__init__(function, data.backend, data.program, stan_names)
+        self.data = data
+        self.networks: dict[str, Any] = {}
+
+    def with_networks(self, **given: Any) -> Any:
+        """The same, with these networks for those that the program declares under their names.
+
+        Raises:
+            StanError: for a name that is none of a network.
+        """
+        unknown = given.keys() - set(self.program.networks)
+        if unknown:
+            known = ", ".join(self.program.networks) or "none"
+            raise StanError(f"{self.program.name} declares no network {min(unknown)!r}, but {known}")
+        made = copy.copy(self)
+        made.networks = {**self.networks, **given}
+        return made
+
+    def __copy__(self) -> Any:
+        made = object.__new__(type(self))  # not as pickle does, which takes what the module has under the name
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __reduce__(self) -> Any:
+        if not self.networks:
+            return super().__reduce__()
+        whole = copy.copy(self)
+        whole.networks = {}
+        return _with_networks, (whole, self.networks)
+
+
+def _with_networks(function: _Called, networks: Mapping[str, Any]) -> Any:
+    """Unpickle a function with networks of its own."""
+    return function.with_networks(**networks)
+
+
 class TransformedData(StanFunction):
     """`transformed_data(**data)`: check and convert the data, run the block `transformed data`.
 
@@ -91,7 +132,7 @@ class TransformedData(StanFunction):
         return self(**inputs)
 
 
-class Model(StanFunction):
+class Model(_Called):
     """`model(**inputs)`: an ordinary model of the backend.
 
     Takes what `transformed_data` returned, or the raw data. Every parameter is a sample site under its Stan name.
@@ -108,14 +149,13 @@ class Model(StanFunction):
     is_guide = False
 
     def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
-        super().__init__(function, data.backend, data.program, stan_names)
-        self.data = data
+        super().__init__(function, data, stan_names)
         self.batches = Batches()
 
     def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
         with drawn.noted() as sites:
-            self._call(inputs)
+            self._call({**self.networks, **inputs})
         return drawn.parameters(self.program.parameters, sites)
 
     def _call(self, inputs: Mapping[str, Any]) -> None:
@@ -149,14 +189,15 @@ class Model(StanFunction):
         ask = getattr(self.function.__globals__.get("__loader__"), "scaled_sites", None)
         if ask is None:
             raise StanError(f"minibatches of {self.program.name} need the Stan program: load it through stanimport")
-        made = type(self)(self.function, self.data, self.stan_names)
+        made = copy.copy(self)
         made.batches = Batches(totals, ask(tuple(totals), self.is_guide))
         return made
 
     def __reduce__(self) -> Any:
         if not self.batches.totals:
             return super().__reduce__()
-        whole = type(self)(self.function, self.data, self.stan_names)
+        whole = copy.copy(self)
+        whole.batches = Batches()
         return _of_batches, (whole, dict(self.batches.totals))
 
 
@@ -178,7 +219,7 @@ class Guide(Model):
         """A guide can't reject: the model does."""
 
 
-class GeneratedQuantities(StanFunction):
+class GeneratedQuantities(_Called):
     """`generated_quantities(**inputs, **draw)`: transformed parameters and generated quantities of one draw.
 
     Takes what `transformed_data` returned, or the raw data, and a value of every parameter. Returns a dict. Random
@@ -190,13 +231,9 @@ class GeneratedQuantities(StanFunction):
         6.0
     """
 
-    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
-        super().__init__(function, data.backend, data.program, stan_names)
-        self.data = data
-
     def __call__(self, /, **inputs: Any) -> dict[str, Any]:
         self.backend.enter(self.program)
-        with networks.call_with(self.program, inputs, trained=True) as inputs:
+        with networks.call_with(self.program, {**self.networks, **inputs}, trained=True) as inputs:
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)

@@ -73,6 +73,11 @@ class Fit:
         return self._module
 
     @property
+    def networks(self) -> dict[str, Any]:
+        """The networks of the program as the fit has them, trained where it has trained them. A loaded fit has none."""
+        return {} if self._module is None else dict(self._module.model.networks)
+
+    @property
     def chains(self) -> int:
         return self._shape[0]
 

@@ -2,22 +2,45 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from stanlib.networks import Network
 from stanlib.program import Program
 
 from .. import api
 
 
-def module_of(module: Any) -> ModuleType:
-    """The translated module that was given, or that of the program at a path.
+def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> ModuleType:
+    """The translated module that was given, or that of the program at a path, with its networks.
+
+    Args:
+        networks: by their names in the program, instead of those that it names.
 
     Raises:
         TypeError: for anything else.
-        StanError: for what is wrong with the program.
+        StanError: for what is wrong with the program, and for networks that it does not declare.
     """
+    found = _module_of(module)
+    return with_networks(found, networks or {}) if networks or found.stan.networks else found
+
+
+def with_networks(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType:
+    """The module, whose functions have all of the program's networks: those given, the others as they are found."""
+    before = module.model.with_networks(**networks).networks
+    named = [v for v in vars(module).values() if isinstance(v, Network)]
+    found = {n.name: n.module() for n in named if n.name not in before}
+    made = ModuleType(module.__name__, module.__doc__)
+    made.__dict__.update(vars(module))
+    for name in ("model", "guide", "generated_quantities"):
+        if hasattr(module, name):
+            setattr(made, name, getattr(module, name).with_networks(**found, **before))
+    return made
+
+
+def _module_of(module: Any) -> ModuleType:
     if isinstance(module, (str, os.PathLike)):
         return api.load(module)
     if not isinstance(getattr(module, "stan", None), Program):

@@ -14,7 +14,7 @@ from numpyro.distributions import Unit
 from stanlib.errors import StanError
 
 from . import tuples
-from .modules import for_numpyro, restored
+from .modules import for_numpyro, restored, with_networks
 from .posterior import Posterior, log_prob
 from .precision import TRACING, double_precision, random_keys
 from .quantities import Batched
@@ -86,6 +86,7 @@ def prior(fit: Fit, chains: int = 1, draws: int = 500) -> dict[str, np.ndarray]:
     """Draws from the prior, (chains, draws, ...): where the mixed scheme gives every parameter a law to draw from."""
     try:
         module = restored(fit.program, backend="numpyro", scheme="mixed")
+        module = with_networks(module, fit.networks) if fit.networks else module
         names = tuples.leaf_names(fit.program.parameters)
 
         def one(key: Any, _: Any) -> dict[str, Any]:

@@ -31,11 +31,12 @@ def optimize(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
     iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
     tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
 
     Args:
-        module, data, seed, inits: as for `sample`.
+        module, data, seed, inits, networks: as for `sample`.
         algorithm: "lbfgs", "bfgs" or "newton" (a trust region with the exact Hessian).
         iter: iterations at most.
         jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
@@ -64,7 +65,7 @@ def optimize(
     """
     options.one_of("algorithm", algorithm, ALGORITHMS)
     options.at_least(1, iter=iter, history_size=history_size)
-    posterior, chosen = posterior_of(module, data, seed)
+    posterior, chosen = posterior_of(module, data, seed, networks)
     processor = DrawProcessor(posterior, 1)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size}

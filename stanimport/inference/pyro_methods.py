@@ -86,7 +86,7 @@ class Density:
 
     def __call__(self, point: torch.Tensor) -> torch.Tensor:
         place = _Place(self.split(point))
-        with controlled_derivatives(), poutine.block(), place:
+        with controlled_derivatives(), poutine.block(hide_fn=_is_no_weight), place:
             trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
             trace.compute_log_prob()
         terms = [s["log_prob_sum"] + log_share(s["fn"]) for s in trace.nodes.values() if s["type"] == "sample"]
@@ -125,6 +125,11 @@ class Density:
             if torch.isfinite(value) and torch.isfinite(torch.autograd.grad(value, point)[0]).all():
                 return point.detach()
         raise InitialValueError(f"{self.program.name} can't start from any of {ATTEMPTS} random initial values")
+
+
+def _is_no_weight(message: Mapping[str, Any]) -> bool:
+    """Whether a site inside of the density is none of a network's weights, which are trained."""
+    return message["type"] != "param"
 
 
 def stacked(draws: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

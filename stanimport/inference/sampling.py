@@ -42,6 +42,7 @@ def sample(
     show_progress: bool = False, method: str = "nuts", chain_method: str | None = None,
     restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
     adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
+    networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -78,6 +79,7 @@ def sample(
         inv_metric: the same as an array for `metric`, which then only names the kind.
         adapt_init_phase, adapt_metric_window, adapt_step_size: iterations of warm-up before the windows in which the
             metric is learned, in the first of them, and after the last. If None 75, 25 and 50.
+        networks: those that the program declares, by name, trained before: their weights stay as they are.
 
     An option that is None has its default.
 
@@ -102,7 +104,7 @@ def sample(
         (1000, 4)
     """
     chosen = _checked(dict(locals()))
-    translated, given = module_of(module), read_data(data)
+    translated, given = module_of(module, networks), read_data(data)
     if translated.stan.backend == "pyro":
         from .pyro_methods import sample as sample_by_pyro
 
@@ -185,7 +187,7 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
 
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a fit keeps."""
-    left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric")
+    left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric", "networks")
     out = {n: v for n, v in chosen.items() if n not in left_out}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
@@ -318,11 +320,13 @@ def _warned(fit: Fit) -> Fit:
     return fit
 
 
-def posterior_of(module: Any, data: Any, seed: int | None) -> tuple[Posterior, int]:
+def posterior_of(
+    module: Any, data: Any, seed: int | None, networks: Mapping[str, Any] | None = None
+) -> tuple[Posterior, int]:
     """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
     from .modules import for_numpyro
     from .posterior import condition
 
     chosen = new_seed() if seed is None else int(seed)
-    translated: ModuleType = for_numpyro(module_of(module))
+    translated: ModuleType = for_numpyro(module_of(module, networks))
     return condition(translated, read_data(data), chosen), chosen

@@ -48,10 +48,20 @@ def save(fit: Fit, path: Path, computed: Sequence[str]) -> Path:
         groups["stanimport_warmup_stats"] = dataset(fit.warmup[1])
     groups["stanimport_data"] = dataset(_flat(fit.data), sampled=False)
     groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
+    groups["stanimport_params"] = dataset(_leaves(fit.info.get("params", {})), sampled=False)
     groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit, computed))}
     content = _encoded(groups)
     atomically(path, lambda place: place.write_bytes(content))
     return path
+
+
+def _leaves(params: Any) -> dict[str, np.ndarray]:
+    """A guide's parameters and networks' weights by the names of their leaves: "net$params.layer.kernel"."""
+    if not any(hasattr(v, "__dict__") or isinstance(v, (dict, list, tuple)) for v in params.values()):
+        return {n: np.asarray(v) for n, v in params.items()}
+    from stanlib.ppl.networks_numpyro import flat_weights
+
+    return {n: np.asarray(v) for n, v in flat_weights(params).items()}
 
 
 def _encoded(groups: Mapping[str, Any]) -> memoryview:
@@ -115,7 +125,8 @@ def load(path: Path) -> Fit:
     made = kind(
         program, described["method"], _arrays(groups, *_OF_DRAWS, "stanimport_variables"),
         _arrays(groups, "stanimport_stats"), _data(program, _arrays(groups, "stanimport_data")), described["settings"],
-        described["info"] | _arrays(groups, "stanimport_info") | _restarts(described), warmup=_warmup(groups),
+        described["info"] | _arrays(groups, "stanimport_info") | _params(groups) | _restarts(described),
+        warmup=_warmup(groups),
     )  # fmt: skip
     made.dims = {n: tuple(v) for n, v in described["dims"].items()}
     made.coords = described["coords"]
@@ -124,6 +135,11 @@ def load(path: Path) -> Fit:
 
 
 _OF_DRAWS = ("posterior", "posterior_predictive", "log_likelihood")  # where a fit's variables may be
+
+
+def _params(groups: Mapping[str, Any]) -> dict[str, Any]:
+    found = _arrays(groups, "stanimport_params")
+    return {"params": found} if found else {}
 
 
 def _restarts(described: Mapping[str, Any]) -> dict[str, Any]:

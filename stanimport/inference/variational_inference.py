@@ -1,9 +1,11 @@
 """`variational`: stochastic variational inference with NumPyro's automatic guides, or a guide that is given."""
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -15,12 +17,13 @@ from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 
 from stanlib.errors import StanTracingError
+from stanlib.ppl.networks_numpyro import with_weights
 
 from . import initial, interrupts, options, tuples
 from .data import read_data
 from .fit import Fit
 from .labels import labelled
-from .modules import module_of
+from .modules import module_of, with_networks
 from .optimization import ConvergenceWarning
 from .posterior import Posterior, condition, transformed_data
 from .precision import TRACING, double_precision, new_seed, random_keys
@@ -41,6 +44,7 @@ def variational(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
     guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
     draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
@@ -57,10 +61,11 @@ def variational(
         draws: from the approximation.
         require_converged: raise an error if it has not; else warn.
         show_progress: draw a progress bar.
+        networks: those that the program declares, by name. Their weights are trained, from where they are.
 
     Returns:
         The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, and for an
-        explicit guide its parameters "params".
+        explicit guide its parameters "params". `fit.networks` are the trained networks.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
@@ -77,7 +82,7 @@ def variational(
         0.7
     """
     options.at_least(1, iter=iter, grad_samples=grad_samples, draws=draws)
-    translated, given = module_of(module), read_data(data)
+    translated, given = module_of(module, networks), read_data(data)
     chosen = new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = algorithm or ("guide" if guide is not None or own is not None else "meanfield")
@@ -107,16 +112,34 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     def model() -> None:
         law = dist.ImproperUniform(dist.constraints.real, (), (posterior.size,))
         point = numpyro.sample("point", law)
-        numpyro.factor("density", handlers.block(posterior.log_density)(point))
+        numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
 
     guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": jnp.asarray(start)}))
-    processor = DrawProcessor(posterior, settings["draws"])
+    processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
     params, losses = _train(model, guide, {}, settings, show)
+    if processor is None:
+        posterior = copy.copy(posterior)
+        posterior.module = _with_weights(posterior.module, params)
+        processor = DrawProcessor(posterior, settings["draws"])
     points, log_q = _drawn(guide, params, settings)
     log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
     stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
+    weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
+    info = _info(losses, settings) | ({"params": jax.tree.map(np.asarray, weights)} if weights else {})
     return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
-               settings, _info(losses, settings), posterior.module)  # fmt: skip
+               settings, info, posterior.module)  # fmt: skip
+
+
+def _is_no_weight(site: Mapping[str, Any]) -> bool:
+    """Whether a site inside of the density is none of a network's weights, which are trained."""
+    return site["type"] not in ("param", "mutable")
+
+
+def _with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
+    """The module with its networks as they were trained."""
+    trained = {n: params.get(f"{n}$params") for n in module.model.networks}
+    known = {n: with_weights(module.model.networks[n], w) for n, w in trained.items() if w is not None}
+    return with_networks(module, known)
 
 
 def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -156,7 +179,7 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
     drawn = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
     variables = {n: v[None] for n, v in drawn.items()}
     info = _info(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
-    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, module)
+    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, _with_weights(module, params))
 
 
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],

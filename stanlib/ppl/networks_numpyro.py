@@ -83,6 +83,18 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
 
 
+def with_weights(module: Any, weights: Any) -> Any:
+    """The module with trained weights: what `SVI` has under `<name>$params`, for all of its parameters or for some."""
+    own, rebuild = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
+    return rebuild({**own, **flat_weights(weights)})
+
+
+def flat_weights(weights: Any) -> dict[str, Any]:
+    """Weights by their dotted names."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(weights)
+    return {".".join(map(_part, path)): leaf for path, leaf in leaves}
+
+
 def _part(key: Any) -> str:
     """A step on the way to a part of a module: the name of a field, a place in a sequence, or a key."""
     return str(next(getattr(key, a) for a in ("name", "idx", "key") if hasattr(key, a)))

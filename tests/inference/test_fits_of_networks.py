@@ -1,0 +1,106 @@
+"""Inference for programs with networks: those given are used, trained by `variational`, and stay with the fit."""
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.inference.fit import Fit
+
+SOURCE = """
+    networks { matrix net(matrix x); }
+    data { int N; matrix[N, 2] x; matrix[N, 1] y; }
+    parameters { real<lower=0> s; }
+    model { s ~ exponential(1); y ~ normal(net(x), s); }
+    generated quantities { matrix[N, 1] f = net(x); }
+"""
+GUIDED = SOURCE + "guide parameters { real m; } guide { s ~ lognormal(m, 0.1); }"
+X = np.array([[0.5, -1.0], [1.0, 2.0], [0.0, 1.5], [-2.0, 0.3]])
+Y = X @ np.array([[2.0], [-1.0]]) + 0.5
+DATA = {"N": 4, "x": X, "y": Y}
+# The least squares are exact; s would be as small as can be, so that training only has to come near.
+NEAR = 0.2
+
+
+def flax_net():
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+    net = nnx.Linear(2, 1, rngs=nnx.Rngs(0))
+    return net, lambda n: (np.asarray(n.kernel.get_value()).ravel(), np.asarray(n.bias.get_value()))
+
+
+def equinox_net():
+    eqx = pytest.importorskip("equinox", reason="equinox is not installed")
+    import jax.numpy as jnp
+
+    class Rows(eqx.Module):
+        weight: object
+        bias: object
+
+        def __call__(self, x):
+            return x @ self.weight + self.bias
+
+    return Rows(jnp.zeros((2, 1)), jnp.zeros(1)), lambda n: (np.ravel(n.weight), np.asarray(n.bias))
+
+
+def torch_net():
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    torch.manual_seed(1)
+    return torch.nn.Linear(2, 1), lambda n: (n.weight.detach().numpy().ravel(), n.bias.detach().numpy())
+
+
+LIBRARIES = {"flax": flax_net, "equinox": equinox_net, "torch": torch_net}
+
+
+def loaded(source, library):
+    return stanimport.loads(source, backend="pyro" if library == "torch" else "numpyro", name=f"of_{library}")
+
+
+def predicted(weights):
+    weight, bias = weights
+    return X @ np.reshape(weight, (2, 1)) + bias
+
+
+@pytest.mark.parametrize("library, source", [
+    ("flax", SOURCE), ("equinox", GUIDED), ("torch", SOURCE), ("torch", GUIDED),
+])  # fmt: skip
+def test_variational_trains_the_networks_that_are_given(library, source, tmp_path):
+    net, weights_of = LIBRARIES[library]()
+    fit = stanimport.variational(
+        loaded(source, library), DATA, seed=1, iter=600, eta=0.1, draws=4, networks={"net": net},
+        require_converged=False,
+    )  # fmt: skip
+    trained = weights_of(fit.networks["net"])
+    np.testing.assert_allclose(np.concatenate(trained), [2.0, -1.0, 0.5], atol=NEAR)
+    np.testing.assert_allclose(fit.stan_variable("f")[0], predicted(trained), rtol=1e-4, atol=1e-4)
+    saved = fit.save(tmp_path / "fit.nc")
+    restored = Fit.load(saved)
+    kept = [v for n, v in restored.info["params"].items() if n.startswith("net")]
+    np.testing.assert_allclose(sorted(np.concatenate([np.ravel(k) for k in kept])), sorted(np.concatenate(trained)))
+
+
+@pytest.mark.parametrize("library", ["flax", "torch"])
+def test_sampling_and_optimizing_use_networks_as_they_are(library):
+    net, weights_of = LIBRARIES[library]()
+    module, before = loaded(SOURCE, library), np.concatenate(weights_of(net))
+    fit = stanimport.sample(module, DATA, seed=1, chains=1, iter_warmup=20, iter_sampling=5, networks={"net": net})
+    np.testing.assert_allclose(fit.stan_variable("f")[0], predicted(weights_of(net)), rtol=1e-5, atol=1e-5)
+    np.testing.assert_array_equal(np.concatenate(weights_of(net)), before)
+    if library == "flax":
+        mode = stanimport.optimize(module, DATA, seed=1, networks={"net": net})
+        residuals = Y - predicted(weights_of(net))
+        s = float(mode.stan_variable("s"))  # where 4 log(s) + sum / (2 s^2) + s is least
+        np.testing.assert_allclose(4 / s - np.sum(residuals**2) / s**3 + 1, 0.0, atol=1e-3)
+
+
+def test_unknown_networks_are_refused():
+    with pytest.raises(stanimport.StanError, match="declares no network 'nett', but net"):
+        stanimport.sample(loaded(SOURCE, "flax"), DATA, networks={"nett": flax_net()[0]})
+
+
+def test_models_pickle_with_their_networks(torch_double):
+    net, _ = torch_net()
+    model = pickle.loads(pickle.dumps(loaded(SOURCE, "torch").model.with_networks(net=net)))
+    np.testing.assert_array_equal(model.networks["net"].weight.detach(), net.weight.detach())
