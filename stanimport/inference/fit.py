@@ -168,6 +168,32 @@ class Fit:
     def _joined(self, value: np.ndarray) -> np.ndarray:
         return value.reshape(value.shape[0] * value.shape[1], *value.shape[2:])
 
+    def discrete_probabilities(self, name: str) -> np.ndarray:
+        """The probability of every value of a discrete parameter, summed over all others: the mean over the draws.
+
+        Returns:
+            An array of the parameter's shape and one more axis, of its values from the least lower bound on.
+
+        Raises:
+            ValueError: for a name that is no discrete parameter.
+        """
+        from .discrete import probabilities
+
+        return probabilities(self, name)
+
+    def most_probable(self, name: str) -> np.ndarray:
+        """A discrete parameter in the most probable assignment to all discrete ones, for each draw of the others.
+
+        Returns:
+            An array (draws of all chains, ...) of ints.
+
+        Raises:
+            ValueError: for a name that is no discrete parameter.
+        """
+        from .discrete import modes
+
+        return modes(self, name)
+
     # --- as tables -------------------------------------------------------------------------------------------------
 
     def draws(self, *, concat_chains: bool = False, inc_warmup: bool = False) -> np.ndarray:

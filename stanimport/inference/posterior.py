@@ -98,6 +98,10 @@ class Posterior:
         trace = self._trace(place)
         return trace, sum(jacobian, start=0.0)
 
+    def at(self, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The model's trace with values of the parameters in their domains, by the names of their leaves."""
+        return self._trace(lambda site: parameters[site["name"]] if is_parameter(site) else None)
+
     def log_density(self, point: Any, jacobian: bool = True) -> Any:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point."""
         with controlled_derivatives():

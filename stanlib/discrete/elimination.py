@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanUnsupportedError
 from ..random.base import Random
 from . import order
+from .asking import asked
 from .chains import Chains, Link
-from .problem import Factor, Limit, Problem, permuted, rows
+from .problem import Factor, Problem, limit, permuted, rows
 
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
@@ -143,18 +145,31 @@ class _Elimination:
             members = np.flatnonzero(problem.kinds == kind)
             self.at[members] = np.arange(len(members))
             allowed = np.concatenate([v.allowed for v in problem.variables if v.lower.size and v.values == kind])
-            self.single[kind] = np.where(allowed, 0.0, -np.inf)
+            self.single[kind] = self._with_added(kind, np.where(allowed, 0.0, -np.inf))
         self.tables: list[Any] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains] = []
+
+    def _with_added(self, kind: int, single: Any) -> Any:
+        """The terms of single elements with what inference adds to them."""
+        question = asked()
+        question.seen.update({v.name: v for v in self.problem.variables})
+        if not question.added:
+            return single
+        parts = [
+            question.added.get(v.name, np.zeros((v.lower.size, kind)))
+            for v in self.problem.variables if v.lower.size and v.values == kind
+        ]  # fmt: skip
+        self.xp = namespace((*parts, *(f.table for f in self.problem.factors)))
+        return sum_of(self.xp, single, self.xp.concatenate([*self.xp.convert(tuple(parts))]))
 
     def run(self) -> tuple[Any, list[Summed | SummedChains]]:
         several = [f for f in self.problem.factors if f.elements.shape[1] > 1]
         for f in self.problem.factors:
             if f.elements.shape[1] == 1:
                 self._add(f.elements[:, 0], f.table)
-        plan = order.plan(self.problem.kinds, [f.elements for f in several], Limit.entries)
-        if plan.largest > Limit.entries:
+        plan = order.plan(self.problem.kinds, [f.elements for f in several], limit())
+        if plan.largest > limit():
             raise too_large(self.problem, several, plan)
         self.tables = [f.table for f in several]
         for step in plan.steps:
@@ -283,5 +298,5 @@ def too_large(problem: Problem, factors: list[Factor], plan: order.Plan) -> Stan
     return StanUnsupportedError(
         f"summing out the {len(problem.kinds)} discrete variables needs a table of {plan.largest:.3g} entries for "
         f"{problem.name(plan.element)}, which these statements couple with others: {labels}; the limit is "
-        f"{Limit.entries}"
+        f"{limit()}"
     )

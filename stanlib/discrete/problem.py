@@ -7,6 +7,7 @@ term of the log density that depends on some elements: a table of its values for
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,10 +21,9 @@ from ..errors import StanIndexError, StanUnsupportedError
 LIMIT = 10**7
 
 
-class Limit:
-    """The limit in force."""
-
-    entries = LIMIT
+def limit() -> int:
+    """The limit in force: STANIMPORT_TABLE_LIMIT, or the usual one."""
+    return int(os.environ.get("STANIMPORT_TABLE_LIMIT", LIMIT))
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,10 @@ def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
         StanUnsupportedError: where there are too many.
     """
     several, values = math.prod(int(n) for n in shape), int(upper) - int(lower) + 1
-    if several * math.log(max(values, 1)) > math.log(Limit.entries):
+    if several * math.log(max(values, 1)) > math.log(limit()):
         raise StanUnsupportedError(
             f"a statement depends on {several} elements of {name} at once, which needs a table of {values}^{several} "
-            f"entries; the limit is {Limit.entries}"
+            f"entries; the limit is {limit()}"
         )
     return int(values**several)
 

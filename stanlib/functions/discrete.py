@@ -65,7 +65,8 @@ def discrete_log_sum__(xp: Namespace, *arguments: Any) -> Any:
 @variadic_function("discrete_draw__", random=True)
 def discrete_draw__(xp: Namespace, random: Random, *arguments: Any) -> Any:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
-    from ..discrete import elimination, problem
+    from ..discrete import asking, elimination, problem
 
     found = problem.read(xp, arguments)
-    return found.values(elimination.drawn(found, random))
+    most = asking.asked().mode
+    return found.values(elimination.most_probable(found) if most else elimination.drawn(found, random))

@@ -11,7 +11,8 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
-PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md", "docs/many.md"]
+PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md", "docs/many.md",
+         "docs/discrete.md"]  # fmt: skip
 # Fewer iterations, for the tests that run every time.
 SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),

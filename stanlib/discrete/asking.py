@@ -1,0 +1,44 @@
+"""What inference asks of the sum over discrete variables, while a program runs: marginal probabilities, modes.
+
+The derivative of the log of a sum in a number that is added to the logarithm of all its terms with z[n] = k is the
+probability that z[n] is k.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+from .problem import Variable
+
+
+@dataclass
+class Question:
+    """Numbers to be added, by variable, (elements, values); with `mode` draws are the most probable assignments.
+
+    `seen` are the variables that were summed out.
+    """
+
+    added: Mapping[str, Any] = field(default_factory=dict)
+    mode: bool = False
+    seen: dict[str, Variable] = field(default_factory=dict)
+
+
+_current: ContextVar[Question | None] = ContextVar("question", default=None)
+
+
+@contextmanager
+def asking(question: Question) -> Iterator[Question]:
+    """Inside, sums and draws answer the question."""
+    token = _current.set(question)
+    try:
+        yield question
+    finally:
+        _current.reset(token)
+
+
+def asked() -> Question:
+    """The question that sums and draws have to answer."""
+    return _current.get() or Question()
