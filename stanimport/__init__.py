@@ -20,6 +20,7 @@ from .importer import install, uninstall
 
 if TYPE_CHECKING:
     from .inference import Fit as Fit
+    from .inference import from_csv as from_csv
     from .inference import generate_quantities as generate_quantities
     from .inference import laplace_sample as laplace_sample
     from .inference import log_prob as log_prob
@@ -38,8 +39,8 @@ __all__ = [
 ]  # fmt: skip
 
 _INFERENCE = (
-    "Fit", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder", "prior_predictive", "sample",
-    "sample_many", "variational",
+    "Fit", "from_csv", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder",
+    "prior_predictive", "sample", "sample_many", "variational",
 )  # fmt: skip
 
 

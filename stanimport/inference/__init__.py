@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .points import log_prob as log_prob
     from .predictive import prior_predictive as prior_predictive
     from .quasi_newton_paths import pathfinder as pathfinder
+    from .regeneration import from_csv as from_csv
     from .regeneration import generate_quantities as generate_quantities
     from .sampling import DivergenceWarning as DivergenceWarning
     from .sampling import sample as sample
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
 _HOMES = {
     "sample": "sampling", "optimize": "optimization", "variational": "variational_inference",
     "pathfinder": "quasi_newton_paths", "laplace_sample": "laplace", "generate_quantities": "regeneration",
-    "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit", "read_data": "data",
-    "InitialValueError": "failures", "prior_predictive": "predictive", "DivergenceWarning": "sampling",
+    "from_csv": "regeneration", "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit",
+    "read_data": "data", "InitialValueError": "failures", "prior_predictive": "predictive",
+    "DivergenceWarning": "sampling",
 }  # fmt: skip
 
 __all__ = [
-    "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "generate_quantities", "laplace_sample", "log_prob",
-    "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many", "variational",
+    "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "from_csv", "generate_quantities", "laplace_sample",
+    "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many", "variational",
 ]  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib.errors import StanError
 from stanlib.program import Program, Variable
 
 from . import columns, tuples
@@ -65,7 +66,13 @@ class Fit:
 
     @property
     def module(self) -> ModuleType:
-        """The translated module; translated anew from the program's source if the fit was loaded or unpickled."""
+        """The translated module; translated anew from the program's source if the fit was loaded or unpickled.
+
+        Raises:
+            StanError: for a fit that was read from CSV files without it.
+        """
+        if self._module is None and not self.program.source:
+            raise StanError("the program of this fit is not known: read it with from_csv(..., module=...)")
         if self._module is None:
             from .modules import restored
 
@@ -117,6 +124,11 @@ class Fit:
     def metric(self) -> np.ndarray | None:
         """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size)."""
         return self.info.get("metric")
+
+    @property
+    def times(self) -> np.ndarray | None:
+        """The seconds that each chain took for warm-up and sampling, (chains, 2), if they are known."""
+        return self.info.get("times")
 
     @property
     def divergences(self) -> np.ndarray | None:
@@ -360,6 +372,23 @@ class Fit:
         from .storage import load
 
         return load(Path(path))
+
+    def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: int | None = None) -> list[Path]:
+        """Write CmdStan's CSV, one file for each chain, for `stansummary`, `posterior`, `shinystan`, `from_cmdstan`.
+
+        Args:
+            dir: the folder, which must be there.
+            sig_figs: significant digits; all if None.
+
+        Returns:
+            The paths, called `<program>-<time>_<chain>.csv`.
+
+        Raises:
+            OSError: for files that are there already, or can't be written.
+        """
+        from . import stan_csv
+
+        return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
 
     def plot_trace(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
         """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""

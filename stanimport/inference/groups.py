@@ -135,6 +135,8 @@ def _predictive(fit: Fit, replicated: Sequence[str], asked: bool = True) -> dict
 
 def _computed(fit: Fit, group: str) -> Mapping[str, np.ndarray]:
     """A group that takes the model to compute, computed once."""
+    if not fit.program.source:  # read from files that don't tell it
+        return {}
     if group not in fit._groups:
         from . import observations
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from . import options, tuples
+from . import options, stan_csv, tuples
 from .data import read_data
 from .fit import Fit
 from .labels import labelled
@@ -18,6 +18,8 @@ from .modules import for_numpyro, module_of
 from .posterior import condition
 from .precision import new_seed
 from .quantities import generated
+from .stan_csv import arrays_of
+from .storage import SUFFIXES
 
 
 @labelled
@@ -31,7 +33,9 @@ def generate_quantities(
         module: a translated module, or the path of a program: it may differ from that of the fit in its quantities
             and transformed parameters, but needs the same parameters. If None, that of the fit.
         data: the data that the quantities see; those of the fit if None.
-        previous_fit: a fit by any method, the path of a saved one, or a dict of draws (draws, ...) of the parameters.
+        previous_fit: a fit by any method, the path of a saved one, CmdStan's CSV files, or draws of the parameters:
+            a dict of arrays (draws, ...), a pandas DataFrame whose columns are called as those of `draws_pd` or of
+            CSV files, or what ArviZ holds.
         seed: of the random numbers; a new one if None.
 
     Returns:
@@ -71,17 +75,45 @@ def generate_quantities(
 
 
 def _draws_of(previous: Any) -> Any:
-    if isinstance(previous, (str, os.PathLike)):
+    """A fit, or the draws of the parameters, (chains, draws, ...) each."""
+    if isinstance(previous, (str, os.PathLike)) and Path(previous).suffix in SUFFIXES and not Path(previous).is_dir():
         return Fit.load(Path(previous))
-    if isinstance(previous, (Fit, Mapping)):
+    if isinstance(previous, (str, os.PathLike, list, tuple)):
+        return from_csv(previous)
+    if isinstance(previous, Fit):
         return previous
-    raise TypeError("previous_fit must be a fit, the path of a saved fit, or a dict of draws of the parameters")
+    posterior = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
+    if posterior is not None:
+        return {str(n): posterior[n].transpose("chain", "draw", ...).values for n in posterior.data_vars}
+    if hasattr(previous, "columns"):
+        names = [c for c in map(str, previous.columns) if not c.endswith("__")]
+        return arrays_of(names, previous[names].to_numpy(float)[None])
+    if isinstance(previous, Mapping):
+        return {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(previous)).items()}
+    raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
+
+
+def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
+    """Read CmdStan's CSV files, CmdStan's own or those that `save_csvfiles` wrote.
+
+    Args:
+        paths: the file of one chain, a folder, a pattern such as "out/coin-*.csv", or a list of paths.
+        module: the translated module, or the path of the program, for what has to be computed from the model.
+        data: its data, likewise.
+
+    Raises:
+        StanDataError: for files that can't be read, or do not belong together.
+    """
+    if module is None:
+        return stan_csv.read(paths, None, {})
+    translated = module_of(module)
+    inputs = {} if data is None else condition(for_numpyro(translated), read_data(data)).inputs
+    return stan_csv.read(paths, translated.stan, inputs)
 
 
 def _parameters(draws: Any, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """The draws of the parameters, (chains, draws, ...) each."""
-    is_fit = isinstance(draws, Fit)
-    values = draws.variables if is_fit else {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(draws)).items()}
+    values = draws.variables if isinstance(draws, Fit) else draws
     out = {}
     for name in names:
         if name not in values:

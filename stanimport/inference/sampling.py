@@ -182,7 +182,7 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
     if np.ndim(seed) or numbers_of[0] != 1:  # other chains, other random numbers for what is computed of them
         shared = int(np.random.SeedSequence([*seeds, *numbers_of]).generate_state(1)[0] % 2**31)
     streams = [(s, i - 1) for s, i in zip(seeds, numbers_of)]
-    return {"seed": shared, "chain_ids": numbers_of, "streams": streams}
+    return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds, "streams": streams}
 
 
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
@@ -290,7 +290,7 @@ def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, setting
         warmup = (DrawProcessor(posterior, points.shape[0] * points.shape[1])(points, settings["seed"] + 1), stats)
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
     info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
-            "restarts": draws.restarts}  # fmt: skip
+            "restarts": draws.restarts, "times": draws.times}  # fmt: skip
     return Fit(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,
                warmup)  # fmt: skip
 

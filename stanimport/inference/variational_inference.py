@@ -64,8 +64,9 @@ def variational(
         networks: those that the program declares, by name. Their weights are trained, from where they are.
 
     Returns:
-        The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, and for an
-        explicit guide its parameters "params". `fit.networks` are the trained networks.
+        The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, for an algorithm
+        the variables at the "center" of the normal law, and for an explicit guide its parameters "params".
+        `fit.networks` are the trained networks.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
@@ -114,7 +115,7 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
         point = numpyro.sample("point", law)
         numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
 
-    guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": jnp.asarray(start)}))
+    guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": start}))
     processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
     params, losses = _train(model, guide, {}, settings, show)
     if processor is None:
@@ -125,7 +126,9 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
     stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
     weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
-    info = _info(losses, settings) | ({"params": jax.tree.map(np.asarray, weights)} if weights else {})
+    center = processor(np.asarray(params["auto_loc"], float)[None, None], settings["seed"])
+    info = _info(losses, settings) | {"center": {n: v[0, 0] for n, v in center.items()}}
+    info |= {"params": jax.tree.map(np.asarray, weights)} if weights else {}
     return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
                settings, info, posterior.module)  # fmt: skip
 

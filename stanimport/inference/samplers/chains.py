@@ -86,6 +86,7 @@ class Draws:
         warmup: points and stats of the warm-up, if they were kept.
         interrupted: whether there are fewer draws than were asked for.
         restarts: of chains, during warm-up.
+        times: seconds that each chain took for warm-up and sampling, (chains, 2), if they are known.
     """
 
     points: Any
@@ -95,6 +96,7 @@ class Draws:
     warmup: tuple[Any, dict[str, np.ndarray]] | None = None
     interrupted: bool = False
     restarts: tuple[Restart, ...] = ()
+    times: np.ndarray | None = None
 
 
 class Track:
@@ -110,6 +112,7 @@ class Track:
         state: the sampler's own.
         step_size, metric: after adaptation.
         kept: what is kept of the transitions, by name.
+        times: seconds of warm-up and sampling.
         levels: the log densities of the latest segment of warm-up.
     """
 
@@ -117,6 +120,7 @@ class Track:
         self.settings, self.lanes, self.start = settings, lanes, start
         self.done, self.kept = 0, dict[str, Rows]()
         self.state: Any = None
+        self.times = np.zeros(2)
         self.step_size = self.metric = self.levels = np.zeros(0)
 
     def add(self, piece: Mapping[str, np.ndarray], count: int) -> None:
@@ -212,8 +216,11 @@ def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[i
     while track.done < until and not stop.is_set():
         count = min(count, until - track.done)
         began = time.perf_counter()
+        stage = int(track.done >= track.settings.iter_warmup)
         step(count)
-        count = int(np.clip(count * PATIENCE / max(time.perf_counter() - began, 1e-9), 1, room))
+        seconds = time.perf_counter() - began
+        track.times[stage] += seconds
+        count = int(np.clip(count * PATIENCE / max(seconds, 1e-9), 1, room))
 
 
 def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
@@ -250,6 +257,7 @@ def _collect(tracks: Sequence[Track], settings: Settings, interrupted: bool, cha
     return Draws(
         *sampled, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
         warmup=warmup, interrupted=interrupted, restarts=tuple(moved),
+        times=np.stack([t.times for t in tracks for _ in range(t.lanes or 1)]),
     )  # fmt: skip
 
 

@@ -1,0 +1,141 @@
+"""CmdStan's CSV files: ours are read by ArviZ, and by us; CmdStan's are read by us."""
+import arviz
+import numpy as np
+import pytest
+from conftest import FLIPS
+
+import stanimport
+
+# The layout that the CmdStan Guide documents, with numbers of our own.
+CMDSTAN = """# stan_version_major = 2
+# stan_version_minor = 36
+# stan_version_patch = 0
+# model = line_model
+# start_datetime = 2025-01-02 03:04:05 UTC
+# method = sample (Default)
+#   sample
+#     num_samples = 3
+#     num_warmup = 2
+#     save_warmup = true
+#     thin = 1 (Default)
+#     adapt
+#       engaged = true (Default)
+#       delta = 0.9
+#     algorithm = hmc (Default)
+#       hmc
+#         engine = nuts (Default)
+#           nuts
+#             max_depth = 7
+#         metric = diag_e (Default)
+#         stepsize = 1 (Default)
+# id = {id}
+# data
+#   file = line.json
+# random
+#   seed = 4711
+# output
+#   file = line.csv
+lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__,a,b.1,b.2,t:1,t:2.1,t:2.2,z.real,z.imag
+-9,1,1,1,1,0,10,0,0,0,0,0,0,0,0
+-8,1,1,1,1,0,10,0,0,0,0,0,0,0,0
+# Adaptation terminated
+# Step size = 0.5
+# Diagonal elements of inverse mass matrix:
+# 0.25, 2, 1.5
+-1.5,0.9,0.5,2,3,0,2.5,{id},1,2,7,8,9,0.5,-0.5
+-1.25,0.8,0.5,3,7,1,2.25,{id},3,4,7,8,9,0.5,-0.5
+-1e-05,nan,0.5,2,3,0,2,{id},5,6,7,8,9,0.5,-0.5
+#
+#  Elapsed Time: 0.25 seconds (Warm-up)
+#                0.5 seconds (Sampling)
+#                0.75 seconds (Total)
+#
+"""
+
+
+def test_files_of_cmdstan(tmp_path):
+    for i in (1, 2):
+        (tmp_path / f"line-20250102030405_{i}.csv").write_text(CMDSTAN.replace("{id}", str(i)))
+    for place in (tmp_path, str(tmp_path / "line-*.csv"), sorted(tmp_path.iterdir())):
+        fit = stanimport.from_csv(place)
+        assert fit.method == "sample" and fit.program.name == "line" and fit.seed == 4711 and fit.chain_ids == [1, 2]
+        np.testing.assert_array_equal(fit.variables["a"], [[1, 1, 1], [2, 2, 2]])
+        np.testing.assert_array_equal(fit.stan_variable("b")[:3], [[1, 2], [3, 4], [5, 6]])
+        assert fit.stan_variable("t")[1].shape == (6, 2) and (fit.stan_variable("z") == 0.5 - 0.5j).all()
+        assert fit.divergences.tolist() == [1, 1] and fit.step_size.tolist() == [0.5, 0.5]
+        np.testing.assert_array_equal(fit.metric, [[0.25, 2, 1.5]] * 2)
+        np.testing.assert_array_equal(fit.times, [[0.25, 0.5]] * 2)
+        assert fit.draws(inc_warmup=True).shape == (5, 2, 15) and fit.settings["max_treedepth"] == 7
+    assert fit.summary().loc["a", "Mean"] == 1.5 and fit.to_arviz().posterior["b"].shape == (2, 3, 2)
+    with pytest.raises(stanimport.StanError, match="program of this fit is not known"):
+        fit.posterior_predictive()
+
+
+def test_files_that_are_none(tmp_path):
+    path, good = tmp_path / "x.csv", CMDSTAN.replace("{id}", "1")
+    wrong = {"a,b\n1,2\n": "no configuration", good.replace(",9,0.5,-0.5\n", ",9\n", 1): "no readable CSV",
+             good.replace("num_samples = 3", "num_samples = 4"): "numbers of draws",
+             good.replace("b.2", "b.3"): "columns of b are not complete"}  # fmt: skip
+    for text, told in wrong.items():
+        path.write_text(text)
+        with pytest.raises(stanimport.StanDataError, match=told):
+            stanimport.from_csv(path)
+    with pytest.raises(stanimport.StanDataError, match="no CSV files"):
+        stanimport.from_csv(str(tmp_path / "none*.csv"))
+
+
+@pytest.fixture(scope="module")
+def saved_warmup(beta_module):
+    return stanimport.sample(beta_module, FLIPS, chains=2, iter_warmup=30, iter_sampling=20, thin=2, save_warmup=True,
+                             chain_ids=3, seed=1)  # fmt: skip
+
+
+def test_our_files_are_read_by_arviz(schools_fit, tmp_path):
+    paths = schools_fit.save_csvfiles(tmp_path)
+    assert [p.name[-6:] for p in paths] == ["_1.csv", "_2.csv"]
+    data = arviz.from_cmdstan([str(p) for p in paths], posterior_predictive="replicated", log_likelihood="log_lik")
+    for name in ("effect", "spread"):
+        np.testing.assert_array_equal(data.posterior[name], schools_fit.variables[name])
+    np.testing.assert_array_equal(data.posterior_predictive["replicated"], schools_fit.variables["replicated"])
+    np.testing.assert_array_equal(data.sample_stats["tree_depth"], schools_fit.stats["treedepth__"])
+    np.testing.assert_array_equal(data.sample_stats["diverging"], schools_fit.stats["divergent__"])
+
+
+def test_our_files_are_read_by_us(saved_warmup, beta_module, tmp_path):
+    again = stanimport.from_csv(saved_warmup.save_csvfiles(tmp_path), module=beta_module, data=FLIPS)
+    np.testing.assert_array_equal(again.draws(inc_warmup=True), saved_warmup.draws(inc_warmup=True))
+    for name in ("step_size", "metric"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(saved_warmup, name))
+    np.testing.assert_allclose(again.times, saved_warmup.times, rtol=1e-5)
+    assert [p.name[-6:] for p in sorted(tmp_path.iterdir())] == ["_3.csv", "_4.csv"]
+    assert (again.times > 0).all() and again.column_names == saved_warmup.column_names
+    assert again.stats["divergent__"].dtype == bool and again.chain_ids == [3, 4]
+    np.testing.assert_array_equal(again.to_arviz(prior=False).log_likelihood["y"],
+                                  saved_warmup.to_arviz(prior=False).log_likelihood["y"])  # fmt: skip
+    with pytest.raises(FileExistsError):
+        from stanimport.inference import stan_csv
+
+        for _ in range(2):
+            stan_csv.save(saved_warmup, tmp_path, "now", 8)
+
+
+def test_draws_in_any_form_for_generated_quantities(saved_warmup, beta_module, tmp_path):
+    saved_warmup.save_csvfiles(tmp_path)
+    expected = stanimport.generate_quantities(beta_module, FLIPS, previous_fit=saved_warmup, seed=3)
+    forms = [tmp_path, [*map(str, sorted(tmp_path.iterdir()))], saved_warmup.to_arviz(prior=False),
+             saved_warmup.draws_pd()]  # fmt: skip
+    for form in forms:
+        made = stanimport.generate_quantities(beta_module, FLIPS, previous_fit=form, seed=3)
+        np.testing.assert_array_equal(made.stan_variable("noise"), expected.stan_variable("noise"))
+
+
+@pytest.mark.parametrize("method", ["optimize", "variational", "laplace_sample", "pathfinder"])
+def test_other_methods(method, beta_module, tmp_path):
+    options = {"variational": {"iter": 500, "require_converged": False, "draws": 20},
+               "laplace_sample": {"draws": 20}, "pathfinder": {"draws": 20}}  # fmt: skip
+    fit = getattr(stanimport, method)(beta_module, FLIPS, seed=1, **options.get(method, {}))
+    again = stanimport.from_csv(fit.save_csvfiles(tmp_path), module=beta_module)
+    assert again.method == fit.method and type(again) is type(fit)
+    for name, value in fit.variables.items():
+        np.testing.assert_array_equal(again.variables[name], value)
+    assert set(again.stats) == set(fit.stats)
