@@ -1,0 +1,28 @@
+"""CmdStanPy's interface: a script that imports it from here runs without CmdStan.
+
+    from stanimport.cmdstanpy import CmdStanModel, from_csv, write_stan_json
+
+Names, arguments and the shapes of results are those of CmdStanPy 1.3; docs/cmdstanpy.md lists what differs.
+"""
+from __future__ import annotations
+
+from .files import from_csv, write_stan_json
+from .fits import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .installation import (
+    cmdstan_path,
+    cmdstan_version,
+    compile_stan_file,
+    format_stan_file,
+    install_cmdstan,
+    rebuild_cmdstan,
+    set_cmdstan_path,
+    set_make_env,
+    show_versions,
+)
+from .model import CmdStanModel
+
+__all__ = [
+    "CmdStanGQ", "CmdStanLaplace", "CmdStanMCMC", "CmdStanMLE", "CmdStanModel", "CmdStanPathfinder", "CmdStanVB",
+    "cmdstan_path", "cmdstan_version", "compile_stan_file", "format_stan_file", "from_csv", "install_cmdstan",
+    "rebuild_cmdstan", "set_cmdstan_path", "set_make_env", "show_versions", "write_stan_json",
+]  # fmt: skip

@@ -1,0 +1,356 @@
+"""CmdStanPy's results, each around a `Fit`, which is its attribute `fit`."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..inference import columns, stan_csv
+from ..inference.fit import Fit, Mode
+
+Array = np.ndarray
+
+
+class InferenceMetadata:
+    """The configuration of a fit, and the shapes of its variables.
+
+    Attributes:
+        cmdstan_config: the options of the method, and the column names.
+        method_vars, stan_vars: the shapes of the method's own variables and of the program's, by name.
+    """
+
+    def __init__(self, fit: Fit):
+        options = {n: v for n, v in fit.settings.items() if not n.startswith("chain_") or n == "chain_ids"}
+        named = {"model": f"{fit.program.name}_model", "method": fit.method, "num_chains": fit.chains}
+        self.cmdstan_config: dict[str, Any] = {**options, **named, "column_names": fit.column_names}
+        if fit.method == "sample":
+            self.cmdstan_config |= {"num_samples": options.get("iter_sampling"), "delta": options.get("adapt_delta"),
+                                    "num_warmup": options.get("iter_warmup"), "max_depth": options.get("max_treedepth")}
+        self.method_vars = {n: v.shape[2:] for n, v in fit.stats.items()}
+        self.stan_vars = {n: v.shape[2:] for n, v in fit.variables.items()}
+
+    def __repr__(self) -> str:
+        return f"Metadata:\n{self.cmdstan_config}\n"
+
+
+class CmdStanFit:
+    """What all results have in common; a variable of the program is an attribute too (`fit.mu`)."""
+
+    def __init__(self, fit: Fit):
+        self.fit = fit
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}: model={self.fit.program.name} chains={self.fit.chains}"
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "fit" or name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self.stan_variable(name)
+        except ValueError as e:
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {e}") from None
+
+    @property
+    def metadata(self) -> InferenceMetadata:
+        return InferenceMetadata(self.fit)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return self.fit.column_names
+
+    def stan_variable(self, var: str) -> Any:
+        return self.fit.stan_variable(var)
+
+    def stan_variables(self) -> dict[str, Any]:
+        return {n: self.stan_variable(n) for n in self.fit.stan_variables()}
+
+    def method_variables(self) -> dict[str, Array]:
+        return self.fit.method_variables()
+
+    def save_csvfiles(self, dir: str | None = None) -> None:
+        self.fit.save_csvfiles("." if dir is None else dir)
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> Any:
+        """Initial values for chains; for a single one a dict, as in CmdStanPy."""
+        made = self.fit.create_inits(seed, chains)
+        return made[0] if chains == 1 else made
+
+
+class CmdStanMCMC(CmdStanFit):
+    """The result of `sample`."""
+
+    @property
+    def chains(self) -> int:
+        return self.fit.chains
+
+    @property
+    def chain_ids(self) -> list[int]:
+        return self.fit.chain_ids
+
+    @property
+    def num_draws_warmup(self) -> int:
+        return -(-int(self.fit.settings.get("iter_warmup", 0)) // self.thin)
+
+    @property
+    def num_draws_sampling(self) -> int:
+        return self.fit.draws_per_chain
+
+    @property
+    def thin(self) -> int:
+        return int(self.fit.settings.get("thin", 1))
+
+    @property
+    def metric_type(self) -> str | None:
+        return None if self.fit.metric is None else "dense_e" if self.fit.metric.ndim == 3 else "diag_e"
+
+    @property
+    def metric(self) -> Array | None:
+        return self.fit.metric
+
+    inv_metric = metric
+
+    @property
+    def step_size(self) -> Array | None:
+        return self.fit.step_size
+
+    @property
+    def divergences(self) -> Array | None:
+        return self.fit.divergences
+
+    @property
+    def max_treedepths(self) -> Array | None:
+        return self.fit.max_treedepths
+
+    @property
+    def time(self) -> list[dict[str, float]] | None:
+        """The seconds of each chain: warmup, sampling and total."""
+        if self.fit.times is None:
+            return None
+        return [{"warmup": float(w), "sampling": float(s), "total": float(w + s)} for w, s in self.fit.times]
+
+    def draws(self, *, inc_warmup: bool = False, concat_chains: bool = False) -> Array:
+        """(draws, chains, columns), or (draws, columns)."""
+        return self.fit.draws(inc_warmup=inc_warmup, concat_chains=concat_chains)
+
+    def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
+        return self.fit.draws_pd(vars, inc_warmup=inc_warmup)
+
+    def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
+        return self.fit.draws_xr(vars, inc_warmup=inc_warmup)
+
+    def stan_variable(self, var: str, inc_warmup: bool = False) -> Any:
+        """The draws of a variable, chain after chain; with the warm-up in front of each chain's."""
+        if not inc_warmup:
+            return self.fit.stan_variable(var)
+        value = self.fit.draws_xr(var, inc_warmup=True)[var].values
+        return value.reshape(-1, *value.shape[2:])
+
+    def method_variables(self) -> dict[str, Array]:
+        return self.fit.method_variables()
+
+    def summary(self, percentiles: Sequence[int] = (5, 50, 95), sig_figs: int = 6) -> Any:
+        return self.fit.summary(percentiles, sig_figs)
+
+    def diagnose(self) -> str:
+        return str(self.fit.diagnose())
+
+
+class CmdStanMLE(CmdStanFit):
+    """The result of `optimize`."""
+
+    fit: Mode
+
+    @property
+    def converged(self) -> bool:
+        return self.fit.converged
+
+    @property
+    def optimized_params_np(self) -> Array:
+        return self.fit.optimized_params_np
+
+    @property
+    def optimized_params_dict(self) -> dict[str, float]:
+        return self.fit.optimized_params_dict
+
+    @property
+    def optimized_params_pd(self) -> Any:
+        import pandas
+
+        return pandas.DataFrame([self.optimized_params_np], columns=self.column_names)
+
+    @property
+    def optimized_iterations_np(self) -> None:
+        """None: iterations are not saved."""
+        return None
+
+    @property
+    def optimized_iterations_pd(self) -> None:
+        """None: iterations are not saved."""
+        return None
+
+    def stan_variable(self, var: str, *, inc_iterations: bool = False, warn: bool = True) -> Any:
+        return self.fit.stan_variable(var)
+
+
+class CmdStanVB(CmdStanFit):
+    """The result of `variational`."""
+
+    @property
+    def columns(self) -> int:
+        return len(self.column_names)
+
+    @property
+    def eta(self) -> float:
+        return float(self.fit.settings["eta"])
+
+    @property
+    def variational_params_np(self) -> Array:
+        """The center of the approximation, one value for each column."""
+        zeros = {n: np.zeros((1, 1)) for n in self.fit.stats}
+        center = {n: np.asarray(self.fit.info["center"][n])[None, None] for n in self.fit.variables}
+        return columns.flatten({**zeros, **center})[1][0, 0]
+
+    @property
+    def variational_params_pd(self) -> Any:
+        import pandas
+
+        return pandas.DataFrame([self.variational_params_np], columns=self.column_names)
+
+    @property
+    def variational_params_dict(self) -> dict[str, Any]:
+        return dict(zip(self.column_names, self.variational_params_np))
+
+    @property
+    def variational_sample(self) -> Array:
+        return self.fit.draws(concat_chains=True)
+
+    @property
+    def variational_sample_pd(self) -> Any:
+        import pandas
+
+        return pandas.DataFrame(self.variational_sample, columns=self.column_names)
+
+    def stan_variable(self, var: str, *, mean: bool | None = None) -> Any:
+        """The value at the center of the approximation, as in CmdStanPy 1; with `mean=False` the draws."""
+        if mean is False:
+            return self.fit.stan_variable(var)
+        self.fit.stan_variable(var)  # refuses names that there aren't
+        center = np.asarray(self.fit.info["center"][var])
+        return center if center.ndim else center.item()
+
+    def stan_variables(self, *, mean: bool | None = None) -> dict[str, Any]:
+        return {n: self.stan_variable(n, mean=mean) for n in self.fit.stan_variables()}
+
+
+class _Independent(CmdStanFit):
+    """Independent draws."""
+
+    def draws(self) -> Array:
+        """(draws, columns)."""
+        return self.fit.draws(concat_chains=True)
+
+    def draws_pd(self, vars: Sequence[str] | str | None = None) -> Any:
+        frame = self.fit.draws_pd(vars)
+        return frame[[c for c in frame if c not in ("chain__", "iter__", "draw__")]]
+
+    def draws_xr(self, vars: Sequence[str] | str | None = None) -> Any:
+        return self.fit.draws_xr(vars)
+
+    def method_variables(self) -> dict[str, Array]:
+        return {n: v[:, 0] for n, v in self.fit.method_variables().items()}
+
+
+class CmdStanLaplace(_Independent):
+    """The result of `laplace_sample`.
+
+    Attributes:
+        mode: the `CmdStanMLE` that the draws are around.
+    """
+
+    def __init__(self, fit: Fit, mode: CmdStanMLE | None = None):
+        super().__init__(fit)
+        self.mode = mode
+
+
+class CmdStanPathfinder(_Independent):
+    """The result of `pathfinder`."""
+
+    @property
+    def is_resampled(self) -> bool:
+        """Whether the draws were chosen among those of all paths by their importance."""
+        return bool(self.fit.settings.get("psis_resample", True))
+
+
+class CmdStanGQ(CmdStanFit):
+    """The result of `generate_quantities`: generated quantities alone; `previous_fit` has the parameters.
+
+    Attributes:
+        previous_fit: the fit whose draws were used.
+    """
+
+    def __init__(self, fit: Fit, previous_fit: Any = None):
+        super().__init__(fit)
+        self.previous_fit = previous_fit
+
+    @property
+    def mcmc_sample(self) -> Any:
+        return self.previous_fit
+
+    @property
+    def chains(self) -> int:
+        return self.fit.chains
+
+    @property
+    def chain_ids(self) -> list[int]:
+        return self.fit.chain_ids
+
+    @property
+    def _generated(self) -> Mapping[str, Array]:
+        names = self.fit.program.names("generated_quantities")
+        return {n: v for n, v in self.fit.variables.items() if n.partition(".")[0] in names}
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        return tuple(columns.flatten(self._generated)[0])
+
+    def draws(self, *, inc_warmup: bool = False, inc_iterations: bool = False, concat_chains: bool = False,
+              inc_sample: bool = False) -> Array:  # fmt: skip
+        """(draws, chains, columns), or (draws, columns); `inc_sample` puts the parameters in front."""
+        if inc_warmup:
+            raise ValueError("quantities are generated for the draws after warm-up")
+        values = columns.flatten(self.fit.variables if inc_sample else self._generated)[1]
+        chains, draws, width = values.shape
+        return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
+
+    def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
+                 inc_sample: bool = False) -> Any:  # fmt: skip
+        if inc_warmup:
+            raise ValueError("quantities are generated for the draws after warm-up")
+        return self.fit.draws_pd(vars if vars is not None or inc_sample else list(self.column_names))
+
+    def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
+                 inc_sample: bool = False) -> Any:  # fmt: skip
+        if inc_warmup:
+            raise ValueError("quantities are generated for the draws after warm-up")
+        return self.fit.draws_xr(vars if vars is not None or inc_sample else list(self._generated))
+
+    def stan_variable(self, var: str, **options: bool) -> Any:
+        return self.fit.stan_variable(var)
+
+    def stan_variables(self, **options: bool) -> dict[str, Any]:
+        return self.fit.stan_variables()
+
+
+KINDS: dict[str, type[CmdStanFit]] = {
+    "sample": CmdStanMCMC, "optimize": CmdStanMLE, "variational": CmdStanVB, "laplace": CmdStanLaplace,
+    "pathfinder": CmdStanPathfinder, "generate": CmdStanGQ,
+}  # fmt: skip
+
+
+def saved(fit: Fit, folder: Any, sig_figs: int | None) -> None:
+    """Write the files of a fit where `output_dir` asks for them."""
+    if folder is not None:
+        from pathlib import Path
+
+        stan_csv.save(fit, Path(folder), stan_csv.timestamp(), sig_figs)

@@ -1,0 +1,235 @@
+"""CmdStanPy's `CmdStanModel`."""
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .. import api
+from ..inference import (
+    generate_quantities,
+    laplace_sample,
+    optimize,
+    pathfinder,
+    points,
+    sample,
+    variational,
+)  # fmt: skip
+from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
+from .installation import format_stan_file
+
+
+class IgnoredOptionWarning(UserWarning):
+    """An option of CmdStan's that the method here does not have."""
+
+
+class CmdStanModel:
+    """A Stan program and the methods of inference on it, as CmdStanPy has them.
+
+    Args:
+        model_name: what results are called after; the file's name if None.
+        stan_file: the program.
+        stanc_options: of these "include-paths" is heeded.
+        exe_file, force_compile, cpp_options, compile: taken for compatibility: nothing is compiled in C++.
+        user_header: can't be used.
+
+    Raises:
+        ValueError: without a program.
+        StanError: for what is wrong with it.
+    """
+
+    def __init__(
+        self, model_name: str | None = None, stan_file: str | os.PathLike[str] | None = None, exe_file: Any = None,
+        force_compile: bool = False, stanc_options: Mapping[str, Any] | None = None,
+        cpp_options: Mapping[str, Any] | None = None, user_header: Any = None, *, compile: Any = None,
+    ):  # fmt: skip
+        if stan_file is None:
+            raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
+        if user_header is not None:
+            raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan")
+        self.stan_file, self.exe_file = os.path.abspath(stan_file), exe_file
+        self.stanc_options, self.cpp_options = dict(stanc_options or {}), dict(cpp_options or {})
+        self.user_header, self.name = "", model_name or Path(stan_file).stem
+        self.module: ModuleType = api.load(stan_file, include_paths=include_paths(stanc_options))
+
+    def __repr__(self) -> str:
+        return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"
+
+    def code(self) -> str:
+        """The program's text."""
+        text: str = self.module.stan.source
+        return text
+
+    def src_info(self) -> dict[str, Any]:
+        """Names, types and dimensions of the program's variables, as `stanc --info` tells them."""
+        blocks = {"inputs": "data", "parameters": "parameters", "transformed parameters": "transformed_parameters",
+                  "generated quantities": "generated_quantities"}  # fmt: skip
+        program = self.module.stan
+        return {name: {v.name: {"type": v.type.rpartition(" ")[2], "dimensions": len(v.shape)}
+                       for v in getattr(program, block)} for name, block in blocks.items()}  # fmt: skip
+
+    def exe_info(self) -> dict[str, str]:
+        """Nothing: there is no executable."""
+        return {}
+
+    def compile(self, *args: Any, **options: Any) -> None:
+        """Nothing has to be compiled."""
+
+    def format(self, *args: Any, **options: Any) -> None:
+        """Not there. Raises NotImplementedError."""
+        format_stan_file()
+
+    # --- methods of inference --------------------------------------------------------------------------------------
+
+    def sample(self, data: Any = None, chains: int | None = None, parallel_chains: int | None = None,
+               threads_per_chain: int | None = None, seed: Any = None, chain_ids: Any = None, inits: Any = None,
+               iter_warmup: int | None = None, iter_sampling: int | None = None, save_warmup: bool = False,
+               thin: int | None = None, max_treedepth: int | None = None, metric: Any = None, step_size: Any = None,
+               adapt_engaged: bool = True, adapt_delta: float | None = None, adapt_init_phase: int | None = None,
+               adapt_metric_window: int | None = None, adapt_step_size: int | None = None, fixed_param: bool = False,
+               output_dir: Any = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
+               save_profile: bool = False, show_progress: bool = True, show_console: bool = False,
+               refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+               inv_metric: Any = None, force_one_process_per_chain: bool | None = None) -> CmdStanMCMC:  # fmt: skip
+        """Draw from the posterior by NUTS: see `stanimport.sample`."""
+        _refuse(timeout=timeout)
+        fit = sample(
+            self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
+            seed=seed, chain_ids=chain_ids, inits=_plain(inits), iter_warmup=iter_warmup, iter_sampling=iter_sampling,
+            save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth, metric=metric, inv_metric=inv_metric,
+            step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,
+            adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
+            adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
+        )  # fmt: skip
+        saved(fit, output_dir, sig_figs)
+        return CmdStanMCMC(fit)
+
+    def optimize(self, data: Any = None, seed: int | None = None, inits: Any = None, output_dir: Any = None,
+                 sig_figs: int | None = None, save_profile: bool = False, algorithm: str | None = None,
+                 init_alpha: float | None = None, tol_obj: float | None = None, tol_rel_obj: float | None = None,
+                 tol_grad: float | None = None, tol_rel_grad: float | None = None, tol_param: float | None = None,
+                 history_size: int | None = None, iter: int | None = None, save_iterations: bool = False,
+                 require_converged: bool = True, show_console: bool = False, refresh: int | None = None,
+                 time_fmt: str = "", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
+        """Find the mode: see `stanimport.optimize`."""
+        _refuse(timeout=timeout, save_iterations=save_iterations or None)
+        _tell("optimize", init_alpha=init_alpha, tol_obj=tol_obj, tol_param=tol_param)
+        given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
+                       tol_rel_grad=tol_rel_grad, history_size=history_size)  # fmt: skip
+        fit = optimize(self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged,
+                       jacobian=jacobian, **given)  # fmt: skip
+        saved(fit, output_dir, sig_figs)
+        return CmdStanMLE(fit)
+
+    def variational(self, data: Any = None, seed: int | None = None, inits: Any = None, output_dir: Any = None,
+                    sig_figs: int | None = None, save_latent_dynamics: bool = False, save_profile: bool = False,
+                    algorithm: str | None = None, iter: int | None = None, grad_samples: int | None = None,
+                    elbo_samples: int | None = None, eta: float | None = None, adapt_engaged: bool = True,
+                    adapt_iter: int | None = None, tol_rel_obj: float | None = None, eval_elbo: int | None = None,
+                    draws: int | None = None, require_converged: bool = True, show_console: bool = False,
+                    refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+                    output_samples: int | None = None) -> CmdStanVB:  # fmt: skip
+        """Fit a normal approximation: see `stanimport.variational`."""
+        _refuse(timeout=timeout)
+        _tell("variational", elbo_samples=elbo_samples, adapt_iter=adapt_iter, eval_elbo=eval_elbo)
+        given = _given(iter=iter, grad_samples=grad_samples, eta=eta, tol_rel_obj=tol_rel_obj,
+                       draws=output_samples if draws is None else draws)  # fmt: skip
+        fit = variational(self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
+                          require_converged=require_converged, **given)  # fmt: skip
+        saved(fit, output_dir, sig_figs)
+        return CmdStanVB(fit)
+
+    def pathfinder(self, data: Any = None, *, init_alpha: float | None = None, tol_obj: float | None = None,
+                   tol_rel_obj: float | None = None, tol_grad: float | None = None, tol_rel_grad: float | None = None,
+                   tol_param: float | None = None, history_size: int | None = None, num_paths: int | None = None,
+                   max_lbfgs_iters: int | None = None, draws: int | None = None, num_single_draws: int | None = None,
+                   num_elbo_draws: int | None = None, psis_resample: bool = True, calculate_lp: bool = True,
+                   seed: int | None = None, inits: Any = None, output_dir: Any = None, sig_figs: int | None = None,
+                   save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
+                   time_fmt: str = "", timeout: float | None = None,
+                   num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
+        """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
+        _refuse(timeout=timeout)
+        _tell("pathfinder", init_alpha=init_alpha, tol_rel_obj=tol_rel_obj, tol_rel_grad=tol_rel_grad,
+              tol_param=tol_param)  # fmt: skip
+        given = _given(tol_obj=tol_obj, tol_grad=tol_grad, history_size=history_size, num_paths=num_paths, draws=draws,
+                       max_lbfgs_iters=max_lbfgs_iters, num_single_draws=num_single_draws,
+                       num_elbo_draws=num_elbo_draws)  # fmt: skip
+        resample = psis_resample and calculate_lp
+        fit = pathfinder(self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given)
+        saved(fit, output_dir, sig_figs)
+        return CmdStanPathfinder(fit)
+
+    def laplace_sample(self, data: Any = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
+                       seed: int | None = None, output_dir: Any = None, sig_figs: int | None = None,
+                       save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
+                       time_fmt: str = "", timeout: float | None = None,
+                       opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
+        """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
+        _refuse(timeout=timeout)
+        if mode is None:
+            mode = self.optimize(data, seed=seed, jacobian=jacobian, **(opt_args or {}))
+        elif isinstance(mode, (str, os.PathLike)):
+            from .files import from_csv
+
+            mode = from_csv(mode, "optimize")
+        fit = laplace_sample(self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws))
+        saved(fit, output_dir, sig_figs)
+        return CmdStanLaplace(fit, mode if isinstance(mode, CmdStanMLE) else None)
+
+    def generate_quantities(self, data: Any = None, previous_fit: Any = None, seed: int | None = None,
+                            gq_output_dir: Any = None, sig_figs: int | None = None, show_console: bool = False,
+                            refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+                            mcmc_sample: Any = None) -> CmdStanGQ:  # fmt: skip
+        """Run generated quantities for the draws of a fit or of CSV files: see `stanimport.generate_quantities`."""
+        _refuse(timeout=timeout)
+        previous = mcmc_sample if previous_fit is None else previous_fit
+        if previous is None:
+            raise ValueError("Argument 'previous_fit' is required: a fit, or CSV files")
+        fit = generate_quantities(self.module, data, previous_fit=_plain(previous), seed=seed)
+        saved(fit, gq_output_dir, sig_figs)
+        return CmdStanGQ(fit, previous)
+
+    def log_prob(self, params: Any, data: Any = None, *, jacobian: bool = True, sig_figs: int | None = None) -> Any:
+        """The log density and its gradient as a DataFrame with the columns `lp__`, `g_theta`, `g_beta.1`, ..."""
+        import pandas
+
+        density = points.LogProb(self.module, data)
+        value, gradient = density(params, jacobian=jacobian)
+        names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
+        return pandas.DataFrame([[value, *gradient]], columns=["lp__", *names])
+
+
+def include_paths(stanc_options: Mapping[str, Any] | None) -> Sequence[str | os.PathLike[str]]:
+    """The folders for `#include` among the options of stanc: a list, or a text with commas."""
+    options = stanc_options or {}
+    given = options.get("include-paths", options.get("include_paths", ()))
+    return given.split(",") if isinstance(given, str) else list(given)
+
+
+def _plain(value: Any) -> Any:
+    """Fits as this package has them, also among the inits of several chains."""
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value.fit if isinstance(value, CmdStanFit) else value
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {n: v for n, v in options.items() if v is not None}
+
+
+def _refuse(**options: Any) -> None:
+    """Raise NotImplementedError for options that change what is done and are not there."""
+    for name in _given(**options):
+        raise NotImplementedError(f"stanimport.cmdstanpy does not have the option {name}")
+
+
+def _tell(method: str, **options: Any) -> None:
+    """Warn of options that the method has no use for."""
+    for name in _given(**options):
+        warnings.warn(f"{method} has another algorithm here than CmdStan's, without the option {name}",
+                      IgnoredOptionWarning, stacklevel=3)  # fmt: skip
+

@@ -1,0 +1,153 @@
+"""Scripts written for CmdStanPy run with one changed import; shapes and names are those of its documentation."""
+import warnings
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport import cmdstanpy
+from stanimport.cmdstanpy import CmdStanModel, from_csv, write_stan_json
+
+PROGRAM = """
+functions {
+#include half.stan
+}
+data { int<lower=0> N; array[N] int<lower=0, upper=1> y; }
+parameters { real<lower=0, upper=1> theta; }
+transformed parameters { vector[2] both = [theta, half(theta)]'; }
+model { theta ~ beta(1, 1); y ~ bernoulli(theta); }
+generated quantities { array[N] int y_rep; for (n in 1:N) y_rep[n] = bernoulli_rng(theta); }
+"""
+DATA = {"N": 10, "y": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1]}  # the posterior is beta(3, 9)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("scripts")
+    (made / "include").mkdir()
+    (made / "include" / "half.stan").write_text("real half(real x) { return x / 2; }\n")
+    (made / "coin.stan").write_text(PROGRAM)
+    write_stan_json(made / "coin.json", DATA)
+    return made
+
+
+@pytest.fixture(scope="module")
+def model(folder):
+    options = {"include-paths": [str(folder / "include")]}
+    return CmdStanModel(stan_file=folder / "coin.stan", stanc_options=options, cpp_options={"STAN_THREADS": True})
+
+
+@pytest.fixture(scope="module")
+def fit(model, folder):
+    return model.sample(str(folder / "coin.json"), chains=4, parallel_chains=2, seed=123, iter_warmup=100,
+                        iter_sampling=100, show_progress=False, show_console=False, refresh=10)  # fmt: skip
+
+
+def test_the_model(model):
+    assert model.name == "coin" and "bernoulli(theta)" in model.code()
+    info = model.src_info()
+    assert info["inputs"] == {"N": {"type": "int", "dimensions": 0}, "y": {"type": "int", "dimensions": 1}}
+    assert list(info["parameters"]) == ["theta"] and info["transformed parameters"]["both"]["dimensions"] == 1
+    with pytest.raises(ValueError, match="stan_file"):
+        CmdStanModel(model_name="coin")
+
+
+def test_sampling(fit):
+    assert isinstance(fit, cmdstanpy.CmdStanMCMC) and fit.chains == 4 and fit.chain_ids == [1, 2, 3, 4]
+    assert fit.num_draws_warmup == fit.num_draws_sampling == 100 and fit.thin == 1
+    head = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+    own = ("theta", "both[1]", "both[2]", *(f"y_rep[{n}]" for n in range(1, 11)))
+    assert fit.column_names == head + own
+    assert fit.draws().shape == (100, 4, 20) and fit.draws(concat_chains=True).shape == (400, 20)
+    assert fit.stan_variable("y_rep").shape == (400, 10) and fit.theta.shape == (400,)
+    assert list(fit.draws_pd(vars=["theta"])) == ["chain__", "iter__", "draw__", "theta"]
+    assert fit.draws_xr("both")["both"].dims == ("chain", "draw", "both_dim_0")
+    assert fit.method_variables()["lp__"].shape == (100, 4)
+    assert fit.metric_type == "diag_e" and fit.metric.shape == (4, 1) and fit.step_size.shape == (4,)
+    assert fit.divergences.shape == fit.max_treedepths.shape == (4,)
+    summary = fit.summary()
+    assert list(summary.index)[:2] == ["lp__", "theta"]
+    assert summary.loc["theta", "Mean"] == pytest.approx(0.25, abs=0.05)
+    assert {"MCSE", "StdDev", "MAD", "5%", "50%", "95%", "ESS_bulk", "ESS_tail", "R_hat"} <= set(summary)
+    assert isinstance(fit.diagnose(), str) and fit.metadata.cmdstan_config["num_samples"] == 100
+    assert fit.metadata.stan_vars["y_rep"] == (10,) and set(fit.time[0]) == {"warmup", "sampling", "total"}
+    with pytest.raises(AttributeError, match="thta.*did you mean 'theta'"):
+        fit.thta  # noqa: B018
+
+
+def test_files(fit, model, folder, tmp_path):
+    fit.save_csvfiles(str(tmp_path))
+    again = from_csv(str(tmp_path), method="sample")
+    np.testing.assert_array_equal(again.draws(), fit.draws())
+    with pytest.raises(ValueError, match="found sample"):
+        from_csv(str(tmp_path), method="optimize")
+    files = sorted(map(str, tmp_path.iterdir()))
+    for previous in (fit, files):
+        made = model.generate_quantities(DATA, previous_fit=previous, seed=1)
+        assert made.draws().shape == (100, 4, 10) and made.column_names == tuple(f"y_rep[{n}]" for n in range(1, 11))
+        np.testing.assert_array_equal(made.stan_variable("theta"), fit.stan_variable("theta"))
+        assert made.draws(inc_sample=True).shape == (100, 4, 13) and made.mcmc_sample is previous
+        assert list(made.draws_xr().data_vars) == ["y_rep"]
+
+
+def test_optimization_and_what_starts_from_it(model):
+    mle = model.optimize(DATA, algorithm="BFGS", seed=1, init_alpha=None)
+    assert mle.converged and mle.stan_variable("theta") == pytest.approx(0.2, abs=1e-4)
+    assert mle.optimized_params_dict["theta"] == mle.optimized_params_pd["theta"][0]
+    assert mle.optimized_params_np.shape == (1 + 3 + 10,) and mle.optimized_iterations_np is None
+    mode = model.optimize(DATA, seed=1, jacobian=True)
+    for laplace in (model.laplace_sample(DATA, mode=mode, draws=50, seed=1),
+                    model.laplace_sample(DATA, draws=50, seed=1, opt_args={"iter": 500})):  # fmt: skip
+        assert laplace.draws().shape == (50, 3 + 13) and laplace.mode.theta == pytest.approx(3 / 12, abs=1e-4)
+        assert laplace.method_variables()["log_p__"].shape == (50,)
+    started = model.sample(DATA, chains=1, inits=mle.create_inits(chains=1), iter_warmup=20, iter_sampling=5, seed=1)
+    assert started.draws().shape == (5, 1, 20)
+
+
+def test_approximations(model):
+    vb = model.variational(DATA, seed=1, draws=200, iter=2000, require_converged=False)
+    assert vb.variational_params_np.shape == (vb.columns,) and vb.variational_sample.shape == (200, vb.columns)
+    assert vb.stan_variable("theta", mean=True) == vb.variational_params_dict["theta"] == pytest.approx(0.25, abs=0.1)
+    assert vb.stan_variable("theta", mean=False).shape == (200,) and vb.eta == 0.1
+    paths = model.pathfinder(DATA, seed=1, draws=100, num_paths=2, num_single_draws=100)
+    assert paths.is_resampled and paths.draws().shape == (100, 3 + 13)
+    assert set(paths.create_inits(chains=1)) == {"theta"} and len(paths.create_inits(chains=3)) == 3
+
+
+def test_log_densities(model):
+    """Of a beta(3, 9) without and with the Jacobian of the logit, up to the constant of the beta function."""
+    frame = model.log_prob({"theta": 0.3}, DATA)
+    assert list(frame) == ["lp__", "g_theta"]
+    np.testing.assert_allclose(frame["lp__"][0], 3 * np.log(0.3) + 9 * np.log(0.7), rtol=1e-12)
+    np.testing.assert_allclose(frame["g_theta"][0], 3 * 0.7 - 9 * 0.3, rtol=1e-12)
+    plain = model.log_prob({"theta": 0.3}, DATA, jacobian=False)
+    np.testing.assert_allclose(plain["lp__"][0], 2 * np.log(0.3) + 8 * np.log(0.7), rtol=1e-12)
+
+
+def test_options_that_are_not_there_are_told(model):
+    for options in ({"timeout": 1.0}, {"save_iterations": True}):
+        with pytest.raises(NotImplementedError, match=next(iter(options))):
+            model.optimize(DATA, **options)
+    with pytest.warns(UserWarning, match="without the option tol_param"):
+        model.optimize(DATA, tol_param=1e-6, seed=1)
+    with pytest.raises(NotImplementedError, match="auto-format"):
+        model.format()
+    with pytest.raises(stanimport.StanDataError, match="y is missing"):
+        model.sample({"N": 1})
+
+
+def test_there_is_no_installation(folder, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert cmdstanpy.install_cmdstan(version="2.36.0", overwrite=True) is True
+        cmdstanpy.set_cmdstan_path("anywhere")
+        cmdstanpy.set_make_env("make")
+        cmdstanpy.rebuild_cmdstan()
+    with pytest.raises(ValueError, match="without CmdStan"):
+        cmdstanpy.cmdstan_path()
+    assert "numpyro" in cmdstanpy.show_versions() and capsys.readouterr().out
+    assert cmdstanpy.cmdstan_version() >= (2, 36)
+    options = {"include-paths": str(folder / "include")}
+    assert cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options=options).endswith("coin.stan")
+    with pytest.raises(stanimport.StanError):
+        cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options={"include-paths": str(folder / "none")})
