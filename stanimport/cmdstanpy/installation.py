@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .. import api
@@ -44,8 +44,6 @@ def compile_stan_file(
     Raises:
         StanError: for what is wrong with the program.
     """
-    from .model import include_paths
-
     api.load(src, include_paths=include_paths(stanc_options))
     return os.fspath(src)
 
@@ -70,3 +68,10 @@ def show_versions(output: bool = True) -> str:
     if output:
         print(text)
     return text
+
+
+def include_paths(stanc_options: Mapping[str, Any] | None) -> Sequence[str | os.PathLike[str]]:
+    """The folders for `#include` among the options of stanc: a list, or a text with commas."""
+    options = stanc_options or {}
+    given = options.get("include-paths", options.get("include_paths", ()))
+    return given.split(",") if isinstance(given, str) else list(given)

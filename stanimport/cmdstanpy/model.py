@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -19,7 +19,7 @@ from ..inference import (
     variational,
 )  # fmt: skip
 from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
-from .installation import format_stan_file
+from .installation import format_stan_file, include_paths
 
 
 class IgnoredOptionWarning(UserWarning):
@@ -99,7 +99,8 @@ class CmdStanModel:
         fit = sample(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
             seed=seed, chain_ids=chain_ids, inits=_plain(inits), iter_warmup=iter_warmup, iter_sampling=iter_sampling,
-            save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth, metric=metric, inv_metric=inv_metric,
+            save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth,
+            metric="diag_e" if metric is None else metric, inv_metric=inv_metric,
             step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,
             adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
             adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
@@ -201,13 +202,6 @@ class CmdStanModel:
         value, gradient = density(params, jacobian=jacobian)
         names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
         return pandas.DataFrame([[value, *gradient]], columns=["lp__", *names])
-
-
-def include_paths(stanc_options: Mapping[str, Any] | None) -> Sequence[str | os.PathLike[str]]:
-    """The folders for `#include` among the options of stanc: a list, or a text with commas."""
-    options = stanc_options or {}
-    given = options.get("include-paths", options.get("include_paths", ()))
-    return given.split(",") if isinstance(given, str) else list(given)
 
 
 def _plain(value: Any) -> Any:
