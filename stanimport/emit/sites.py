@@ -17,7 +17,8 @@ from .tuples import in_array
 def sample(st: Context, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
     if s.distribution is not None:
         return [b.assign(st.names[s.name], _prior(st, s, s.distribution, b))]
-    return [b.assign(st.names[s.name], _parameter(st, s.name, s.site, s.sized, s.constraint, b))]
+    function = "ppl.approximate" if s.learned else "ppl.parameter"
+    return [b.assign(st.names[s.name], _parameter(st, s.name, s.site, s.sized, s.constraint, b, function))]
 
 
 def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
@@ -50,13 +51,14 @@ def _domain(st: Context, name: str, c: gprob.Constraint | None, b: Builder) -> d
 
 
 def _parameter(
-    st: Context, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder
-) -> ast.expr:
+    st: Context, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder,
+    function: str,
+) -> ast.expr:  # fmt: skip
     element, dims = unwind(sized.type)
     if isinstance(element, Tuple):
         kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
         parts = [in_array(sized, i, dims) for i in sized.items]
-        made = [_parameter(st, "", f"{site}.{i + 1}", p, k, b) for i, (p, k) in enumerate(zip(parts, kinds))]
+        made = [_parameter(st, "", f"{site}.{i + 1}", p, k, b, function) for i, (p, k) in enumerate(zip(parts, kinds))]
         return b.tuple_(made)
     arguments = [b.const(site)]
     if sized.shape:
@@ -64,7 +66,7 @@ def _parameter(
     named = _domain(st, name, constraint, b)
     if scalar_of(sized.type) == COMPLEX:
         named["complex"] = b.const(True)
-    return b.call("ppl.parameter", *arguments, **named)
+    return b.call(function, *arguments, **named)
 
 
 def observe(st: Context, s: gprob.Observe, b: Builder) -> list[ast.stmt]:

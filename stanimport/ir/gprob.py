@@ -313,13 +313,17 @@ class Unpack(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Sample(Stmt):
-    """A parameter: from `distribution`, or (None) from the uniform or improper law on its domain."""
+    """A parameter: from `distribution`, or (None) from the uniform or improper law on its domain.
+
+    One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises.
+    """
 
     name: str
     site: str
     sized: Sized
     constraint: Constraint | None
     distribution: Distribution | None = None
+    learned: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,8 @@ class _Analysis(Variables):
             self.refuse(f"the rows of {s.site} depend on one another", s.span)
         if kind.tag == "all":
             self.refuse(f"{s.site} has more than one axis of rows, or tuples of them", s.span)
+        if s.learned and kind.tag != "free":
+            self.refuse(f"{s.site} has no law in the guide, which would learn one for every row", s.span)
         bounds = [expr(e) for _, e in s.constraint.arguments] if s.constraint is not None else []
         if alike((kind, *bounds), s.span) != kind and not all(b.is_constant for b in bounds):
             self.refuse(f"the domain of {s.site} depends on rows", s.span)

@@ -34,16 +34,19 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
 
 
 def generate(
-    body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef], names: Fresh
-) -> Stmts:
+    body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef], names: Fresh,
+    learned: bool = False,
+) -> Stmts:  # fmt: skip
     """The statements with every law of a parameter as its sample, in the order of their dependencies.
+
+    Parameters without a law are refused, or with `learned` have one that is learned.
 
     Raises:
         StanSemanticError: naming every statement that prevents it.
     """
     scheme = _Generative({p.name: p for p in parameters}, body, functions)
     made = scheme.statements(lift(body, scheme.is_law, names))
-    scheme.verify_all_sampled(made)
+    made = (*made, *scheme.left_out(made, learned))
     if scheme.errors:
         raise StanSemanticError(scheme.errors)
     return _arranged(made)
@@ -123,12 +126,16 @@ class _Generative:
             if isinstance(node, gprob.TargetValue):
                 self.refuse("the generative scheme has no target() to read", s)
 
-    def verify_all_sampled(self, body: Stmts) -> None:
-        """Every parameter is sampled exactly once on every path."""
+    def left_out(self, body: Stmts, learned: bool) -> Stmts:
+        """Samples of the parameters that have no law; all others are sampled exactly once on every path."""
         sampled = self._paths(body, {})
-        for name, p in self.parameters.items():
-            if name not in sampled and not self.errors:
+        rest = [p for name, p in self.parameters.items() if name not in sampled]
+        if learned:
+            return tuple(replace(p, learned=True) for p in rest)
+        for p in rest:
+            if not self.errors:
                 self.refuse(f"{p.site} has no law: implicit priors are not generative", p)
+        return ()
 
     def _paths(self, body: Sequence[gprob.Stmt], before: dict[str, gprob.Stmt]) -> dict[str, gprob.Stmt]:
         """What is sampled after some statements, given what was before."""

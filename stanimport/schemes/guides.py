@@ -1,7 +1,8 @@
 """Guides: the generative scheme on the block `guide`, whose parameters inference optimises.
 
 A guide samples every parameter of the model exactly once on every path, and nothing else: that makes it a law from
-which draws can be taken without inference. Source: section 5 of the paper, "Explicit variational guides".
+which draws can be taken without inference. What it leaves out has a normal law of the unconstrained parameter, with a
+mean and a standard deviation to learn. Source: section 5 of the paper, "Explicit variational guides".
 """
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fr
         return ()
     parameters = tuple(map(_param, declared))
     body = tuple(map_statements(block, lambda s: _observed(s, names)))
-    return generate((*parameters, *body), model, program.functions, names)
+    return generate((*parameters, *body), model, program.functions, names, learned=True)
 
 
 def _param(s: gprob.Stmt) -> gprob.Stmt:

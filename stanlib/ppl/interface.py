@@ -70,6 +70,9 @@ class Sites(Protocol):
     ) -> Any:
         """A parameter of a guide, which inference optimises."""
 
+    def approximate(self, name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+        """A parameter that a guide leaves out, from a normal law on the unconstrained scale that inference fits."""
+
     def observe(self, name: str, distribution: Any, value: Any) -> None:
         """`value ~ distribution`, one log density per observation."""
 

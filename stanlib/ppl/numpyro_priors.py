@@ -8,7 +8,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpyro
-from numpyro.distributions import Distribution, ExpandedDistribution, biject_to, constraints
+from numpyro.distributions import (
+    Distribution,
+    ExpandedDistribution,
+    Normal,
+    TransformedDistribution,
+    biject_to,
+    constraints,
+)
 
 from .numpyro_distributions import of_shape
 from .numpyro_supports import StanConstraint, support_of
@@ -48,6 +55,24 @@ def param(
 
     value = start if init is None else jnp.broadcast_to(jnp.asarray(init, float), sizes)
     return numpyro.param(name, value, constraint=support)
+
+
+def approximate(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, **arguments: Any
+) -> Any:
+    """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
+
+    The means start where Stan starts parameters, the standard deviations at 0.1; they are the parameters
+    `<name>$loc` and `<name>$scale`. Arguments as for `sample`; the parts of a complex one are by themselves.
+    """
+    if complex:
+        return approximate(f"{name}.real", shape) + 1j * approximate(f"{name}.imag", shape)
+    sizes = tuple(int(n) for n in shape)
+    transform = biject_to(support_of(kind, arguments, sizes))
+    free = transform.inverse_shape(sizes)
+    centre = numpyro.param(f"{name}$loc", lambda key: jax.random.uniform(key, free, minval=-2.0, maxval=2.0))
+    width = numpyro.param(f"{name}$scale", jnp.full(free, 0.1), constraint=constraints.positive)
+    return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
 
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:

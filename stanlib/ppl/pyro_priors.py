@@ -7,7 +7,7 @@ from typing import Any
 
 import pyro
 import torch
-from pyro.distributions import ExpandedDistribution, Independent, TorchDistribution
+from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchDistribution, TransformedDistribution
 from torch.distributions import biject_to, constraints
 
 from .pyro_bounds import known, recorded
@@ -55,6 +55,26 @@ def param(
         return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
 
     return pyro.param(name, start, constraint=support)
+
+
+def approximate(
+    name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, complex: bool = False,
+    **arguments: Any,
+) -> Any:  # fmt: skip
+    """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
+
+    The means start where Stan starts parameters, the standard deviations at 0.1; they are the parameters
+    `<name>$loc` and `<name>$scale`. Arguments as for `sample`; the parts of a complex one are by themselves.
+    """
+    if complex:
+        return approximate(f"{name}.real", shape) + 1j * approximate(f"{name}.imag", shape)
+    sizes = tuple(int(n) for n in shape)
+    support = support_of(kind, {k: known(v) for k, v in arguments.items()}, sizes)
+    transform = biject_to(recorded(name, support) if bounding else support)
+    free = transform.inverse_shape(torch.Size(sizes))
+    centre = pyro.param(f"{name}$loc", lambda: torch.rand(free) * 4.0 - 2.0)
+    width = pyro.param(f"{name}$scale", lambda: torch.full(free, 0.1), constraint=constraints.positive)
+    return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
 
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:

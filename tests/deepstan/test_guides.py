@@ -24,7 +24,6 @@ GUIDE = "a ~ normal(m, s); b ~ lognormal(a, 1);"
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 REFUSED = {
-    "a ~ normal(m, s);": "b has no law",
     GUIDE + " a ~ normal(0, 1);": "a is sampled a second time",
     GUIDE + " target += -s;": "a guide can't add to the target",
     GUIDE + " y ~ normal(m, s);": "a guide can't observe data",
@@ -169,3 +168,73 @@ def test_the_guide_finds_both_modes_on_pyro(torch_double):
     for _ in range(3000):
         svi.step()
     verify_modes(Predictive(module.guide, num_samples=3000)()["theta"].numpy().ravel())
+
+
+# --- parameters that a guide leaves out ------------------------------------------------------------------------------
+
+LEFT_OUT = """
+    parameters {
+      real a;
+      real<lower=0> b;
+      real<lower=b> c;
+      simplex[3] p;
+      ordered[2] o;
+      complex z;
+      tuple(real, vector<upper=1>[2]) t;
+    }
+    model { a ~ normal(0, 1); b ~ gamma(2, 1); }
+    guide parameters { real m = 0.5; }
+    guide { a ~ normal(m + b, 1); }
+"""
+SITES = ["b", "c", "p", "o", "z.real", "z.imag", "t.1", "t.2"]
+
+
+def learned_by(backend, module):
+    """A draw of the guide, its log density, and the parameters that it learns."""
+    if backend == "numpyro":
+        from numpyro import handlers
+
+        trace = handlers.trace(handlers.seed(module.guide, 1)).get_trace()
+        drawn = {n: s for n, s in trace.items() if s["type"] == "sample"}
+        values = {n: np.asarray(s["value"]) for n, s in trace.items()}
+        return values, {n: np.asarray(s["fn"].log_prob(s["value"])) for n, s in drawn.items()}
+    import pyro
+
+    with pyro.get_param_store().scope():
+        pyro.set_rng_seed(1)
+        trace = pyro.poutine.trace(module.guide).get_trace()
+    trace.compute_log_prob()
+    values = {n: s["value"].detach().numpy() for n, s in trace.nodes.items() if s["type"] in ("sample", "param")}
+    return values, {n: s["log_prob_sum"].detach().numpy() for n, s in trace.nodes.items() if s["type"] == "sample"}
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_a_guide_leaves_out_has_a_law_to_learn(backend, x64, torch_double):
+    from scipy import special, stats
+
+    values, densities = learned_by(backend, stanimport.loads(LEFT_OUT, backend=backend))
+    assert set(densities) == {"a", *SITES}
+    assert 0 < values["b"] < values["c"] and values["o"][0] < values["o"][1] and (values["t.2"] < 1).all()
+    np.testing.assert_allclose(values["p"].sum(), 1.0)
+    for name, below in (("b", 0.0), ("c", values["b"])):  # the logarithm of the distance from the bound is normal
+        free = np.log(values[name] - below)
+        expected = stats.norm.logpdf(free, values[f"{name}$loc"], 0.1) - free
+        np.testing.assert_allclose(densities[name], expected, err_msg=name)
+    np.testing.assert_allclose(
+        densities["a"], stats.norm.logpdf(values["a"], 0.5 + values["b"], 1.0)
+    )  # the law that the guide gives reads what it leaves out
+    assert values["p$loc"].shape == (2,) and special.logsumexp(densities["p"]) > -np.inf
+
+
+def test_learned_laws_find_the_posterior(x64):
+    """Of a normal model, where the mean-field law of the parameters left out is exact."""
+    import jax
+    import numpyro
+    from numpyro.infer import SVI, Trace_ELBO
+
+    source = "parameters { real a; real b; } model { a ~ normal(1, 2); b ~ normal(3, 0.5); }" \
+             " guide parameters { real m; } guide { a ~ normal(m, 2); }"  # fmt: skip
+    module = stanimport.loads(source)
+    svi = SVI(module.model, module.guide, numpyro.optim.Adam(0.03), Trace_ELBO(num_particles=100))
+    params = svi.run(jax.random.PRNGKey(0), 800, progress_bar=False).params
+    np.testing.assert_allclose([params["m"], params["b$loc"], params["b$scale"]], [1.0, 3.0, 0.5], atol=0.1)
