@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from . import networks, program
+from .extras import require
 
 ABI_VERSION = 4  # raised whenever code generated before would no longer run
 
@@ -27,7 +28,13 @@ class Backend:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        value = getattr(importlib.import_module(f"stanlib.ppl.{self.backend_name}"), name)
+        try:
+            module = importlib.import_module(f"stanlib.ppl.{self.backend_name}")
+        except ModuleNotFoundError:
+            if self.backend_name == "pyro":
+                require("torch", "pyro", extra="pyro")
+            raise
+        value = getattr(module, name)
         setattr(self, name, value)
         return value
 

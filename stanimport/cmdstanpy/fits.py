@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from stanlib.extras import require
+
 from ..inference import columns, stan_csv
 from ..inference.fit import Fit, Mode
 
@@ -175,6 +177,7 @@ class CmdStanMLE(CmdStanFit):
 
     @property
     def optimized_params_pd(self) -> Any:
+        require("pandas", extra="inference")
         import pandas
 
         return pandas.DataFrame([self.optimized_params_np], columns=self.column_names)
@@ -213,6 +216,7 @@ class CmdStanVB(CmdStanFit):
 
     @property
     def variational_params_pd(self) -> Any:
+        require("pandas", extra="inference")
         import pandas
 
         return pandas.DataFrame([self.variational_params_np], columns=self.column_names)
@@ -227,6 +231,7 @@ class CmdStanVB(CmdStanFit):
 
     @property
     def variational_sample_pd(self) -> Any:
+        require("pandas", extra="inference")
         import pandas
 
         return pandas.DataFrame(self.variational_sample, columns=self.column_names)

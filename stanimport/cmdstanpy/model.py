@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from stanlib.extras import require
+
 from .. import api
 from ..inference import (
     generate_quantities,
@@ -196,6 +198,7 @@ class CmdStanModel:
 
     def log_prob(self, params: Any, data: Any = None, *, jacobian: bool = True, sig_figs: int | None = None) -> Any:
         """The log density and its gradient as a DataFrame with the columns `lp__`, `g_theta`, `g_beta.1`, ..."""
+        require("pandas", extra="inference")
         import pandas
 
         density = points.LogProb(self.module, data)

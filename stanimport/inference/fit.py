@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stanlib.errors import StanError
+from stanlib.extras import require
 from stanlib.program import Program, Variable
 
 from . import columns, tuples
@@ -229,6 +230,7 @@ class Fit:
         Args:
             vars: the variables to take, all if None; names of columns ("theta[1]") are taken too.
         """
+        require("pandas", extra="inference")
         import pandas
 
         names, values = self._columns(inc_warmup)
@@ -261,6 +263,7 @@ class Fit:
             dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
                 `fit.coords`; else `x_dim_0`, `x_dim_1`, counting from 0.
         """
+        require("xarray", extra="inference")
         from .groups import dataset
 
         wanted = list(self.variables) if vars is None else [vars] if isinstance(vars, str) else list(vars)
@@ -340,6 +343,7 @@ class Fit:
 
         Groups for which the program has nothing are left out.
         """
+        require("xarray", extra="inference")
         from .arviz_packages import container
         from .groups import all_groups
 

@@ -12,6 +12,7 @@ from numpyro.distributions import Unit
 
 from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
+from stanlib.extras import require
 from stanlib.ppl.numpyro_distributions import Improper
 from stanlib.program import Program
 
@@ -63,6 +64,7 @@ class Predictions:
 
     def draws_pd(self) -> Any:
         """The draws as a pandas DataFrame, one column for each component."""
+        require("pandas", extra="inference")
         import pandas
 
         names, values = columns.flatten({**self.origin, **self.variables})
@@ -70,6 +72,7 @@ class Predictions:
 
     def to_arviz(self) -> Any:
         """The draws for ArviZ, with its groups: posterior_predictive, predictions or prior_predictive, and the data."""
+        require("xarray", extra="inference")
         from .arviz_packages import container
         from .groups import dataset
 

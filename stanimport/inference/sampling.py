@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib.extras import require
+
 from . import initial, interrupts, options, remembered
 from .data import read_data
 from .fit import Fit
@@ -106,6 +108,7 @@ def sample(
     chosen = _checked(dict(locals()))
     translated, given = module_of(module, networks), read_data(data)
     if translated.stan.backend == "pyro":
+        require("torch", "pyro", extra="pyro")
         from .pyro_methods import sample as sample_by_pyro
 
         _refuse_several(chosen | {"method": "pyro"}, None)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stanlib.errors import MissingLibraryError, StanDataError
+from stanlib.errors import StanDataError
+from stanlib.extras import require
 from stanlib.program import Program, Variable
 
 from .files import atomically
@@ -35,7 +36,7 @@ def save(fit: Fit, path: Path, computed: Sequence[str]) -> Path:
     if path.suffix.lower() not in SUFFIXES:
         other = ": save_csvfiles() writes CmdStan's CSV" if path.suffix.lower() == ".csv" else ""
         raise OptionError(f"{path}: fits are saved as NetCDF, in files called *.nc{other}")
-    _require_engine()
+    require("xarray", "h5netcdf", extra="inference")
     from .groups import dataset, groups_to_save
 
     groups = groups_to_save(fit, computed)
@@ -107,7 +108,7 @@ def load(path: Path) -> Fit:
     Raises:
         StanDataError: for a file that can't be read, or that holds no fit.
     """
-    _require_engine()
+    require("xarray", "h5netcdf", extra="inference")
     import xarray
 
     from . import fit as fits
@@ -162,13 +163,6 @@ def _computed(fit: Fit, groups: Mapping[str, Any], names: Sequence[str]) -> dict
     own = set(fit.variables)
     found = {g: {n: v for n, v in arrays.items() if n not in own} for g, arrays in found.items()}
     return found | {"observed_names": tuple(_arrays(groups, "observed_data"))}
-
-
-def _require_engine() -> None:
-    import importlib.util
-
-    if importlib.util.find_spec("xarray") is None or importlib.util.find_spec("h5netcdf") is None:
-        raise MissingLibraryError("fits are saved with xarray and h5netcdf: pip install 'stanimport[inference]'")
 
 
 def _restored(group: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib.extras import require
+
 from . import columns, statistics
 
 if TYPE_CHECKING:
@@ -27,6 +29,7 @@ class Table:
 
     def frame(self, sig_figs: int | None = None) -> Any:
         """As a pandas DataFrame."""
+        require("pandas", extra="inference")
         import pandas
 
         rounded = {k: v if sig_figs is None else _significant(v, sig_figs) for k, v in self.columns.items()}

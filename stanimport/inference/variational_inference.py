@@ -17,6 +17,7 @@ from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
 
 from stanlib.errors import StanTracingError
+from stanlib.extras import require
 from stanlib.ppl.networks_numpyro import with_weights
 
 from . import initial, interrupts, options, tuples
@@ -93,6 +94,7 @@ def variational(
     if algorithm == "guide" and guide is None and own is None:
         raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
     if translated.stan.backend == "pyro":
+        require("torch", "pyro", extra="pyro")
         from .pyro_methods import variational as variational_by_pyro
 
         with interrupts.immediate():

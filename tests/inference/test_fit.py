@@ -246,3 +246,21 @@ generated quantities { matrix[J, K] z = a * b'; }
             np.testing.assert_array_equal(draws["a"].sel(school="Deerfield"), fit.variables["a"][..., 1])
     named = fit.draws_xr("b", dims={"b": ["cause"]}, coords={"cause": ["heat", "cold", "rain"]})
     np.testing.assert_array_equal(named["b"].sel(cause="cold"), fit.variables["b"][..., 1])
+
+
+WITHOUT = {
+    "pandas": (lambda fit: fit.summary(), lambda fit: fit.draws_pd()),
+    "xarray": (lambda fit: fit.draws_xr(), lambda fit: fit.to_arviz(), lambda fit: fit.save("fit.nc")),
+    "torch": (lambda fit: stanimport.loads("parameters { real x; } model { }", backend="pyro").model(),
+              lambda fit: stanimport.sample(stanimport.loads("parameters { real x; } model { }", backend="pyro"))),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("library", WITHOUT)
+def test_what_is_missing_of_an_extra_is_named(library, beta_fit, monkeypatch):
+    for name in [n for n in sys.modules if n == library or n.startswith("stanlib.ppl.pyro")]:
+        monkeypatch.setitem(sys.modules, name, None) if name == library else monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
+    for use in WITHOUT[library]:
+        with pytest.raises(stanimport.StanError, match=f"this needs {library}: pip install 'stanimport"):
+            use(beta_fit)
