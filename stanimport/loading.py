@@ -50,6 +50,19 @@ class StanModule(types.ModuleType):
         reference = getattr(None if spec is None else spec.loader, "reference", None)
         return super().__reduce__() if reference is None else reference(None)
 
+    def _repr_html_(self) -> str:
+        """What notebooks show: the program, and what it takes and gives."""
+        import html
+
+        stan: Any = self.__dict__["stan"]
+        rows = ""
+        for block in ("data", "parameters", "transformed_parameters", "generated_quantities"):
+            declared = "<br>".join(html.escape(v.declaration) for v in getattr(stan, block))
+            rows += f"<tr><th>{block.replace('_', ' ')}</th><td><code>{declared}</code></td></tr>" if declared else ""
+        title = f"<b>{html.escape(stan.name)}</b>: {stan.backend}, {stan.scheme}"
+        text = f"<details><summary>{title}</summary><pre>{html.escape(stan.source)}</pre></details>"
+        return f"{text}<table>{rows}</table>"
+
 
 def read(path: Path) -> StanFile:
     """The program in a file, which may lie inside an archive.

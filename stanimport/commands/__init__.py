@@ -15,6 +15,8 @@ COMMANDS = {
     "pathfinder": "draw from an approximation found along optimization paths",
     "laplace": "draw from the normal approximation at the mode",
     "generate": "run generated quantities for the draws of a saved fit",
+    "summary": "print the table of a saved fit",
+    "diagnose": "tell what is wrong with the draws of a saved fit",
     "compile": "translate the programs of a package ahead of time",
     "stubs": "write .pyi files for editors and type checkers",
     "cache": "tell the size of the caches, or clear them",

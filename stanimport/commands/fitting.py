@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,6 +25,25 @@ def module_of(options: argparse.Namespace, backend: str | None = None) -> Module
     return api.load(
         options.file, backend=backend or options.backend, scheme=options.scheme, include_paths=options.include_path
     )
+
+
+def add_fit(parser: argparse.ArgumentParser) -> None:
+    """A saved fit."""
+    parser.add_argument("fit", nargs="+", type=Path, metavar="FILE",
+                        help="one that --output saved, or CmdStan's CSV files, one for each chain")  # fmt: skip
+
+
+def saved_fit(paths: Sequence[Path]) -> Fit:
+    """The fit in a file, or in the CSV files of its chains.
+
+    Raises:
+        StanDataError: for files that hold none.
+    """
+    from ..inference import Fit, from_csv
+
+    if len(paths) == 1 and paths[0].suffix.lower() != ".csv" and not paths[0].is_dir():
+        return Fit.load(paths[0])
+    return from_csv(paths[0] if len(paths) == 1 else list(paths))
 
 
 @contextlib.contextmanager

@@ -66,8 +66,18 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="of all random numbers (default: a new one, which is printed)")
 
 
+def _output(text: str) -> str:
+    """A path that a fit can be saved to: told before there is a fit to lose."""
+    from ..inference.storage import SUFFIXES
+
+    if Path(text).suffix.lower() not in SUFFIXES:
+        raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc")
+    return text
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where results go."""
-    parser.add_argument("--output", metavar="FILE.nc", help="save the fit as NetCDF, for ArviZ and `generate`")
+    parser.add_argument("--output", metavar="FILE.nc", type=_output,
+                        help="save the fit as NetCDF, for ArviZ, `generate` and `summary`")  # fmt: skip
     parser.add_argument("--plot", metavar="FILE.png", help="save a picture of the posterior")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")

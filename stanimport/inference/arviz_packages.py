@@ -99,4 +99,5 @@ def save_figure(drawn: Any, path: Path) -> None:
         atomically(path, drawn.savefig)
         return
     figure = np.ravel(np.asarray(drawn, dtype=object))[0].figure
+    figure.set_layout_engine("constrained")  # else titles lie over the labels of the axes above them
     atomically(path, lambda place: figure.savefig(place, bbox_inches="tight"))

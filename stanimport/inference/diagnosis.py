@@ -48,6 +48,11 @@ class Diagnosis:
     def ok(self) -> bool:
         return not self.problems
 
+    def _repr_html_(self) -> str:
+        from .html import of_diagnosis
+
+        return of_diagnosis(self)
+
     def __str__(self) -> str:
         if self.ok:
             return "No problems: no divergences, tree depth, E-BFMI, effective sample sizes and R-hat are satisfactory."

@@ -63,6 +63,11 @@ class Fit:
     def __repr__(self) -> str:
         return f"<Fit of {self.program.name} by {self.method}: {self.chains} chains of {self.draws_per_chain} draws>"
 
+    def _repr_html_(self) -> str:
+        from .html import of_fit
+
+        return of_fit(self)
+
     # --- what it holds ---------------------------------------------------------------------------------------------
 
     @property

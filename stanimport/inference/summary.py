@@ -35,9 +35,13 @@ class Table:
         rounded = {k: v if sig_figs is None else _significant(v, sig_figs) for k, v in self.columns.items()}
         return pandas.DataFrame(rounded, index=self.names)
 
+    def cells(self) -> list[list[str]]:
+        """The rows as texts, their names first."""
+        return [[name, *(_cell(h, v[i]) for h, v in self.columns.items())] for i, name in enumerate(self.names)]
+
     def text(self, limit: int | None = None) -> str:
         """As lines for a terminal; rows beyond the limit are counted."""
-        cells = [[name, *(_cell(h, v[i]) for h, v in self.columns.items())] for i, name in enumerate(self.names)]
+        cells = self.cells()
         shown = cells if limit is None else cells[:limit]
         rows = [["", *self.columns], *shown]
         widths = [max(map(len, column)) for column in zip(*rows)]

@@ -2,6 +2,7 @@
 import pickle
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import arviz
 import numpy as np
@@ -264,3 +265,19 @@ def test_what_is_missing_of_an_extra_is_named(library, beta_fit, monkeypatch):
     for use in WITHOUT[library]:
         with pytest.raises(stanimport.StanError, match=f"this needs {library}: pip install 'stanimport"):
             use(beta_fit)
+
+
+def test_what_notebooks_show(schools_fit, beta_module):
+    """Well-formed tables, with a picture for some parameters."""
+    shown = ElementTree.fromstring(f"<div>{schools_fit._repr_html_().replace('&times;', 'x')}</div>")
+    first = shown.find("table")
+    head = [th.text for th in first.find("thead/tr")]
+    assert head[1] == "Mean" and len(first.findall("tbody/tr")) == 20
+    assert float(first.find("tbody/tr/td").text) == pytest.approx(schools_fit.stats["lp__"].mean(), rel=0.01)
+    lines = shown.findall(".//polyline")
+    assert len(shown.findall(".//svg")) == 2 * 4 and len(lines) == 2 * 4 * schools_fit.chains
+    assert schools_fit.diagnose()._repr_html_().startswith("<p>")
+    module = ElementTree.fromstring(f"<div>{beta_module._repr_html_().replace('<br>', ' ')}</div>")
+    assert module.find(".//pre").text == beta_module.stan.source
+    assert [th.text for th in module.findall(".//th")] == ["data", "parameters", "transformed parameters",
+                                                           "generated quantities"]  # fmt: skip

@@ -133,3 +133,23 @@ def test_the_jit_cache_is_chosen_by_the_environment(tmp_path, monkeypatch):
     assert settings.jit_cache() is None
     monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(tmp_path / "mine"))
     assert settings.jit_cache() == tmp_path / "mine"
+
+
+def test_saved_fits_are_read(coin, tmp_path, capsys):
+    """Their table and diagnosis, of NetCDF and of CmdStan's CSV; and no file of another kind is asked for in vain."""
+    saved = tmp_path / "fit.nc"
+    with pytest.raises(SystemExit) as caught:
+        main(["sample", *coin, "--output", "fit.csv"])
+    assert caught.value.code == 2 and "fits are saved as NetCDF" in capsys.readouterr().err
+    assert main(["sample", *coin, *FEW, "--output", str(saved)]) == 0
+    capsys.readouterr()
+    files = [str(p) for p in stanimport.Fit.load(saved).save_csvfiles(tmp_path)]
+    for given in ([str(saved)], files):
+        assert main(["summary", *given, "--percentiles", "10,90"]) == 0
+        shown = capsys.readouterr().out
+        assert "2 x 300 draws" in shown and "theta" in shown and "90%" in shown and "50%" not in shown
+        code = main(["diagnose", *given])
+        shown = capsys.readouterr().out
+        assert (code == 0) == shown.startswith("No problems")
+    assert main(["summary", str(tmp_path / "none.nc")]) == 1
+    assert "there is no such file" in capsys.readouterr().err
