@@ -65,7 +65,7 @@ ALLOWED = {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors",
         "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
-    "stanimport.cmdstanpy": {"stanimport.api", "stanimport.errors", "stanimport.inference"},
+    "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},
     "stanimport.__main__": {"stanimport.commands", "stanimport.errors"},
 }
 # Array libraries belong to the modules that are named after them or hold one of them; the compiler uses none.
