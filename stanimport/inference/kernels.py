@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from jaxlib.mlir import ir
 
 LARGEST = 2**18  # numbers in an array beyond which XLA's own kernels, in several threads, are faster
+LONGEST = 4000  # numbers along a dimension: XLA divides sums over more between kernels, and warns where it can't
 _ATTRIBUTES = "mhlo.frontend_attributes"
 _MARKS = {"inlineable": "false", "xla_cpu_small_call": "true"}
 # What XLA's code for a single kernel is known to have, each tried by tests/inference/test_kernels.py. With anything
@@ -53,7 +54,7 @@ def joinable(function: Callable[..., Any]) -> Callable[..., Any]:
 def join(lowered: Any) -> bool:
     """Mark the one function that a lowered program calls, if it can be one kernel; whether it was."""
     text = lowered.as_text()
-    if not operations(text) <= _SUPPORTED or _extent(text) > LARGEST or _has_empty(lowered):
+    if not operations(text) <= _SUPPORTED or not _is_small(text) or _has_empty(lowered):
         return False
     calls = _calls(lowered)
     with lowered.compiler_ir().context:
@@ -83,9 +84,10 @@ def _calls(lowered: Any) -> list[Any]:
     return [o for o in main.regions[0].blocks[0].operations if o.operation.name == "func.call"]
 
 
-def _extent(text: str) -> int:
-    """The size of the largest array."""
-    return max((math.prod(map(int, d[:-1].split("x"))) for d in set(_DIMENSIONS.findall(text))), default=1)
+def _is_small(text: str) -> bool:
+    """Whether no array, and no dimension of one, is too large."""
+    shapes = [tuple(map(int, d[:-1].split("x"))) for d in set(_DIMENSIONS.findall(text))]
+    return all(math.prod(shape) <= LARGEST and max(shape) <= LONGEST for shape in shapes)
 
 
 def _has_empty(lowered: Any) -> bool:

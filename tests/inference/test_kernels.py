@@ -9,8 +9,10 @@ from pathlib import Path
 import jax
 import jax.numpy as jnp
 import kernel_programs
+import numpy as np
 import pytest
 
+import stanimport
 from stanimport.inference import kernels, programs
 
 HERE = Path(__file__).parent
@@ -47,3 +49,18 @@ def test_every_operation_that_is_taken():
 def test_other_operations_are_left_to_xla(function):
     lowered = programs.Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
     assert "xla_cpu_small_call" not in lowered.as_text()
+
+
+@pytest.mark.parametrize("shape, is_one", [((4000,), True), ((4001,), False), ((64, 64), True), ((512, 513), False)])
+def test_large_arrays_are_left_to_xla(shape, is_one):
+    """Sums over more numbers than that, in one kernel, make XLA warn on the terminal and give up."""
+    lowered = programs.Traced(lambda x: jnp.sum(jnp.exp(x)), jnp.zeros(shape)).lower(None, True)
+    assert ("xla_cpu_small_call" in lowered.as_text()) is is_one
+
+
+@pytest.mark.parametrize("size", [1000, 4000, 5000])
+def test_sampling_writes_nothing_to_the_terminal(capfd, size):
+    module = stanimport.loads("data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }")
+    data = {"N": size, "y": np.linspace(-1, 1, size)}
+    stanimport.sample(module, data, seed=1, chains=1, iter_warmup=20, iter_sampling=5)
+    assert capfd.readouterr() == ("", "")
