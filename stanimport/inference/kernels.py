@@ -13,10 +13,11 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 from jaxlib.mlir import ir
 
 LARGEST = 2**18  # numbers in an array beyond which XLA's own kernels, in several threads, are faster
-LONGEST = 4000  # numbers along a dimension: XLA divides sums over more between kernels, and warns where it can't
+LONGEST = 4000  # terms of a sum: XLA divides longer ones between kernels, and warns on the terminal where it can't
 _ATTRIBUTES = "mhlo.frontend_attributes"
 _MARKS = {"inlineable": "false", "xla_cpu_small_call": "true"}
 # What XLA's code for a single kernel is known to have, each tried by tests/inference/test_kernels.py. With anything
@@ -34,6 +35,7 @@ _CHLO = """
 _SUPPORTED = {f"stablehlo.{name}" for name in _STABLEHLO.split()} | {f"chlo.{name}" for name in _CHLO.split()}
 _OPERATION = re.compile(r"(?:= |^ *|\"|applies )((?:stablehlo|chlo|mhlo|vhlo)\.\w+)", re.MULTILINE)
 _DIMENSIONS = re.compile(r"tensor<((?:\d+x)+)[a-z]")
+_REDUCTION = re.compile(r"across dimensions = \[([\d, ]+)\] : \(tensor<((?:\d+x)+)")
 
 
 def joinable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -44,11 +46,16 @@ def joinable(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def inner(*arguments: Any) -> Any:
-        used = [jnp.ravel(a)[0].astype(float) for a in jax.tree.leaves(arguments) if a.size]
+        used = [_first(a).astype(float) for a in jax.tree.leaves(arguments) if a.size]
         return function(*arguments), jnp.stack(used) if used else jnp.zeros(0)
 
     compiled = jax.jit(inner)
     return lambda *arguments: compiled(*arguments)
+
+
+def _first(array: Any) -> Any:
+    """The first number of an array, by an operation that does not reshape the whole."""
+    return lax.slice(array, (0,) * array.ndim, (1,) * array.ndim).reshape(())
 
 
 def join(lowered: Any) -> bool:
@@ -85,9 +92,18 @@ def _calls(lowered: Any) -> list[Any]:
 
 
 def _is_small(text: str) -> bool:
-    """Whether no array, and no dimension of one, is too large."""
-    shapes = [tuple(map(int, d[:-1].split("x"))) for d in set(_DIMENSIONS.findall(text))]
-    return all(math.prod(shape) <= LARGEST and max(shape) <= LONGEST for shape in shapes)
+    """Whether no array is too large, and no reduction goes over too many numbers."""
+    sizes = [math.prod(_shape(dimensions)) for dimensions in set(_DIMENSIONS.findall(text))]
+    reduced = [
+        math.prod(_shape(dimensions)[int(axis)] for axis in axes.split(","))
+        for axes, dimensions in set(_REDUCTION.findall(text))
+    ]
+    return max(sizes, default=0) <= LARGEST and max(reduced, default=0) <= LONGEST
+
+
+def _shape(dimensions: str) -> list[int]:
+    """The shape that is written as `3x4x`."""
+    return [int(d) for d in dimensions[:-1].split("x")]
 
 
 def _has_empty(lowered: Any) -> bool:
