@@ -35,7 +35,7 @@ _CHLO = """
 _SUPPORTED = {f"stablehlo.{name}" for name in _STABLEHLO.split()} | {f"chlo.{name}" for name in _CHLO.split()}
 _OPERATION = re.compile(r"(?:= |^ *|\"|applies )((?:stablehlo|chlo|mhlo|vhlo)\.\w+)", re.MULTILINE)
 _DIMENSIONS = re.compile(r"tensor<((?:\d+x)+)[a-z]")
-_REDUCTION = re.compile(r"across dimensions = \[([\d, ]+)\] : \(tensor<((?:\d+x)+)")
+_REDUCTION = re.compile(r"(?:across dimensions|contracting_dims) = \[([\d, ]+)\][^:]* : \(tensor<((?:\d+x)+)")
 
 
 def joinable(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -54,8 +54,9 @@ def test_other_operations_are_left_to_xla(function):
 @pytest.mark.parametrize("function, shape, is_one", [
     (jnp.sum, (4000,), True), (jnp.sum, (4001,), False), (jnp.sum, (70, 70), False), (jnp.exp, (512, 512), True),
     (lambda x: x.sum(axis=1), (300, 400), True), (lambda x: x.max(axis=0), (5000, 2), False),
-    (jnp.exp, (512, 513), False),
-], ids=["sum", "long sum", "sum of a matrix", "large", "rows", "columns", "too large"])  # fmt: skip
+    (jnp.exp, (512, 513), False), (lambda x: x @ jnp.ones(4000), (9, 4000), True),
+    (lambda x: x @ jnp.ones(4001), (9, 4001), False),
+], ids=["sum", "long sum", "sum of a matrix", "large", "rows", "columns", "too large", "product", "long product"])  # fmt: skip
 def test_large_arrays_are_left_to_xla(function, shape, is_one):
     """Sums over more numbers than that, in one kernel, make XLA warn on the terminal and give up."""
     lowered = programs.Traced(function, jnp.zeros(shape)).lower(None, True)
