@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from ..ir import gprob, traversal
@@ -52,6 +53,17 @@ class Context:
                 self.names.release()
         self.depth -= 1
         return out
+
+    @contextmanager
+    def inside(self, loop: gprob.For, traced: bool = False) -> Iterator[None]:
+        """The body of a loop, which is counted from the outermost one on that is traced."""
+        outer = self.nest
+        if outer is not None:
+            self.nest = outer.inside(loop)
+        elif traced:
+            self.nest = Nest.of(loop, lambda e: not self.times.is_dynamic(e))
+        yield
+        self.nest = outer
 
     def shape(self, sized: gprob.Sized, b: Builder) -> ast.expr:
         return b.tuple_([self.expr(e) for e in sized.shape])

@@ -17,7 +17,8 @@ def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     st.expr.varying = before | {s.name} | written(s.body)
     st.lanes.append(s.name)
     frame = st.effects.open_list() if s.alike else None
-    body = st.block(s.body)
+    with st.inside(s):
+        body = st.block(s.body)
     if s.alike:
         body = [b.for_("_", b.call("ppl.alike", *map(st.expr, s.alike)), body)]
     st.lanes.pop()

@@ -4,8 +4,6 @@ from __future__ import annotations
 import ast
 
 from ..ir import gprob
-from ..ir.uses import assigned
-from ..passes.binding_times import Nest
 from .asty import Builder
 from .context import Context
 
@@ -15,22 +13,18 @@ def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
         return _traced_for(st, s, b)
     low, high = st.expr(s.lower), _plus_one(st.expr(s.upper), b)
     before = st.effects.open_list()
-    body = st.block(s.body)
+    with st.inside(s):
+        body = st.block(s.body)
     loop = b.for_(st.names[s.name], b.call("range", low, high), body)
     return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
 
 
 def _traced_for(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
-    outer = st.nest
     most = limit(st, s, b)
-    if outer is None:
-        static = Nest(lambda e: not st.times.is_dynamic(e), assigned(s.body))
-        st.nest = static.inside(s)
-    else:
-        st.nest = outer.inside(s)
-    out = _lifted_for(st, s, most, b)
-    st.nest = outer
-    if outer is None:
+    is_outermost = st.nest is None
+    with st.inside(s, traced=True):
+        out = _lifted_for(st, s, most, b)
+    if is_outermost:
         out, st.limits = [*st.limits, *out], []
     return out
 

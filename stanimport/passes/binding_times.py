@@ -9,13 +9,13 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from ..ir import gprob, traversal
 from ..ir.gprob import Loop
-from ..ir.uses import assigned, walk_statements
+from ..ir.uses import assigned, counts, walk_statements, writes
 
 Stmts = Sequence[gprob.Stmt]
 
@@ -211,7 +211,7 @@ def _shapes_depend(loop: gprob.For, times: BindingTimes, declared: dict[str, int
         _mark_assigned(loop.body, trial, walk)
         if len(trial.dynamic) == size:
             break
-    nest = Nest(lambda e: not times.is_dynamic(e), assigned(loop.body)).inside(loop)
+    nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
     return any(trial.is_dynamic(e) for e in shape_expressions(loop.body, nest, times.callees))
 
 
@@ -278,20 +278,26 @@ def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
 
 
 class Nest:
-    """The traced loops around a place, and the definitions that stand between them.
+    """A traced loop, those inside of it around a place, and the definitions that stand between them.
 
     `inline` writes an expression in terms of what is known before the outermost loop and the loops' indices.
     """
 
-    def __init__(self, static: Callable[[gprob.Expr], bool], assigned: Container[str]):
-        self.static, self.assigned = static, assigned
-        self.loops: tuple[gprob.For, ...] = ()
-        self.definitions: dict[str, gprob.Expr] = {}
+    def __init__(
+        self, static: Callable[[gprob.Expr], bool], assigned: Container[str], written: Container[str],
+        loops: tuple[gprob.For, ...], definitions: Mapping[str, gprob.Expr],
+    ):  # fmt: skip
+        self.static, self.assigned, self.written, self.loops = static, assigned, written, loops
+        self.definitions = dict(definitions)
+
+    @classmethod
+    def of(cls, loop: gprob.For, static: Callable[[gprob.Expr], bool]) -> "Nest":
+        """The nest whose outermost loop this is."""
+        inner = {name for s in walk_statements(loop.body) for name in (*counts(s), *writes(s))}
+        return cls(static, assigned(loop.body), inner, (loop,), {})
 
     def inside(self, loop: gprob.For) -> "Nest":
-        inner = Nest(self.static, self.assigned)
-        inner.loops, inner.definitions = (*self.loops, loop), dict(self.definitions)
-        return inner
+        return Nest(self.static, self.assigned, self.written, (*self.loops, loop), self.definitions)
 
     def define(self, name: str, value: gprob.Expr) -> None:
         inlined = None if name in self.assigned else self.inline(value)
@@ -308,7 +314,7 @@ class Nest:
             if isinstance(node, gprob.Var) and node.name not in indices:
                 if node.name in self.definitions:
                     return self.definitions[node.name]
-                failed = failed or not self.static(node)
+                failed = failed or node.name in self.written or not self.static(node)
             elif isinstance(node, (gprob.CallUser, gprob.TargetValue)):
                 failed = True
             elif isinstance(node, gprob.Apply):

@@ -346,7 +346,7 @@ class Target:
         self.x, self.value, self.frame, self.around = x, value, frame, around
         self.indices = [_window(i) if isinstance(i, Span) else i for i in indices]
         varying = {a for v in (value, *self.indices) if type(v) is Lanes for a in v.axes}
-        reached = varying | {b for a in varying for b in a.maps}
+        reached = varying | {b for a in (*varying, *frame.axes) for b in a.maps}  # a part of the lanes alone is written
         own = x.axes if type(x) is Lanes else ()
         self.axes = tuple(a for a in around.axes if a in reached or a in own)
 
