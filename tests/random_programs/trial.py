@@ -107,7 +107,7 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     except Unsupported as e:
         if arbiter == "at once":
             return _by_compiler(program, _runs(program, ways, points(_size(program) or 0, seed)), seed)
-        return _among_ourselves(program, ways, seed, str(e))
+        return among_ourselves(program, ways, seed, str(e))
     at = points(stan.size, seed)
     expected = _at(stan, program, at)
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
@@ -122,7 +122,7 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
         return verdict if arbiter == "never" else _by_compiler(program, runs, seed, str(e))
     verdict = _compared(program, runs, _at(plain, program, at), "Stan")
     if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
-        return _among_ourselves(program, ways, seed, "stanli contradicts itself")
+        return among_ourselves(program, ways, seed, "stanli contradicts itself")
     if verdict.what == "differs" and arbiter != "never":
         return _by_compiler(program, runs, seed)
     return verdict
@@ -144,13 +144,13 @@ def _by_compiler(program: RandomProgram, runs: dict[Way, list[Outcome]], seed: s
     try:
         expected = compiled.outcomes(program.stan_text, program.data, points(size, seed))
     except compiled.Failed as e:
-        return _among_ourselves(program, list(runs), seed, f"{reason} {e}")
+        return among_ourselves(program, list(runs), seed, f"{reason} {e}")
     if not any(e.is_finite for e in expected):
         return Verdict("rejected", {}, "Stan's compiler", expected[0].rejected or "not finite")
     return _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
 
 
-def _among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:
+def among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:
     """The verdict of the plain translation, where Stan has none: also on that of the other backend."""
     size = _size(program)
     at = points(size or 0, seed)

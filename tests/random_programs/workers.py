@@ -37,12 +37,12 @@ def kind_of(way: str, wrong: Sequence[str]) -> str:
     return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
 
 
-def tried(seed: int, number: int, mode: str) -> Found:
+def tried(seed: int, number: int, mode: str, without_stanli: bool = False) -> Found:
     """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
     from .referee import compiled
-    from .trial import THOROUGH, drawn, trial
+    from .trial import THOROUGH, among_ourselves, drawn, trial
 
     name = f"{seed}-{number}"
     made = program(numbered(seed, number), wild=mode == "rejections")
@@ -50,7 +50,8 @@ def tried(seed: int, number: int, mode: str) -> Found:
         return Found(number, "left out")
     ways = THOROUGH if mode == "thorough" else [drawn(name)]
     arbiter = "at once" if mode == "compiled" else "at last" if compiled.is_installed() else "never"
-    verdict = trial(made, ways, name, arbiter)
+    crash = among_ourselves(made, ways, name, "stanli crashes") if without_stanli else None
+    verdict = crash or trial(made, ways, name, arbiter)
     if verdict.what != "differs":
         return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300])
     way, wrong = next(iter(verdict.found.items()))
@@ -129,6 +130,7 @@ def run(seed: int, numbers: Sequence[int], jobs: int, mode: str) -> Iterator[Fou
     """The fates of programs, as they come."""
     left = iter(numbers)
     busy: dict[Worker, int] = {}
+    crashed: set[int] = set()  # those that took the process down, which are tried without stanli then
     for worker in [Worker() for _ in range(jobs)]:
         _next(worker, left, busy, seed, mode)
     try:
@@ -137,7 +139,14 @@ def run(seed: int, numbers: Sequence[int], jobs: int, mode: str) -> Iterator[Fou
             done = [w for w in busy if w.connection in ready] or list(busy)
             for worker in done:
                 number = busy.pop(worker)
-                yield _answer(worker, number)
+                found = _answer(worker, number)
+                if found.what == "crashes" and number not in crashed:
+                    crashed.add(number)
+                    worker = Worker()
+                    busy[worker] = number
+                    worker.ask("try", seed, number, mode, True)
+                    continue
+                yield found
                 alive = worker.tasks < LIFE and worker.process.is_alive()
                 if not alive:
                     worker.end()

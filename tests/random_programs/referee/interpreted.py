@@ -71,9 +71,19 @@ def _cond(operands: list[Array], given: dict[str, Any]) -> list[Array]:
 def _while(operands: list[Array], given: dict[str, Any]) -> list[Array]:
     at = given["cond_nconsts"], given["cond_nconsts"] + given["body_nconsts"]
     test, body, state = operands[: at[0]], operands[at[0] : at[1]], operands[at[1] :]
-    while bool(_called(given["cond_jaxpr"], [*test, *state])[0]):
-        state = _called(given["body_jaxpr"], [*body, *state])
-    return state
+    while True:
+        (goes_on,) = _called(given["cond_jaxpr"], [*test, *state])
+        if not np.any(goes_on):
+            return state
+        made = _called(given["body_jaxpr"], [*body, *state])
+        state = [_where(goes_on, new, old) for new, old in zip(made, state)]
+
+
+def _where(condition: Array, new: Array, old: Array) -> Array:
+    """The new value in the lanes that go on; a mapped loop has a condition for each."""
+    if np.ndim(condition) == 0:
+        return new
+    return np.where(np.reshape(condition, np.shape(condition) + (1,) * (np.ndim(new) - np.ndim(condition))), new, old)
 
 
 def _scan(operands: list[Array], given: dict[str, Any]) -> list[Array]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import pytest
 from scipy import stats
 
+from .interpreted import evaluate
 from .ours import outcomes
 from .outcome import Outcome, differences
 from .stan import Refused, Stan, Unsupported
@@ -73,3 +75,10 @@ def test_what_stanc_refuses_and_what_stanli_cannot_run():
         Stan("parameters { real x; } model { y ~ normal(0, 1); }", {})
     with pytest.raises(Unsupported):
         Stan("parameters { tuple(real, real) t; } model { }", {})
+
+
+def test_interpreted_loops_that_jax_maps_end_lane_by_lane():
+    halved = jax.vmap(lambda x: jax.lax.while_loop(lambda y: y > 1, lambda y: y / 2, x + 4))
+    given = np.array([1.0, 2.0, 9.0], np.float32)
+    (found,) = evaluate(jax.jit(halved).trace(given).jaxpr, given)
+    np.testing.assert_allclose(found, [5 / 8, 6 / 8, 13 / 16])
