@@ -49,9 +49,9 @@ class Rejections:
         if not flags:
             return None
         xp = namespace(flags)
-        joined = flags[0]
-        for flag in flags[1:]:
-            joined = xp.asarray(joined) | flag
+        joined, *others = xp.convert([xp.asarray(f) for f in flags])
+        for flag in others:
+            joined = joined | flag
         return joined
 
 

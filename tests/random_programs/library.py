@@ -139,7 +139,8 @@ def _number(t: Type, value: Any) -> str | None:
     if isinstance(value, list) or (isinstance(value, float) and not math.isfinite(value)):
         return None
     if t == INT:
-        return str(int(value)) if not isinstance(value, complex) and value == int(value) else None
+        fits = not isinstance(value, complex) and value == int(value) and abs(value) < 2**31
+        return str(int(value)) if fits else None
     if t == COMPLEX:
         z = complex(value)
         return f"to_complex({z.real!r}, {z.imag!r})"

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -26,6 +27,15 @@ def log_density(program, backend, draw, **data):
     module = stanimport.loads(program, backend=backend)
     values = {k: np.asarray(v, float) for k, v in draw.items()}
     return float(module_log_density(module, module.transformed_data(**data), values, backend))
+
+
+def rejects(program, backend, draw, message, **data):
+    """Whether the density is minus infinity, or an error that matches the message."""
+    try:
+        return log_density(program, backend, draw, **data) == -math.inf
+    except StanReject as e:
+        assert re.search(message, str(e)), e
+        return True
 
 
 @BOTH
@@ -87,3 +97,33 @@ def test_ends_of_evenly_spaced_numbers_are_data(name):
     stanimport.loads(program.format(name, "u"))
     with pytest.raises(stanimport.StanSemanticError, match="argument 3 must be data"):
         stanimport.loads(program.format(name, "a"))
+
+
+@BOTH
+def test_a_negative_size_of_a_range_that_differs_between_iterations_is_rejected(backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int a; array[G] int b; } parameters { vector[3] x; } transformed parameters {\n"
+        "  vector[3] y = x;\n  for (g in 1:G) y[a[g]:b[g]] = rep_vector(x[g], b[g] - a[g] + 1);\n}\n"
+        "model { y ~ std_normal(); }"
+    )
+    draw = {"x": [0.1, 0.2, 0.3]}
+    assert math.isfinite(log_density(program, backend, draw, G=2, a=[1, 3], b=[2, 2]))
+    assert rejects(program, backend, draw, "rep_vector: n is -1, but must be nonnegative!", G=2, a=[1, 4], b=[2, 2])
+
+
+@BOTH
+@pytest.mark.parametrize("statements, rejected", [
+    ("if (a > 0) y = 1; else y = 2; if (N < 3) reject(N);", (True, True)),
+    ("if (a > 0) y = f(N);", (True, False)),
+    ("y = a > 0 ? f(N) : 1;", (True, False)),
+    ("for (i in 1:3) { if (a > i - 1) y += 2; if (N < 3) reject(N); }", (True, True)),
+])  # fmt: skip
+def test_a_rejection_by_data_beside_a_branch_on_parameters(statements, rejected, backend, x64, torch_double):
+    """Minus infinity, or an error where the draw is not the reason."""
+    program = (
+        "functions { real f(int n) { if (n < 3) reject(n); return n; } } data { int N; } parameters { real a; }\n"
+        f"transformed parameters {{ real y = 0; {statements} }} model {{ a ~ normal(y, 1); }}"
+    )
+    for value, expected in zip((0.5, -0.5), rejected):
+        assert math.isfinite(log_density(program, backend, {"a": value}, N=3))
+        assert rejects(program, backend, {"a": value}, "2; in .*line 2", N=2) is expected

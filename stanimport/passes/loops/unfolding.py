@@ -65,6 +65,7 @@ class _Unfold:
         if isinstance(s, gprob.Observe):
             yield self._observe(s, varying) or s
         elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
+            yield from _checked_sizes(s.value, loop)
             yield loop
         elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
             made = self._sums_in(s.value, varying)
@@ -96,7 +97,7 @@ class _Unfold:
 
     # --- assignments
 
-    def _assigned(self, s: gprob.Assign, varying: set[str]) -> gprob.Stmt | None:
+    def _assigned(self, s: gprob.Assign, varying: set[str]) -> gprob.For | None:
         """An assignment to a range of varying length, number by number: only where the value's size is the range's."""
         indices = step_indices(s.place)
         if not indices or dimensions(s.place.type) != 1 or _is_impure(s.value) or mentions(s.value, {s.place.name}):
@@ -225,6 +226,17 @@ def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
 
 def _is_repeated(e: gprob.Expr) -> TypeGuard[gprob.Apply]:
     return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
+
+
+def _checked_sizes(e: gprob.Expr, loop: gprob.For) -> Iterator[gprob.Stmt]:
+    """What Stan throws for the sizes of an expression, which a loop over its components no longer asks for."""
+    repeated = next((n for n in traversal.walk(e) if _is_repeated(n)), None)
+    if repeated is None:
+        return
+    size = repeated.arguments[1]
+    negative = apply("logical_lt", INT, (size, gprob.int_const(0, e.span)))
+    error = gprob.Message(e.span, "reject", (f"{repeated.function.name}: n is ", size, ", but must be nonnegative!"))
+    yield gprob.If(e.span, negative, (error,), ())
 
 
 def _is_impure(e: gprob.Expr) -> bool:

@@ -44,14 +44,24 @@ def outcomes(
 
     Without `jit` what JAX traces is evaluated in NumPy, see `interpreted`. Of `parts` Pyro always has all.
     """
-    try:
-        with _double(backend):
+    with _double(backend):
+        try:
             module = translated(text, backend, scheme, without)
             evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
-            return [evaluate(p) for p in points]
+        except Exception as e:
+            return [Outcome(rejected=_said(e))] * len(points)
+        return [_outcome(evaluate, p) for p in points]
+
+
+def _outcome(evaluate: Callable[[np.ndarray], Outcome], point: np.ndarray) -> Outcome:
+    try:
+        return evaluate(point)
     except Exception as e:
-        said = "; ".join([f"{type(e).__name__}: {e}", *getattr(e, "__notes__", ())])
-        return [Outcome(rejected=said)] * len(points)
+        return Outcome(rejected=_said(e))
+
+
+def _said(e: Exception) -> str:
+    return "; ".join([f"{type(e).__name__}: {e}", *getattr(e, "__notes__", ())])
 
 
 @contextlib.contextmanager
