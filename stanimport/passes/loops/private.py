@@ -77,7 +77,8 @@ def fills(s: gprob.For, name: str, sizes: Sizes) -> bool:
     if not all(_covers(i, size, bounds) for i, size in zip(indices, shape)):
         return False
     counting = {i.value.name for i in indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)}
-    return all(loop in counting or _runs(upper) for loop, upper in bounds)
+    lengths = {key(size) for size in shape}  # a variable is empty where a loop as long as one of its axes is
+    return all(loop in counting or _runs(upper) or key(upper) in lengths for loop, upper in bounds)
 
 
 def _runs(upper: gprob.Expr) -> bool:

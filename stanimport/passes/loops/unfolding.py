@@ -40,6 +40,7 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
 class _Unfold:
     def __init__(self, names: Fresh):
         self.names = names
+        self.least: dict[object, int] = {}  # what the index of a loop around begins at
         self.before: list[gprob.Stmt] = []
 
     def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
@@ -48,6 +49,9 @@ class _Unfold:
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         if isinstance(s, gprob.For):
             inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            self.least.pop(s.name, None)
+            if linear(s.lower).is_constant:
+                self.least[s.name] = linear(s.lower).constant
             yield replace(s, body=self.block(s.body, inside))
         elif isinstance(s, gprob.While):
             yield s
@@ -65,7 +69,7 @@ class _Unfold:
         if isinstance(s, gprob.Observe):
             yield self._observe(s, varying) or s
         elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
-            yield from _checked_sizes(s.value, loop)
+            yield from self._checked_sizes(s.value)
             yield loop
         elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
             made = self._sums_in(s.value, varying)
@@ -117,6 +121,23 @@ class _Unfold:
         place = replace(s.place, steps=(gprob.Step(scalar_of(s.place.type), single),))
         one = replace(s, place=place, value=value)
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
+
+    def _checked_sizes(self, e: gprob.Expr) -> Iterator[gprob.Stmt]:
+        """What Stan throws for the sizes of an expression, which a loop over its components no longer asks for."""
+        repeated = next((n for n in traversal.walk(e) if _is_repeated(n)), None)
+        if repeated is None or self._is_nonnegative(repeated.arguments[1]):
+            return
+        size = repeated.arguments[1]
+        negative = apply("logical_lt", INT, (size, gprob.int_const(0, e.span)))
+        items = (f"{repeated.function.name}: n is ", size, ", but must be nonnegative!")
+        yield gprob.If(e.span, negative, (gprob.Message(e.span, "reject", items),), ())
+
+    def _is_nonnegative(self, size: gprob.Expr) -> bool:
+        """Whether the indices of the loops around make it so."""
+        form = linear(size)
+        if not all(count > 0 and term in self.least for term, count in form.terms.items()):
+            return False
+        return form.constant + sum(count * self.least[term] for term, count in form.terms.items()) >= 0
 
     # --- sums
 
@@ -226,17 +247,6 @@ def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
 
 def _is_repeated(e: gprob.Expr) -> TypeGuard[gprob.Apply]:
     return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
-
-
-def _checked_sizes(e: gprob.Expr, loop: gprob.For) -> Iterator[gprob.Stmt]:
-    """What Stan throws for the sizes of an expression, which a loop over its components no longer asks for."""
-    repeated = next((n for n in traversal.walk(e) if _is_repeated(n)), None)
-    if repeated is None:
-        return
-    size = repeated.arguments[1]
-    negative = apply("logical_lt", INT, (size, gprob.int_const(0, e.span)))
-    error = gprob.Message(e.span, "reject", (f"{repeated.function.name}: n is ", size, ", but must be nonnegative!"))
-    yield gprob.If(e.span, negative, (error,), ())
 
 
 def _is_impure(e: gprob.Expr) -> bool:
