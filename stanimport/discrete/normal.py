@@ -23,7 +23,7 @@ from .parameters import Stmts, call
 
 def normalized(body: Stmts, tainted: Callable[[Stmts], Set[str]], sizes: dict[str, gprob.Sized], names: Fresh) -> Stmts:
     """The body with all of these; `tainted` tells which variables of a body depend on discrete parameters."""
-    body = _with_conditions(traversal.rewrite(body, _flat_index))
+    body = _with_conditions(_without_continue(traversal.rewrite(body, _flat_index)))
     body = _inlined(body, tainted(body))
     found = tainted(body)
     body = _released(body, found)
@@ -32,6 +32,22 @@ def normalized(body: Stmts, tainted: Callable[[Stmts], Set[str]], sizes: dict[st
 
 def _flat_index(node: Any) -> Any:
     return flattened(node) if isinstance(node, gprob.Index) else node
+
+
+# --- iterations that end early ---------------------------------------------------------------------------------------
+
+
+def _without_continue(body: Stmts) -> Stmts:
+    """`if (c) { ...; continue; } rest` in a loop as `if (c) { ... } else { rest }`."""
+    out: list[gprob.Stmt] = []
+    for at, s in enumerate(body):
+        s = traversal.with_bodies(s, _without_continue)
+        if isinstance(s, gprob.If) and not s.otherwise and s.then and isinstance(s.then[-1], gprob.Continue):
+            if not any(isinstance(t, (gprob.Break, gprob.Continue)) for t in s.then[:-1]):
+                rest_ = _without_continue(body[at + 1 :])
+                return (*out, replace(s, then=s.then[:-1], otherwise=rest_))
+        out.append(s)
+    return tuple(out)
 
 
 # --- branches that assign to one place -------------------------------------------------------------------------------

@@ -52,11 +52,45 @@ def key_loops(term: Term, static: Set[str]) -> tuple[gprob.For, ...]:
     for s in term.path:
         if isinstance(s, gprob.If):
             continue
-        if not isinstance(s, gprob.For) or not uses.names_in((s.lower, s.upper)) <= known:
+        if not isinstance(s, gprob.For) or not uses.names_in((s.lower, s.upper)) <= known or _is_left(s.body):
             break
         known.add(s.name)
         out.append(s)
     return tuple(out)
+
+
+def _is_left(body: Sequence[gprob.Stmt]) -> bool:
+    """Whether an iteration of a loop may end early."""
+    for s in body:
+        if isinstance(s, (gprob.Break, gprob.Continue)):
+            return True
+        if isinstance(s, gprob.If) and (_is_left(s.then) or _is_left(s.otherwise)):
+            return True
+    return False
+
+
+def carries(term: Term, loop: gprob.For) -> bool:
+    """Whether what a term needs in an iteration of a loop is made of what depends on discrete parameters in others.
+
+    So it is where the statements that have to run for each of their values assign to a variable from outside the loop.
+    """
+    body = next(s.body for s in uses.walk_statements(term.top) if isinstance(s, gprob.For) and s.name == loop.name)
+    middle = term.parts(body)[1]
+    inside = {n for s in uses.walk_statements(middle) for n in uses.defines(s)}
+    return not set(uses.assigned(middle)) <= inside
+
+
+def own_sites(
+    term: Term, discrete: Mapping[str, Discrete], static: Set[str], names: Fresh
+) -> tuple[tuple[Site, ...], tuple[gprob.For, ...]]:  # fmt: skip
+    """The sites of a term, and the loops around it that their indices need."""
+    loops = key_loops(term, static)
+    while True:
+        found = sites(term, loops, discrete, static, names)
+        wrong = [s.level for s in found if s.level and carries(term, loops[s.level - 1])]
+        if not wrong:
+            return found, loops[: max((s.level for s in found), default=0)]
+        loops = loops[: min(wrong) - 1]
 
 
 def sites(

@@ -19,7 +19,7 @@ from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .densities import added
 from .parameters import Discrete, Stmts, call, ints, raw, refuse, text, variable
-from .sites import Site, key_loops, sites, with_values
+from .sites import Site, own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
 _ONE = 1
@@ -47,12 +47,11 @@ class _Builder:
     ):  # fmt: skip
         self.term, self.names, self.static, self.sizes = term, names, static, sizes
         self.span = term.statement.span
-        loops = key_loops(term, static)
-        self.sites = sites(term, loops, discrete, static, names)
-        self.level = max((s.level for s in self.sites), default=0)
-        self.loops = loops[: self.level]
+        self.sites, self.loops = own_sites(term, discrete, static, names)
+        self.level = len(self.loops)
         self.indices = {s.name for s in self.loops}
         self.table, self.elements, self.sum = (names.helper(n) for n in ("table", "elements", "sum"))
+        self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
 
     def build(self) -> Table:
@@ -65,7 +64,8 @@ class _Builder:
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
         else:
-            self._tabulate(counts, self._wrapped((*before, *self._nested(top, 0)), 0, False))
+            nested = with_names(self._nested(top, 0), self.copies)
+            self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
         width = len(self.loops)
         label = text(f"line {self.span.in_main().line}", self.span)
         dims = (0 if bare is not None else width) + len(self.sites)
@@ -211,11 +211,13 @@ class _Builder:
             self._declare(self.table, t, shape, zero)
         else:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
-        copies = {n: self.names.helper(n) for n in self.term.changed}
-        for name, copy in copies.items():
+        self.made += self._renamed(code)
+
+    def _copies(self) -> Iterator[gprob.Stmt]:
+        """Variables from outside that the code changes, with their values before it."""
+        for name, copy in self.copies.items():
             sized = self.sizes[name]
-            self.made.append(gprob.Declare(self.span, copy, sized, None, variable(sized.type, self.span, name)))
-        self.made += with_names(self._renamed(code), copies)
+            yield gprob.Declare(self.span, copy, sized, None, variable(sized.type, self.span, name))
 
     def _without_loops(self, top: Stmts) -> Stmts | None:
         """The statements inside the loops, if they are the same in all iterations."""
@@ -236,11 +238,19 @@ class _Builder:
         out: list[gprob.Stmt] = []
         for s in body:
             if isinstance(s, gprob.For) and s.name in self.indices:
-                inner = self._nested(s.body, level + 1)
-                out.append(replace(s, body=self._wrapped(inner, level + 1, False)))
+                before, middle, after = self._parts(s, self._nested(s.body, level + 1))
+                out.append(replace(s, body=(*before, *self._wrapped(middle, level + 1, False), *after)))
             else:
                 out.append(traversal.with_bodies(s, lambda b: self._nested(b, level)))
         return tuple(out)
+
+    def _parts(self, loop: gprob.For, body: Stmts) -> tuple[Stmts, Stmts, Stmts]:
+        """The body of a loop in three, as the term's own code tells: only the middle runs for each value."""
+        original = next(s for s in uses.walk_statements(self.term.top) if _is_loop(s, loop.name))
+        assert isinstance(original, gprob.For)
+        before, middle, _ = self.term.parts(original.body)
+        end = len(before) + len(middle)
+        return body[: len(before)], body[len(before) : end], body[end:]
 
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
@@ -290,6 +300,10 @@ class _Builder:
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)
+
+
+def _is_loop(s: gprob.Stmt, name: str) -> bool:
+    return isinstance(s, gprob.For) and s.name == name
 
 
 def renamed(body: Stmts, names: Fresh) -> Stmts:

@@ -15,7 +15,8 @@ class Term:
     """A statement that adds to the target, the statements around it from the outside in, and the code of its own.
 
     `before` and `top` are the statements of the block that are needed: those before the one that the term stands in,
-    and that one, without what the term does not need. `changed` are variables from outside that `top` assigns to.
+    and that one, without what the term does not need. `changed` are variables from outside that `top` assigns to,
+    `tainted` those that depend on discrete parameters.
     """
 
     statement: gprob.Stmt
@@ -23,6 +24,18 @@ class Term:
     before: Stmts
     top: Stmts
     changed: tuple[str, ...]
+    tainted: Set[str]
+
+    def depends(self, s: gprob.Stmt) -> bool:
+        """Whether a statement is the term, or has to do with discrete parameters."""
+        inner = list(uses.walk_statements((s,)))
+        names = {n for i in inner for n in (*uses.reads(i), *uses.writes(i))}
+        return bool(names & self.tainted) or any(isinstance(i, LEAVES_THAT_ADD) for i in inner)
+
+    def parts(self, body: Stmts) -> tuple[Stmts, Stmts, Stmts]:
+        """A body of the term's code: what comes before all that depends on discrete parameters, that, and the rest."""
+        at = [i for i, s in enumerate(body) if self.depends(s)]
+        return body[: at[0]], body[at[0] : at[-1] + 1], body[at[-1] + 1 :]
 
 
 def is_controlled(path: Sequence[gprob.Stmt], tainted: Set[str]) -> bool:
@@ -99,7 +112,7 @@ def collected(body: Stmts, at: int, tainted: Set[str]) -> Iterator[Term]:
         before = tuple(_only(body[:at], None, needed & tainted))
         own = tuple(_only((top,), s, needed))
         changed = tuple(n for n in uses.assigned(own) if n not in inside and n not in tainted)
-        yield Term(s, path, before, own, changed)
+        yield Term(s, path, before, own, changed, tainted)
 
 
 def _needed(

@@ -112,6 +112,7 @@ class Writer:
             lambda: [f"for (n in 1:N) if (b[n] == 1) target += {self.real(f'{v.name}[ii[n]]')}; else target += s;"],
             lambda: [f"for (n in 1:{n}) if ({v.name}[n] > {v.lower}) target += m[2]; else target += -square(m[1]);"],
             lambda: self.local(f"for (n in 1:{n})", f"{v.name}[n]"),
+            lambda: self.carried(n, f"{v.name}[n]"), lambda: self.carried(n, f"{v.name}[n]"),
         ))()  # fmt: skip
 
     def law(self, v: Variable) -> list[str]:
@@ -164,6 +165,24 @@ class Writer:
         self.locals += 1
         name = f"lp{self.locals}"
         return [f"real {name} = 0; {loop} {name} += {self.real(e)}; target += {name};"]
+
+    def carried(self, n: int, e: str) -> list[str]:
+        """A variable that goes from one iteration to the next, and loops that end early."""
+        self.locals += 1
+        c = f"c{self.locals}"
+        return self.random.choice((
+            [f"real {c} = 0; for (n in 1:{n}) {{ {c} = p * {c} + {self.real(e)}; target += -square({c}); }}"],
+            [f"real {c} = 0; for (n in 1:{n}) {{ {c} = p * {c} + m[2]; target += {c} * {self.real(e)}; }} "
+             f"target += {c};"],
+            [f"real {c} = 0; for (n in 1:{n}) {{ target += {c} * {self.real(e)}; {c} += m[1]; }} target += {c};"],
+            [f"for (n in 1:{n}) {{ if (b[1 + n % 3] == 1) continue; target += {self.real(e)}; }}"],
+            [f"for (n in 1:{n}) {{ if (b[1 + n % 3] == 1) break; target += {self.real(e)}; }}"],
+            [f"int {c} = 1; while ({c} <= {n}) {{ target += {self.real(e.replace('[n]', f'[{c}]'))}; {c} += 1; }}"],
+            [f"vector[{n}] {c}; for (n in 1:{n}) {{ {c}[n] = m[1]; if ({e} == 1) {c}[n] += s; }} "
+             f"target += -dot_self({c}); target += {c}[1];"],
+            [f"for (n in 1:{n}) {{ real {c} = m[1]; if ({e} == 1) {c} += s; {c} *= p; target += -square({c}); }}"],
+            [f"for (n in 1:{n}) for (i in 1:{e}) target += m[i] * n;"],
+        ))  # fmt: skip
 
     # --- expressions
 

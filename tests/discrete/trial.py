@@ -3,20 +3,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.discrete.small import program, summed
+from tests.discrete.small import Small, program, summed
 from tests.random_programs.referee import ours
+from tests.random_programs.referee.outcome import Outcome
 
 TOLERANCE = 1e-8
 
 
 def trial(seed: int, compiled_every: int = 10) -> str:
     """What is wrong with the program of a seed, "" if nothing is; on JAX it is compiled for one seed in some."""
-    small = program(seed)
+    return compared(program(seed), seed, seed % compiled_every == 0)
+
+
+def compared(small: Small, seed: int, compiled: bool) -> str:
+    """What is wrong with a program at points of a seed, "" if nothing is."""
     rng = np.random.default_rng(seed)
     points = [rng.normal(size=6) * 0.5 for _ in range(2)]
     want = summed(small, points)
-    backends = ("pyro", "numpyro") if seed % compiled_every == 0 else ("pyro",)
-    for backend in backends:
+    for backend in ("pyro", "numpyro") if compiled else ("pyro",):
         parts = ("gradient",) if backend == "numpyro" else ours.PARTS
         found = ours.outcomes(small.text(), small.data, points, backend, parts=parts)
         reason = _difference(found, want)
@@ -25,7 +29,7 @@ def trial(seed: int, compiled_every: int = 10) -> str:
     return ""
 
 
-def _difference(found, want):
+def _difference(found: list[Outcome], want: list[tuple[float, np.ndarray]]) -> str:
     if any(f.rejected for f in found):
         return found[0].rejected
     values, expected = np.array([f.log_density for f in found]), np.array([v for v, _ in want])
