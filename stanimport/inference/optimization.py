@@ -18,6 +18,7 @@ from .programs import Program
 from .quantities import DrawProcessor
 from .sampling import posterior_of
 
+_STALLED = 2  # SciPy's status of a trust region in which no step gains what the Hessian predicts
 ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}
 
 
@@ -37,7 +38,8 @@ def optimize(
 
     Args:
         module, data, seed, inits, networks: as for `sample`.
-        algorithm: "lbfgs", "bfgs" or "newton" (a trust region with the exact Hessian).
+        algorithm: "lbfgs", "bfgs" or "newton" (a trust region with the exact Hessian; where that stalls,
+            as at the kinks of a density, L-BFGS takes its place).
         iter: iterations at most.
         jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
             (penalized maximum likelihood).
@@ -98,6 +100,9 @@ def maximum(
         objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits),
         hess=None if hessian is None else lambda point: -np.asarray(hessian(point)),
     )  # fmt: skip
+    if algorithm == "newton" and found.status == _STALLED and not _is_flat(found, limits):
+        found = scipy.optimize.minimize(objective, start, jac=True, method=ALGORITHMS["lbfgs"],
+                                        options=_options("lbfgs", limits))  # fmt: skip
     if not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
     return found

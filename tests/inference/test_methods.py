@@ -80,6 +80,26 @@ def test_optimize(beta_module, algorithm):
     assert mode.stats["lp__"][0, 0] == pytest.approx(7 * np.log(0.7) + 3 * np.log(0.3))
 
 
+def test_newton_ends_where_a_density_has_kinks():
+    """Where the mode is at kinks, gradients never vanish: what ends the steps is that they gain no more."""
+    module = stanimport.loads("""
+data { vector[3] y; }
+parameters { vector[3] d; real m; }
+model { d ~ double_exponential(0, 0.1); m ~ normal(0, 5); y ~ normal(m + d, 1); }
+""")
+    data = {"y": [1.0, 1.5, 2.0]}
+    mode = stanimport.optimize(module, data, algorithm="newton", inits=0.5, seed=1)
+    best = stanimport.optimize(module, data, algorithm="lbfgs", inits=0.5, seed=1)
+    assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(best.stats["lp__"][0, 0], abs=0.2)
+
+
+def test_newton_from_where_the_density_is_convex():
+    """A normal law's exponent of a cauchy's tail: from far outside the Hessian is not negative definite."""
+    module = stanimport.loads("parameters { vector[2] x; } model { x ~ cauchy([1, -2]', 1); x ~ normal(0, 100); }")
+    mode = stanimport.optimize(module, algorithm="newton", inits={"x": [30.0, -40.0]}, seed=1)
+    np.testing.assert_allclose(mode.stan_variable("x"), [1, -2], atol=1e-3)
+
+
 def test_optimize_with_the_jacobian(beta_module):
     mode = stanimport.optimize(beta_module, FLIPS, seed=1, jacobian=True)
     assert mode.stan_variable("theta") == pytest.approx(8 / 12, abs=1e-5)
