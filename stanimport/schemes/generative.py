@@ -12,7 +12,7 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
 from ..ir.uses import mentions
-from . import comprehensive
+from . import comprehensive, elementwise
 from .branches import lift
 from .comprehensive import map_statements
 from .dependence import arrange, dynamic_names
@@ -44,6 +44,7 @@ def generate(
     Raises:
         StanSemanticError: naming every statement that prevents it.
     """
+    body = elementwise.gather(body, {p.name for p in parameters}, names)
     scheme = _Generative({p.name: p for p in parameters}, body, functions)
     made = scheme.statements(lift(body, scheme.is_law, names))
     made = (*made, *scheme.left_out(made, learned))
@@ -113,7 +114,7 @@ class _Generative:
         try:
             law = prior(parameter, s.value, s.distribution, self.static)
         except NoPrior as e:
-            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s)
+            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s, e.hint)
             return s
         return replace(parameter, span=s.span, distribution=law)
 

@@ -26,9 +26,10 @@ _PLAIN = (None, "bounds", "offset_multiplier")
 
 @dataclass(frozen=True)
 class NoPrior(Exception):
-    """Why a law can't be a parameter's prior, as the end of the sentence "the law ..."."""
+    """Why a law can't be a parameter's prior, as the end of the sentence "the law ...", and what can be done."""
 
     reason: str
+    hint: str = ""
 
 
 def subject(value: gprob.Expr, d: gprob.Distribution) -> str | None:
@@ -153,7 +154,8 @@ def _truncated(
         if _is_centre(record, d, bound):
             return cut  # one half of it, whatever the scale: no function needs to normalise it
     if not all(map(static, filter(None, (lower, upper, *d.arguments)))):
-        raise NoPrior("would be truncated by a constant that depends on parameters")
+        hint = "truncate it to the domain with T[lower, upper], which divides by that constant"
+        raise NoPrior("would be truncated by a constant that depends on parameters", hint)
     if not {"cdf", "lcdf", "lccdf"} <= record.methods.keys():
         raise NoPrior("has no distribution function, and so can't be truncated")
     names = (f"{record.name}_lcdf", f"{record.name}_lccdf")

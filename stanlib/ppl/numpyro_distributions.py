@@ -17,7 +17,7 @@ from ..arrays import named
 from ..random.jax import JaxRandom
 from . import laws
 from .numpyro_supports import support_of
-from .quantiles import truncated_quantile
+from .quantiles import excess, truncated_quantile
 
 xp = named("jax")
 
@@ -160,7 +160,19 @@ class Truncated(NumPyroDistribution):
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         share = jax.random.uniform(key, (*sample_shape, *self.batch_shape), minval=jnp.finfo(float).tiny)
-        return truncated_quantile(xp, self.base.record, self.base.arguments, self.lower, self.upper, share)
+        return _quantile(self.base, self.lower, self.upper, share)
+
+
+def _quantile(law: Any, lower: Any, upper: Any, share: Any) -> Any:
+    """A quantile of a truncated law, with the derivatives of the implicit function: it is itself searched for.
+
+    Source: Figurnov, Mohamed and Mnih (2018), "Implicit Reparameterization Gradients", section 3.
+    """
+    found = truncated_quantile(xp, law.record, law.arguments, lower, upper, share)
+    fixed = jax.lax.stop_gradient(found)
+    over = excess(xp, law.record, law.arguments, lower, upper, share, fixed)
+    density = jax.lax.stop_gradient(jnp.exp(law.log_prob(fixed)))
+    return fixed - (over - jax.lax.stop_gradient(over)) / density
 
 
 class Restricted(Truncated):

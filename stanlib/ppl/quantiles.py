@@ -21,12 +21,10 @@ def truncated_quantile(
         share: numbers from (0, 1), of the shape of the result.
     """
 
+    wanted = _share_below(xp, record, arguments, lower, upper, share)
+
     def cdf(y: Any) -> Any:
         return record.methods["cdf"](xp, *xp.convert((y, *arguments)))
-
-    below = 0.0 if lower is None else cdf(lower)
-    above = 1.0 if upper is None else cdf(upper)
-    wanted = below + share * (above - below)
 
     def halve(ends: tuple[Any, Any]) -> tuple[Any, Any]:
         middle = 0.5 * (ends[0] + ends[1])
@@ -36,6 +34,27 @@ def truncated_quantile(
     ends = (0.0 * share, 0.0 * share + 1.0)
     first, last = xp.iterate(halve, ends, _HALVINGS)
     return _point(xp, lower, upper, 0.5 * (first + last))
+
+
+def excess(
+    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any, point: Any
+) -> Any:
+    """How much more probability lies below a point than below the quantile: 0 there, with derivatives of its own."""
+    below = record.methods["cdf"](xp, *xp.convert((point, *arguments)))
+    return below - _share_below(xp, record, arguments, lower, upper, share)
+
+
+def _share_below(
+    xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
+) -> Any:
+    """The probability of the whole law below the quantile."""
+
+    def cdf(y: Any) -> Any:
+        return record.methods["cdf"](xp, *xp.convert((y, *arguments)))
+
+    below = 0.0 if lower is None else cdf(lower)
+    above = 1.0 if upper is None else cdf(upper)
+    return below + share * (above - below)
 
 
 def _point(xp: Namespace, lower: Any, upper: Any, place: Any) -> Any:

@@ -238,3 +238,82 @@ def test_learned_laws_find_the_posterior(x64):
     svi = SVI(module.model, module.guide, numpyro.optim.Adam(0.03), Trace_ELBO(num_particles=100))
     params = svi.run(jax.random.PRNGKey(0), 800, progress_bar=False).params
     np.testing.assert_allclose([params["m"], params["b$loc"], params["b$scale"]], [1.0, 3.0, 0.5], atol=0.1)
+
+
+def test_draws_of_truncated_laws_depend_on_the_guides_parameters(x64):
+    """Inference differentiates draws: a quantile that is searched for has the derivatives of the implicit function."""
+    import jax
+    from numpyro import handlers
+    from scipy import stats
+
+    source = "parameters { real<lower=0> b; } model { b ~ gamma(2, 1); }" \
+             " guide parameters { real m; real<lower=0> s; } guide { b ~ normal(m, s) T[0, ]; }"  # fmt: skip
+    module = stanimport.loads(source)
+
+    def draw(values):
+        fixed = handlers.substitute(handlers.seed(module.guide, 3), data={"m": values[0], "s": values[1]})
+        return fixed()["b"]
+
+    m, s = at = (0.5, 2.0)
+    share = stats.truncnorm.cdf(draw(at), -m / s, np.inf, m, s)  # which does not change
+
+    def quantile(m, s):
+        return stats.truncnorm.ppf(share, -m / s, np.inf, m, s)
+
+    step = 1e-5
+    expected = [(quantile(m + step, s) - quantile(m - step, s)) / (2 * step),
+                (quantile(m, s + step) - quantile(m, s - step)) / (2 * step)]  # fmt: skip
+    np.testing.assert_allclose(jax.grad(draw)(at), expected, rtol=1e-6)
+
+
+# --- laws of elements in loops ---------------------------------------------------------------------------------------
+
+ELEMENTS = """
+    data { int N; array[N] real y; }
+    parameters { vector[N] c; array[N] real<lower=0> d; }
+    model { c ~ normal(0, 1); for (i in 1:N) { d[i] ~ exponential(1); y[i] ~ normal(c[i], d[i]); } }
+    guide parameters { real m = 2; real<lower=0> s = 0.5; }
+    guide {
+      for (i in 1:N) {
+        c[i] ~ normal(m * y[i], i);
+        d[i] ~ lognormal(c[i], s);
+      }
+    }
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_laws_of_elements_in_a_loop_are_one_law(backend, x64, torch_double):
+    from scipy import stats
+
+    module = stanimport.loads(ELEMENTS, backend=backend, scheme="mixed")
+    y = np.array([0.5, -1.0, 2.0])
+    if backend == "numpyro":
+        from numpyro import handlers
+
+        nodes = handlers.trace(handlers.seed(module.guide, 1)).get_trace(N=3, y=y)
+        values = {n: np.asarray(nodes[n]["value"]) for n in ("c", "d")}
+        found = {n: float(nodes[n]["fn"].log_prob(nodes[n]["value"]).sum()) for n in values}
+    else:
+        import pyro
+
+        with pyro.get_param_store().scope():
+            trace = pyro.poutine.trace(module.guide).get_trace(N=3, y=y)
+        trace.compute_log_prob()
+        values = {n: trace.nodes[n]["value"].detach().numpy() for n in ("c", "d")}
+        found = {n: trace.nodes[n]["log_prob_sum"].item() for n in values}
+    np.testing.assert_allclose(found["c"], stats.norm.logpdf(values["c"], 2 * y, [1, 2, 3]).sum())
+    np.testing.assert_allclose(found["d"], stats.lognorm.logpdf(values["d"], 0.5, scale=np.exp(values["c"])).sum())
+
+
+@pytest.mark.parametrize("loop", ["for (i in 1:2) c[i] ~ normal(m, 1);", "for (i in 1:2) c[i] ~ normal(m * i, 1);"])
+def test_a_loop_over_some_elements_is_refused(loop, x64):
+    source = "parameters { vector[3] c; } model { c ~ normal(0, 1); } guide parameters { real m; }"
+    module = stanimport.loads(f"{source} guide {{ {loop} }}")
+    with pytest.raises(StanIndexError, match="c and its law are of different sizes: 3 and 2"):
+        run_once(module.guide, "numpyro")
+
+
+def test_a_law_on_a_domain_that_parameters_normalise_says_what_to_write():
+    with pytest.raises(stanimport.StanSemanticError, match=r"truncate it to the domain with T\[lower, upper\]"):
+        stanimport.translate("guided.stan", source=guided("a ~ normal(m, s); b ~ normal(m, s);"))

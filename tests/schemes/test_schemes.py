@@ -120,7 +120,7 @@ REFUSED = {
     "real a; | 2 * a ~ normal(0, 1);": "the left side of ~ must be",
     "real a; | a ~ normal(0, 1); target += -a ^ 2;": "an increment of the target",
     "real a; real b; | a ~ normal(b, 1); b ~ normal(a, 1);": "depend on one another",
-    "vector[2] a; | for (i in 1:2) a[i] ~ normal(0, 1);": "the left side of ~ must be",
+    "vector[2] a; | for (i in 2:2) a[i] ~ normal(0, 1);": "the left side of ~ must be",
     "real a; | for (i in 1:2) a ~ normal(0, 1);": "a loop may not sample",
     "real a; real b; | a ~ normal(0, 1); if (a > 0) b ~ normal(0, 1);": "b is sampled on one side",
     "real<lower=0> a; real b; | b ~ normal(0, 1); a ~ normal(b, 1);": "depends on parameters",
