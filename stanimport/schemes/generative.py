@@ -5,8 +5,10 @@ parameter, implicit priors, increments of the target that depend on parameters. 
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+
+from stanlib.types import INT, scalar_of
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
@@ -30,22 +32,24 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     made = comprehensive.compile(program, names)
     samples = [s for s in made.model if isinstance(s, gprob.Sample)]
     rest = [s for s in made.model if not isinstance(s, gprob.Sample)]
-    return replace(made, model=generate(rest, samples, made.functions, names))
+    observed = {v.symbol for v in (*made.data, *made.transformed_data_variables) if scalar_of(v.sized.type) != INT}
+    return replace(made, model=generate(rest, samples, made.functions, names, observed=observed))
 
 
 def generate(
     body: Sequence[gprob.Stmt], parameters: Sequence[gprob.Sample], functions: Iterable[gprob.FunDef], names: Fresh,
-    learned: bool = False,
+    learned: bool = False, observed: Iterable[str] = (),
 ) -> Stmts:  # fmt: skip
     """The statements with every law of a parameter as its sample, in the order of their dependencies.
 
-    Parameters without a law are refused, or with `learned` have one that is learned.
+    Parameters without a law are refused, or with `learned` have one that is learned. What is computed of the data
+    `observed` and parameters, as residuals are, is observed as these data are.
 
     Raises:
         StanSemanticError: naming every statement that prevents it.
     """
     body = elementwise.gather(body, {p.name for p in parameters}, names)
-    scheme = _Generative({p.name: p for p in parameters}, body, functions)
+    scheme = _Generative({p.name: p for p in parameters}, body, functions, dynamic_names(body, observed))
     made = scheme.statements(lift(body, scheme.is_law, names))
     made = (*made, *scheme.left_out(made, learned))
     if scheme.errors:
@@ -76,6 +80,7 @@ class _Generative:
     parameters: dict[str, gprob.Sample]
     body: Sequence[gprob.Stmt]
     functions: Iterable[gprob.FunDef]
+    of_data: Collection[str] = ()
     errors: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -108,6 +113,8 @@ class _Generative:
 
     def _law(self, s: gprob.Observe) -> gprob.Stmt:
         parameter = self.parameters.get(subject(s.value, s.distribution) or "")
+        if parameter is None and self._is_computed_of_data(s.value):
+            return s
         if parameter is None:
             self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s)
             return s
@@ -117,6 +124,12 @@ class _Generative:
             self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s, e.hint)
             return s
         return replace(parameter, span=s.span, distribution=law)
+
+    def _is_computed_of_data(self, value: gprob.Expr) -> bool:
+        """Whether a value is a variable, or a part of one, that the program computes of data and parameters."""
+        while isinstance(value, gprob.Index):
+            value = value.base
+        return isinstance(value, gprob.Var) and value.name in self.of_data and value.name not in self.parameters
 
     def _verify_calls(self, s: gprob.Stmt) -> None:
         if traversal.bodies(s):

@@ -120,6 +120,7 @@ REFUSED = {
     "real a; | 2 * a ~ normal(0, 1);": "the left side of ~ must be",
     "real a; | a ~ normal(0, 1); target += -a ^ 2;": "an increment of the target",
     "real a; real b; | a ~ normal(b, 1); b ~ normal(a, 1);": "depend on one another",
+    "real a; | real t = 2 * a; a ~ normal(0, 1); t ~ normal(0, 1);": "the left side of ~ must be",
     "vector[2] a; | for (i in 2:2) a[i] ~ normal(0, 1);": "the left side of ~ must be",
     "real a; | for (i in 1:2) a ~ normal(0, 1);": "a loop may not sample",
     "real a; real b; | a ~ normal(0, 1); if (a > 0) b ~ normal(0, 1);": "b is sampled on one side",
@@ -223,3 +224,32 @@ def test_prior_draws_have_the_declared_shapes_and_constraints(backend, x64, torc
     np.testing.assert_allclose(np.sum(draws["p"], axis=-1), 1, rtol=1e-12)
     np.testing.assert_allclose(np.sum(draws["L"] ** 2, axis=-1), 1, rtol=1e-12)
     assert np.all(draws["s"] > 0)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_residuals_are_observed_as_the_data_that_they_come_from(backend, x64, torch_double):
+    """What is computed of data and parameters has the density that the other schemes give it."""
+    from stanimport.inference.points import LogProb
+    from stanimport.inference.pyro_methods import Density
+
+    source = """
+        data { int N; vector[N] y; }
+        parameters { real m; real r; }
+        model {
+          vector[N] shock;
+          m ~ normal(0, 1);
+          r ~ normal(0, 0.5);
+          shock[1] = y[1] - m;
+          for (n in 2:N) shock[n] = y[n] - m - r * shock[n - 1];
+          shock ~ normal(0, 2);
+          for (n in 1:N) shock[n] ~ cauchy(m, 3);
+        }
+    """
+    data, point, found = {"N": 3, "y": [0.5, -1.0, 2.0]}, [0.3, -0.2], []
+    for scheme in ("comprehensive", "generative"):
+        module = stanimport.loads(source, backend=backend, scheme=scheme)
+        if backend == "pyro":
+            found.append(float(Density(module, data)(torch_double.tensor(point))))
+        else:
+            found.append(float(LogProb(module, data)({"m": point[0], "r": point[1]}).lp))
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-12)
