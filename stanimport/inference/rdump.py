@@ -17,6 +17,8 @@ import numpy as np
 from stanlib.errors import StanDataError
 
 _LARGEST = 10_000_000  # numbers that ranges and `integer(n)`, which take no room in the file, may make of it
+_TRUTH = {"TRUE": 1, "FALSE": 0, "T": 1, "F": 0}  # R's logical values, which Stan takes for integers
+_NAMES = (".Dimnames", "dimnames", ".Names", "names")  # attributes that change no number
 _DEEPEST, _LIMIT = 32, 2**31
 _TOKEN = re.compile(r"""
     (?P<skip>[ \t\r\n;]+|\#[^\n]*)
@@ -97,6 +99,10 @@ class _Parser:
     def _number(self) -> Any:
         if self._peek()[:1] in ("'", '"'):
             return self._next("name")[1:-1]
+        if self._peek() in _TRUTH:
+            return _TRUTH[self._next("name")]
+        if self._peek().startswith("NA"):
+            raise self._error(self.tokens[self.at][2], "a value is missing (NA)")
         text = self._next("number")
         value = float(text.rstrip("L"))
         if math.isinf(value) and "Inf" not in text:
@@ -127,11 +133,10 @@ class _Parser:
             count = 0 if self._peek() == ")" else self._take(self._number())
             self._next(")")
             return np.zeros(count, int if name == "integer" else float)
-        self.depth += 1
-        if self.depth > _DEEPEST:
-            raise self._wrong(f"c() is nested more than {_DEEPEST} deep")
+        self._deeper()
         parts: list[np.ndarray] = []
         while self._peek() != ")":
+            self._skip_name()
             parts.append(np.ravel(_array(self._value())))
             if self._peek() != ")":
                 self._next(",")
@@ -146,16 +151,51 @@ class _Parser:
         self._next("(")
         if self._peek() == "structure":
             raise self._wrong("a structure in a structure")
-        values = np.atleast_1d(self._value())
-        self._next(",")
-        if self._next("name").strip("\"'`") not in (".Dim", "dim"):
-            raise self._wrong("expected .Dim")
-        self._next("=", "arrow")
-        shape = self._shape()
+        values, shape = np.atleast_1d(self._value()), None
+        while self._peek() == ",":
+            self._next(",")
+            attribute = self._next("name").strip("\"'`")
+            self._next("=", "arrow")
+            if attribute in (".Dim", "dim"):
+                shape = self._shape()
+            elif attribute in _NAMES:
+                self._labels()
+            else:
+                raise self._wrong(f"there is no use for the attribute {attribute}: expected .Dim")
         self._next(")")
+        if shape is None:
+            return values
         if values.size != math.prod(shape):
             raise self._wrong(f"{values.size} values do not fill {shape}")
         return values.reshape(shape, order="F")
+
+    def _labels(self) -> None:
+        """Names of entries or dimensions, which data don't have: `c("a", "b")`, `NULL`, or a list of such."""
+        if self._peek() == "NULL":
+            self.at += 1
+        elif self._peek() != "list":
+            self._value()
+        else:
+            self.at += 1
+            self._next("(")
+            self._deeper()
+            while self._peek() != ")":
+                self._skip_name()
+                self._labels()
+                if self._peek() != ")":
+                    self._next(",")
+            self._next(")")
+            self.depth -= 1
+
+    def _skip_name(self) -> None:
+        """The name of an entry, `a =`, if it has one."""
+        if self.tokens[self.at][0] == "name" and self.tokens[self.at + 1][1] == "=":
+            self.at += 2
+
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self._wrong(f"vectors and lists are nested more than {_DEEPEST} deep")
 
     def _shape(self) -> tuple[int, ...]:
         shape = np.atleast_1d(self._value()).tolist()

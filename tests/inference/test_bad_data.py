@@ -193,7 +193,7 @@ FILES = {
     "too large a shape"),
     "a shape not filled": ("d.R", "y <- structure(c(1, 2), .Dim = c(100000, 100000))", "do not fill"),
     "text among numbers": ("d.R", "y <- c(1, '2')", "numbers and text"), "NA in R": ("d.R", "y <- c(1, NA)", "line 1"),
-    "TRUE in R": ("d.R", "n <- TRUE", "line 1"), "assigned twice": ("d.R", "n <- 1\nn <- 2", "n is assigned twice"),
+    "TRUTH in R": ("d.R", "n <- TRUTH", "line 1"), "assigned twice": ("d.R", "n <- 1\nn <- 2", "n is assigned twice"),
     "1e999 in R": ("d.R", "y <- c(1e999, 1)", "too large"), "deep in R": ("d.R", "y <- " + 10_000 * "c(", "deep"),
     "a long integer in R": ("d.R", "n <- " + 5000 * "7", "too large"),
     "a structure of one": ("d.R", "y <- structure(" * 2000, "line 1"),

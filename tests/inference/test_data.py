@@ -33,6 +33,27 @@ def test_r_dump_values(text, value):
     np.testing.assert_array_equal(parse(f"x <- {text}\n")["x"], value)
 
 
+@pytest.mark.parametrize(
+    "text, value",
+    [
+        ("TRUE", 1), ("c(TRUE, FALSE, T, F)", [1, 0, 1, 0]), ("c(a = 1, `b c` = 2.5)", [1, 2.5]),
+        ('structure(c(a = 1, b = 2), .Names = c("a", "b"))', [1, 2]),
+        ('structure(1:4, .Dim = c(2L, 2L), .Dimnames = list(c("a", "b"), NULL))', [[1, 3], [2, 4]]),
+        ('structure(1:4, dim = c(2L, 2L), dimnames = list(row = NULL, col = c("x", "y")))', [[1, 3], [2, 4]]),
+    ],
+)  # fmt: skip
+def test_r_dump_as_r_writes_it(text, value):
+    """What `dump` makes of logical values, and of vectors and matrices with names."""
+    np.testing.assert_array_equal(parse(f"x <- {text}")["x"], value)
+
+
+@pytest.mark.parametrize("text, told", [("c(1, NA)", "missing"), ("structure(1:2, class = \"factor\")", "class"),
+                                        ("structure(1:2, .Dimnames = list(", "expected")])  # fmt: skip
+def test_r_dump_that_is_no_data(text, told):
+    with pytest.raises(stanimport.StanDataError, match=told):
+        parse(f"x <- {text}")
+
+
 def test_r_dump_of_several_variables():
     found = parse('# data\nN <- 2; "y" <-\nc(1,\n 2)\n`a.b` = 3')
     equal(found, {"N": 2, "y": [1, 2], "a.b": 3})
