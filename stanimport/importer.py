@@ -38,6 +38,17 @@ class StanLoader(_Loader):
 
     def __init__(self, name: str, program_path: str):
         self.name, self.path = name, program_path
+        self._loaded: tuple[str, cache.Entry] | None = None
+
+    def is_edited(self) -> bool:
+        """Whether the program, or a file that it includes, was edited since the module was loaded."""
+        if self._loaded is None:  # reloading it failed
+            return True
+        text, entry = self._loaded
+        try:
+            return self.program().text != text or not entry.is_current()
+        except (OSError, StanSyntaxError):  # it is gone, or being written
+            return False
 
     def program(self) -> loading.StanFile:
         return loading.read(Path(self.path))
@@ -57,7 +68,9 @@ class StanLoader(_Loader):
         __tracebackhide__ = True  # for pytest and IPython
         try:
             program = self.program()
-            loading.execute(module, program, loading.entry_of(program, self.settings()))
+            entry = loading.entry_of(program, self.settings())
+            loading.execute(module, program, entry)
+            self._loaded = program.text, entry
         except (StanSyntaxError, StanSemanticError) as e:
             raise e.with_traceback(None) from None  # the Stan line says it all
 

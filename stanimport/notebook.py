@@ -4,6 +4,8 @@ The only module that imports IPython, which need not be installed for anything e
 """
 from __future__ import annotations
 
+import importlib
+import sys
 from typing import Any
 
 from IPython.core.magic import Magics, cell_magic, magics_class
@@ -11,6 +13,8 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 
 from . import api
 from .errors import StanError
+from .importer import StanLoader
+from .loading import StanModule
 from .settings import BACKENDS, SCHEMES
 
 
@@ -43,5 +47,35 @@ class StanMagics(Magics):
 
 
 def register(shell: Any) -> None:
-    """Make `%%stan` known to a shell."""
+    """Make `%%stan` known to a shell, and edited programs to its `%autoreload`."""
     shell.register_magics(StanMagics)
+    if not any(getattr(f, "__name__", "") == "_before_cell" for f in shell.events.callbacks["pre_run_cell"]):
+
+        def _before_cell(*_: Any) -> None:
+            if _reloads_all(shell):
+                reload_edited()
+
+        shell.events.register("pre_run_cell", _before_cell)
+
+
+def _reloads_all(shell: Any) -> bool:
+    """Whether `%autoreload 2` is on: what it knows of are Python's files alone."""
+    magics = shell.magics_manager.registry.get("AutoreloadMagics")
+    reloader = getattr(magics, "_reloader", None)
+    return bool(getattr(reloader, "enabled", False) and getattr(reloader, "check_all", False))
+
+
+def reload_edited() -> list[str]:
+    """Reload the imported modules whose programs were edited; their names. An error is shown and stops nothing."""
+    edited = [n for n, m in list(sys.modules.items()) if isinstance(m, StanModule) and _is_edited(m)]
+    for name in edited:
+        try:
+            importlib.reload(sys.modules[name])
+        except StanError as e:
+            print(e, file=sys.stderr)
+    return edited
+
+
+def _is_edited(module: StanModule) -> bool:
+    loader = getattr(module.__spec__, "loader", None)
+    return type(loader) is StanLoader and loader.is_edited()

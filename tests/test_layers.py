@@ -46,7 +46,9 @@ ALLOWED = {
         "stanimport.permissions",
     },
     "stanimport._pyinstaller": set(),
-    "stanimport.notebook": {"stanimport.api", "stanimport.errors", "stanimport.settings"},
+    "stanimport.notebook": {
+        "stanimport.api", "stanimport.errors", "stanimport.importer", "stanimport.loading", "stanimport.settings",
+    },
     "stanimport.build": {"stanimport.compile", "stanimport.stubs"},
     "stanimport.stubs": {"stanlib", "stanimport.api", "stanimport.compile", "stanimport.files"},
     "stanimport.compile": {

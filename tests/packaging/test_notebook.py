@@ -1,6 +1,8 @@
 """The cell magic `%%stan`, in IPython's own shell."""
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 PROGRAM = "parameters { real<lower=0> x; }\nmodel { x ~ exponential(2); }\ngenerated quantities { real y = 2 * x; }\n"
@@ -48,3 +50,34 @@ def test_a_changed_cell_replaces_the_module(shell):
     shell.run_cell(f"%%stan waiting\n{PROGRAM.replace('2 * x', '3 * x')}")
     shell.run_cell("result = waiting.generated_quantities(x=1.0)['y']")
     assert shell.user_ns["result"] == 3.0
+
+
+def test_autoreload(shell, tmp_path, monkeypatch):
+    """An edited program, or a file that it includes, is loaded anew before the next cell; a wrong one is told."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "part.stan").write_text("real half(real x) { return x / 2; }\n")
+    program = "functions {\n#include part.stan\n}\ngenerated quantities { real y = half(3); }\n"
+    (tmp_path / "edited_often.stan").write_text(program)
+    shell.run_line_magic("load_ext", "autoreload")
+    shell.run_line_magic("autoreload", "2")
+
+    def value():
+        shell.run_cell("import edited_often; y = float(edited_often.generated_quantities()['y'])").raise_error()
+        return shell.user_ns["y"]
+
+    try:
+        assert value() == 1.5
+        (tmp_path / "edited_often.stan").write_text(program.replace("half(3)", "half(5)"))
+        assert value() == 2.5
+        (tmp_path / "part.stan").write_text("real half(real x) { return x / 2 + 1; }\n")
+        assert value() == 3.5
+        (tmp_path / "edited_often.stan").write_text(program.replace("half(3)", "hlf(5)"))
+        assert value() == 3.5  # as it was
+        (tmp_path / "edited_often.stan").write_text(program.replace("half(3)", "half(7)"))
+        assert value() == 4.5
+        shell.run_line_magic("autoreload", "0")
+        (tmp_path / "edited_often.stan").write_text(program)
+        assert value() == 4.5
+    finally:
+        shell.run_line_magic("autoreload", "0")
+        sys.modules.pop("edited_often", None)
