@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from stanlib import registry
-from stanlib.types import INT, Type, array, contains_int, dimensions
+from stanlib.types import INT, Type, contains_int, dimensions
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, typed
@@ -131,8 +131,3 @@ def text(value: str, span: Span) -> gprob.Expr:
 
 def variable(t: Type, span: Span, name: str) -> gprob.Var:
     return gprob.Var(t, span, name)
-
-
-def ints(span: Span, items: Sequence[gprob.Expr]) -> gprob.Expr:
-    """An array of ints."""
-    return gprob.MakeArray(array(INT, 1), span, tuple(items))

@@ -18,7 +18,7 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .densities import added
-from .parameters import Discrete, Stmts, call, ints, raw, refuse, text, variable
+from .parameters import Discrete, Stmts, call, raw, refuse, text, variable
 from .sites import Site, own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
@@ -111,7 +111,7 @@ class _Builder:
             self.made.append(gprob.Declare(self.span, name, gprob.Sized(INT), None, zero))
             here = variable(INT, self.span, name)
             length = self._plus_one(call("subtract", self.span, loop.upper, loop.lower))
-            longer = call("max", self.span, ints(self.span, (here, length)))
+            longer = call("max", self.span, here, length)
             most = gprob.Assign(self.span, gprob.Place(name, INT, self.span), longer)
             depends = uses.names_in((loop.lower, loop.upper)) & self.indices
             around = self.loops[:i] if depends else ()
@@ -138,36 +138,29 @@ class _Builder:
 
     def _elements(self, counts: Sequence[gprob.Expr]) -> None:
         """Declares and sets the numbers of the elements at every place; 0 where the term does not stand."""
-        pieces = [self._numbers(s) for s in self.sites]
-        joined = pieces[0]
-        for p in pieces[1:]:
-            joined = call("append_array", self.span, joined, p)
         t = array(INT, len(counts) + 1)
-        width = self._width()
-        if not counts:
-            self.made.append(gprob.Declare(self.span, self.elements, gprob.Sized(t, (width,)), None, joined))
-            return
-        self._declare(self.elements, t, (*counts, width), gprob.int_const(0, self.span))
-        set_: Stmts = (self._set(self.elements, t, self._at(), joined),)
-        self.made += self._renamed(self._around(set_))
-
-    def _width(self) -> gprob.Expr:
-        out: gprob.Expr = gprob.int_const(0, self.span)
+        set_: list[gprob.Stmt] = []
+        last: gprob.Expr = gprob.int_const(0, self.span)
         for s in self.sites:
-            one: gprob.Expr = gprob.int_const(1, self.span)
-            for n in s.discrete.shape[len(s.prefix) :]:
-                one = call("multiply", self.span, one, n)
-            out = call("add", self.span, out, one)
+            first, last = self._plus_one(last), call("add", self.span, last, self._width(s))
+            index = gprob.Range(first, last) if s.missing else gprob.Single(first)
+            set_.append(self._set(self.elements, t, (*self._at(), index), self._numbers(s)))
+        self._declare(self.elements, t, (*counts, last), gprob.int_const(0, self.span))
+        self.made += self._renamed(self._around(tuple(set_)))
+
+    def _width(self, s: Site) -> gprob.Expr:
+        """The number of elements of a site."""
+        out: gprob.Expr = gprob.int_const(1, self.span)
+        for n in s.discrete.shape[len(s.prefix) :]:
+            out = call("multiply", self.span, out, n)
         return out
 
     def _numbers(self, s: Site) -> gprob.Expr:
+        """The numbers of the elements of a site."""
         all_ = variable(s.discrete.type, self.span, s.discrete.elements)
         indices = tuple(gprob.Single(p) for p in s.prefix)
-        t = array(INT, s.missing)
-        found: gprob.Expr = gprob.Index(t, self.span, all_, indices) if indices else all_
-        if not s.missing:
-            return ints(self.span, (found,))
-        return found if s.missing == 1 else call("to_array_1d", self.span, found)
+        found: gprob.Expr = gprob.Index(array(INT, s.missing), self.span, all_, indices) if indices else all_
+        return found if s.missing < 2 else call("to_array_1d", self.span, found)
 
     def _around(self, body: Stmts) -> Stmts:
         """The body inside the loops, and inside the branches that data decide, up to the next loop."""

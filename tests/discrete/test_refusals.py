@@ -81,3 +81,9 @@ def test_containers_of_different_sizes_are_an_error():
     model { y ~ normal(m[z], 1); }"""
     with pytest.raises(Exception, match="sizes"):
         log_density(text, {"N": 2, "y": [0.0, 1.0]})
+
+
+def test_pedantic_mode_says_nothing_of_discrete_parameters():
+    text = """data { int N; vector[N] y; } parameters { vector[2] m; array[N] int<lower=1, upper=2> z; }
+    model { m ~ normal(0, 1); for (n in 2:N) if (z[n] == z[n - 1]) target += -1; y ~ normal(m[z], 1); }"""
+    assert stanimport.check("p.stan", source=text, pedantic=True) == []

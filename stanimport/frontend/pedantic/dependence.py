@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from stanlib.types import contains_int
+
 from ...ir import gprob, traversal, typed
 from ...source import Span
 
@@ -55,7 +57,8 @@ class Facts:
 
 def analyse(program: typed.TypedProgram) -> Facts:
     """Run the log density of a program on sets of names."""
-    parameters = {d.name: d for d in _declarations(program, "parameters")}
+    # discrete ones are summed out: their bounds, and what control flow depends on them, trouble no sampler
+    parameters = {d.name: d for d in _declarations(program, "parameters") if not contains_int(d.sized.type)}
     data = {d.name: d for b in ("data", "transformed data") for d in _declarations(program, b)}
     start = {symbol: frozenset({symbol}) for symbol in (*parameters, *data)}
     run = Run(start)
