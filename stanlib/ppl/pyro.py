@@ -11,6 +11,7 @@ import torch
 
 from ..arrays import differs_between_lanes
 from ..arrays.torch import as_tensor
+from ..errors import StanError
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
 from ..lanes.calls import each, each_random  # noqa: F401
@@ -54,7 +55,15 @@ _warned: set[str] = set()
 
 
 def enter(program: Program) -> None:
-    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
+    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise.
+
+    Raises:
+        StanError: inside of a plate, as vectorised particles and predictions are: functions would take all for one.
+    """
+    around = [p.name for p in pyro.poutine.runtime.get_plates()]
+    if around:
+        advice = "leave out vectorize_particles=True of an ELBO, and parallel=True of Predictive"
+        raise StanError(f"{program.name} computes one draw at a time, not those of the plate {around[0]}: {advice}")
     if torch.get_default_dtype() != torch.float64 and program.filename not in _warned:
         _warned.add(program.filename)
         warnings.warn(
