@@ -73,9 +73,10 @@ def sample(
         method: whose sampler: "nuts", this package's own; NumPyro's; or if they are installed "blackjax" or "nutpie".
         chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
-        restart_stranded: let chains begin anew, elsewhere, whose step size collapses during warm-up at densities far
-            below the other chains'. `fit.restarts` tells which. Only chains with random initial values do, of the
-            method "nuts", and none after warm-up. Chains in another mode stay there.
+        restart_stranded: let chains begin anew, elsewhere, whose steps shrink to nothing during warm-up at densities
+            far below the other chains', or that end it in a place that holds next to nothing of the posterior.
+            `fit.restarts` tells which. Only chains with random initial values do, of the method "nuts", and none
+            after warm-up. Chains in another mode stay there.
         chain_ids: numbers of the chains, from 1 if None; the first one, if it is an integer. Chains of one seed with
             other numbers draw other random numbers, so that they may run in several processes.
         inv_metric: the same as an array for `metric`, which then only names the kind.

@@ -346,11 +346,30 @@ parameters { real x; } model { target += log_sum_exp(-50 * square(x - 1), -20 - 
 def test_what_is_stranded():
     rng = np.random.default_rng(1)
     sound, far = rng.normal(-50, 2, size=40), rng.normal(-5000, 2, size=40)
-    assert stranding.stranded([sound, sound], [0.5, 0.4], 4, True) == {}
-    assert set(stranding.stranded([sound, far, far - 900], [0.5, 1e-5, 0.4], 4, False)) == {1}
-    assert set(stranding.stranded([sound, far, sound], [0.5, 0.4, 1e-5], 4, True)) == {1}
-    assert set(stranding.stranded([sound, far], [0.5, 0.4], 100, True)) == set()
-    assert set(stranding.stranded([np.full(9, np.nan)], [1e-30], 4, False)) == {0}
+
+    def found(levels, step_sizes, is_last, scales=(1.0, 1.0, 1.0), size=4):
+        metrics = [np.full(size, s**2) for s in scales[: len(levels)]]
+        return set(stranding.stranded(levels, step_sizes, metrics, is_last))
+
+    assert found([sound, sound], [0.5, 0.4], True) == set()
+    assert found([sound, far, far - 900], [0.5, 1e-5, 0.4], False) == {1}
+    assert found([sound, far, far - 900], [0.5, 0.4, 0.4], False, scales=(1.0, 1e-7, 1.0)) == {1}
+    assert found([sound, far, sound], [0.5, 0.4, 1e-5], True) == {1}
+    assert found([np.full(9, np.nan)], [1e-30], False) == {0}
+
+
+def test_a_place_of_no_weight_is_told_by_its_integral():
+    """Of two normal laws with scales 1 and s, and of densities exp(-a) apart, the weights are exp(-a) s^4 apart."""
+    rng = np.random.default_rng(1)
+    level = rng.normal(-50, 1, size=400)
+
+    def found(apart, scale):
+        metrics = [np.ones(4), np.full(4, scale**2)]
+        return set(stranding.stranded([level, level - apart], [0.5, 0.5 * scale], metrics, True))
+
+    assert found(23, 1.0) == set() and found(25, 1.0) == {1}
+    assert found(50, np.exp(27 / 4)) == set() and found(50, np.exp(25 / 4)) == {1}
+    assert found(0, np.exp(7)) == {0} and found(-20, np.exp(-25 / 4)) == set()
 
 
 def test_the_length_of_a_step():

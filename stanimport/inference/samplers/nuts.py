@@ -199,7 +199,7 @@ class NutsSampler:
         if self.elsewhere is None or self.lanes or not self.settings.restart or attempt >= stranding.ATTEMPTS:
             return []
         found = stranding.stranded(
-            [t.levels for t in tracks], [stranding.length(float(t.step_size), t.metric) for t in tracks], self.size,
+            [t.levels for t in tracks], [float(t.step_size) for t in tracks], [t.metric for t in tracks],
             is_last=iteration == self.settings.iter_warmup,
         )  # fmt: skip
         out = []
@@ -279,7 +279,8 @@ class NutsSampler:
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
 
         in_pieces(track, segment.end, stop, step, self.room)
-        track.levels = np.concatenate(levels) if levels and warms_up else np.zeros(0)
+        if warms_up:  # with those of the latest window, as the metric is
+            track.levels = np.concatenate([*([] if segment.in_window else [track.levels]), *levels])
         return window.array()
 
     def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:

@@ -2,8 +2,9 @@
 
 From a random initial value far from everything a chain can get to where the density is so steep that only tiny steps
 are accepted. There it stays, makes trees of the greatest depth, and its draws spoil the posterior. What tells it from a
-chain in another mode is that its steps shrank to nothing, or, at the end of warm-up, that its density is lower than any
-volume could make up for.
+chain in another mode is that its steps shrank to nothing, or, at the end of warm-up, that where it is holds next to
+nothing of the posterior: the integral over a place is about its density times its volume. A mode of a millionth of the
+posterior stays visible.
 """
 from __future__ import annotations
 
@@ -15,21 +16,29 @@ ATTEMPTS = 10  # how often chains begin anew at one milestone
 COLLAPSED = 1e-3  # a step below this share of the best chain's
 SMALLEST = 1e-10  # a step that is too small for any chain
 FAR = 20.0  # below the best chain's log density, beside ten times its spread
-HOPELESS, FOR_EACH = 100.0, 50.0  # the same for a chain that moves: a constant, and for each parameter
+LIGHT, FOR_EACH = 20.0, 1.0  # below the best chain's logarithm of the integral: a constant, and for each parameter
 
 
 def stranded(
-    levels: Sequence[np.ndarray], steps: Sequence[float], size: int, is_last: bool
+    levels: Sequence[np.ndarray], step_sizes: Sequence[float], metrics: Sequence[np.ndarray], is_last: bool
 ) -> Mapping[int, str]:  # fmt: skip
     """Which chains are stranded, and why.
 
     Args:
         levels: of each chain, the log densities of its latest draws.
-        steps: of each chain, the length of a step: see `length`.
-        size: the number of parameters.
+        step_sizes: of each chain.
+        metrics: the inverse metric of each.
         is_last: whether warm-up ends here. A chain with sound steps is only then where it will be.
     """
-    middles = [_middle(v) for v in levels]
+    middles, steps = [_middle(v) for v in levels], [length(*pair) for pair in zip(step_sizes, metrics)]
+    out = _collapsed(middles, steps, levels)
+    if is_last:
+        out |= {i: reason for i, reason in _light(middles, metrics).items() if i not in out}
+    return out
+
+
+def _collapsed(middles: Sequence[float], steps: Sequence[float], levels: Sequence[np.ndarray]) -> dict[int, str]:
+    """The chains whose steps shrank to nothing."""
     best = int(np.argmax(middles))
     spread = float(np.subtract(*np.percentile(_late(levels[best]), (75, 25)))) if middles[best] > -np.inf else 0.0
     out = {}
@@ -39,9 +48,21 @@ def stranded(
             out[i] = f"its steps shrank to {step:.2g}"
         elif step < COLLAPSED * steps[best] and behind > FAR + 10 * spread:
             out[i] = f"its steps shrank to {step:.2g}, its log density is {behind:.3g} below that of chain {best + 1}"
-        elif is_last and behind > HOPELESS + FOR_EACH * size:
-            out[i] = f"its log density is {behind:.3g} below that of chain {best + 1}"
     return out
+
+
+def _light(middles: Sequence[float], metrics: Sequence[np.ndarray]) -> dict[int, str]:
+    """The chains in places that hold next to nothing, by the integral of the normal law with their variances."""
+    integrals = [middle + _log_volume(metric) for middle, metric in zip(middles, metrics)]
+    best = int(np.argmax(integrals))
+    if not integrals[best] > -np.inf:
+        return {}
+    allowed = LIGHT + FOR_EACH * metrics[best].shape[-1]
+    behind = {i: integrals[best] - integral for i, integral in enumerate(integrals)}
+    return {
+        i: f"the posterior where it is, density times volume, is exp(-{lost:.3g}) of that around chain {best + 1}"
+        for i, lost in behind.items() if lost > allowed
+    }  # fmt: skip
 
 
 def length(step_size: float, inverse_metric: np.ndarray) -> float:
@@ -49,9 +70,14 @@ def length(step_size: float, inverse_metric: np.ndarray) -> float:
 
     A metric that was learned where a chain is stranded is as small as the steps there, whose size tells nothing then.
     """
+    return float(step_size * np.exp(_log_volume(inverse_metric) / inverse_metric.shape[-1]))
+
+
+def _log_volume(inverse_metric: np.ndarray) -> float:
+    """The logarithm of the volume of a place, from its variances, but for a constant."""
     if inverse_metric.ndim == 1:
-        return float(step_size * np.exp(np.log(inverse_metric).mean() / 2))
-    return float(step_size * np.exp(np.linalg.slogdet(inverse_metric)[1] / (2 * len(inverse_metric))))
+        return float(np.log(inverse_metric).sum() / 2)
+    return float(np.linalg.slogdet(inverse_metric)[1] / 2)
 
 
 def _late(levels: np.ndarray) -> np.ndarray:
