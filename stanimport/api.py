@@ -96,9 +96,14 @@ def check(
     Examples:
         >>> stanimport.check("models/coin.stan")
         []
-        >>> stanimport.check("typo.stan", source="parameters { real x; } model { x ~ norml(0, 1); }")
-        Traceback (most recent call last):
-        stanimport.errors.StanSemanticError: there is no distribution 'norml'
+        >>> try:
+        ...     stanimport.check("typo.stan", source="parameters { real x; } model { x ~ norml(0, 1); }")
+        ... except stanimport.StanError as error:
+        ...     print(error)
+        typo.stan:1:36: error: there is no distribution 'norml'
+          1 | parameters { real x; } model { x ~ norml(0, 1); }
+            |                                    ^^^^^
+          did you mean 'normal'?
     """
     from . import pipeline
 

@@ -103,6 +103,15 @@ def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
 
     Raises:
         StanDataError: for files that can't be read, or do not belong together.
+
+    Examples:
+        >>> import tempfile
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> fit = stanimport.sample(coin, data, chains=2, iter_sampling=50, seed=1)
+        >>> again = stanimport.from_csv(fit.save_csvfiles(tempfile.mkdtemp()))
+        >>> bool((again.draws() == fit.draws()).all())
+        True
     """
     if module is None:
         return stan_csv.read(paths, None, {})
