@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import numpy as np
 
 from .outcome import Outcome
 
-_FAST = ["-O0", "-std=c++14", "-w"]  # to compile; programs run once or twice
+_FAST = ["-O0", "-g0", "-std=c++14", "-w"]  # to compile; programs run once or twice
 
 
 def is_installed() -> bool:
@@ -36,19 +37,7 @@ def outcomes(text: str, data: dict[str, Any], points: Sequence[np.ndarray]) -> l
     Raises:
         Failed: if Stan refuses the program or its data.
     """
-    import httpstan.models
-
-    name = httpstan.models.calculate_model_name(text)
-    try:
-        module = httpstan.models.import_services_extension_module(name)
-    except KeyError:
-        with _quiet():
-            try:
-                with mock.patch("httpstan.compile.compile", _translated):
-                    asyncio.run(httpstan.models.build_services_extension_module(text, _FAST))
-            except Exception as e:
-                raise Failed(f"{type(e).__name__}: {e}") from None
-        module = httpstan.models.import_services_extension_module(name)
+    module = _module(text)
     given = dict(_flat(data))
     try:
         names = [entry(n) for n in module.constrained_param_names(given)]
@@ -56,6 +45,22 @@ def outcomes(text: str, data: dict[str, Any], points: Sequence[np.ndarray]) -> l
         raise Failed(str(e)) from None
     with _quiet():
         return [_at(module, given, names, p) for p in points]
+
+
+def _module(text: str) -> Any:
+    """The extension module of a program; its files, of which each is large, are removed."""
+    import httpstan.cache
+    import httpstan.models
+
+    name = httpstan.models.calculate_model_name(text)
+    try:
+        with _quiet(), mock.patch("httpstan.compile.compile", _translated):
+            asyncio.run(httpstan.models.build_services_extension_module(text, _FAST))
+        return httpstan.models.import_services_extension_module(name)
+    except Exception as e:
+        raise Failed(f"{type(e).__name__}: {e}") from None
+    finally:
+        shutil.rmtree(httpstan.cache.model_directory(name), ignore_errors=True)
 
 
 def _translated(text: str, name: str) -> tuple[str, str]:
