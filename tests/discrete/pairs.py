@@ -403,3 +403,16 @@ parameters { vector[2] mu; real<lower=0, upper=1> p; %discrete% }""",
     exp(mu[k]));
     target += log_sum_exp(lp); } }""",
 )  # fmt: skip
+
+pair(
+    "ordered change points", {"T": 6, "y": _normals(6)},
+    "data { int T; vector[T] y; }\nparameters { vector[3] m; %discrete% }",
+    "array[2] int<lower=1, upper=T> s;",
+    """model { if (s[1] >= s[2]) target += negative_infinity();
+  else for (t in 1:T) { int k = 1 + (t > s[1]) + (t > s[2]); target += normal_lpdf(y[t] | m[k], 1); } }""",
+    """model { matrix[T, T] lp;
+  for (a in 1:T) for (b in 1:T) { lp[a, b] = 0;
+    if (a >= b) lp[a, b] = negative_infinity();
+    else for (t in 1:T) lp[a, b] += normal_lpdf(y[t] | m[1 + (t > a) + (t > b)], 1); }
+  target += log_sum_exp(lp); }""",
+)  # fmt: skip

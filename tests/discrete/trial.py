@@ -20,6 +20,8 @@ def compared(small: Small, seed: int, compiled: bool) -> str:
     rng = np.random.default_rng(seed)
     points = [rng.normal(size=6) * 0.5 for _ in range(2)]
     want = summed(small, points)
+    if not np.isfinite([v for v, _ in want]).all():
+        return ""  # no reference
     for backend in ("pyro", "numpyro") if compiled else ("pyro",):
         parts = ("gradient",) if backend == "numpyro" else ours.PARTS
         found = ours.outcomes(small.text(), small.data, points, backend, parts=parts)

@@ -116,7 +116,9 @@ class Lanes:
         inner = declared((*s.then, *s.otherwise))
         sides = (*then, *otherwise)
         own = {n for n in written(sides) - inner if scope.lives(n) == len(scope.loops)}
-        summed = {t.place.name for t in walk_statements(sides) if isinstance(t, gprob.Accumulate)}
+        within = loop_indices(sides)  # what is summed over the lanes of loops in here differs between lanes out here
+        accumulated = (t for t in walk_statements(sides) if isinstance(t, gprob.Accumulate))
+        summed = {t.place.name for t in accumulated if t.loop not in within}
         merged = tuple(n for n in written_in_order(sides) if n in own - summed)
         return replace(s, then=then, otherwise=otherwise, lanes=True, merged=merged)
 
