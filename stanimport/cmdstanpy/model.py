@@ -8,6 +8,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from stanlib.extras import require
 
 from .. import api
@@ -205,6 +207,42 @@ class CmdStanModel:
         value, gradient = density(params, jacobian=jacobian)
         names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
         return pandas.DataFrame([[value, *gradient]], columns=["lp__", *names])
+
+
+    def diagnose(self, inits: Any = None, data: Any = None, *, epsilon: float | None = None, error: float | None = None,
+                 require_gradients_ok: bool = True, sig_figs: int | None = None) -> Any:  # fmt: skip
+        """Compare gradients with central differences, on the unconstrained scale.
+
+        Args:
+            inits: where: as for `sample`, of one chain.
+            data: as for `sample`.
+            epsilon: of the differences; 1e-6 if None.
+            error: how far they may be apart; 1e-6 if None.
+            require_gradients_ok: raise if one is farther.
+            sig_figs: has no effect.
+
+        Returns:
+            A DataFrame of `param_idx`, `value`, `model`, `finite_diff`, `error`, a row for each parameter.
+
+        Raises:
+            RuntimeError: if gradients differ.
+        """
+        require("pandas", extra="inference")
+        import pandas
+
+        from ..inference import initial
+
+        density, step = points.LogProb(self.module, data), 1e-6 if epsilon is None else epsilon
+        (at,) = initial.starting_points(density.posterior, _plain(inits), 1, 0)
+        shifts = step * np.eye(density.size)
+        differences = [(density.at(at + s).lp - density.at(at - s).lp) / (2 * step) for s in shifts]
+        gradient = density.at(at).gradient
+        found = pandas.DataFrame({"param_idx": range(density.size), "value": at, "model": gradient,
+                                  "finite_diff": differences, "error": gradient - np.asarray(differences)})  # fmt: skip
+        wrong = [name for name, apart in zip(density.names, found["error"]) if not abs(apart) <= (error or 1e-6)]
+        if wrong and require_gradients_ok:
+            raise RuntimeError(f"gradients of {', '.join(wrong)} differ from finite differences:\n{found}")
+        return found
 
 
 def _plain(value: Any) -> Any:

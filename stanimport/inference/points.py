@@ -37,18 +37,19 @@ class LogProb:
     Attributes:
         names: the unconstrained parameters in the order of a point: "theta", or "theta[1]", ... counted in row order.
         size: how many there are.
+        posterior: the program with its data.
 
     Raises:
         StanDataError: for data that are not as declared.
     """
 
     def __init__(self, module: Any, data: Any = None, *, seed: int = 0):
-        self._posterior, _ = posterior_of(module, data, seed)
+        self.posterior, _ = posterior_of(module, data, seed)
         self._programs: dict[Any, Program] = {}
-        self.size = self._posterior.size
+        self.size = self.posterior.size
         self.names = [
             f"{n}[{','.join(str(i + 1) for i in at)}]" if shape else n
-            for n, shape in self._posterior.shapes.items() for at in np.ndindex(*shape)
+            for n, shape in self.posterior.shapes.items() for at in np.ndindex(*shape)
         ]  # fmt: skip
 
     def __call__(self, params: Any, *, jacobian: bool = True) -> LogDensity:
@@ -67,17 +68,17 @@ class LogProb:
     def constrain(self, point: Any) -> dict[str, Any]:
         """The parameters at an unconstrained point, by Stan name."""
         arrays = {n: np.asarray(v) for n, v in self._program("constrain")(self._checked(point)).items()}
-        return {v.name: tuples.pack(v, arrays) for v in self._posterior.program.parameters}
+        return {v.name: tuples.pack(v, arrays) for v in self.posterior.program.parameters}
 
     def unconstrain(self, params: Any) -> np.ndarray:
         """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
         values = read_data(params)
-        missing = [n for n in self._posterior.names if n not in tuples.unpack(values)]
+        missing = [n for n in self.posterior.names if n not in tuples.unpack(values)]
         if missing:
             from stanlib.errors import StanDataError
 
             raise StanDataError(f"the values lack parameter {missing[0]}", missing[0])
-        return initial.unconstrained(self._posterior, values) if self.size else np.zeros(0)
+        return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
 
     def _checked(self, point: Any) -> np.ndarray:
         array = np.asarray(point, float)
@@ -87,9 +88,9 @@ class LogProb:
 
     def _program(self, what: str, jacobian: bool = True) -> Program:
         if (what, jacobian) not in self._programs:
-            density = jax.value_and_grad(partial(self._posterior.log_density, jacobian=jacobian))
-            function = density if what == "density" else self._posterior.constrain
-            self._programs[what, jacobian] = Program(function, self._posterior.blank)
+            density = jax.value_and_grad(partial(self.posterior.log_density, jacobian=jacobian))
+            function = density if what == "density" else self.posterior.constrain
+            self._programs[what, jacobian] = Program(function, self.posterior.blank)
         return self._programs[what, jacobian]
 
 

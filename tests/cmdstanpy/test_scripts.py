@@ -151,3 +151,13 @@ def test_there_is_no_installation(folder, capsys):
     assert cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options=options).endswith("coin.stan")
     with pytest.raises(stanimport.StanError):
         cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options={"include-paths": str(folder / "none")})
+
+
+def test_gradients_are_checked(model, folder):
+    """The posterior on the logit scale is proportional to theta^3 (1 - theta)^9."""
+    found = model.diagnose(inits={"theta": 0.3}, data=str(folder / "coin.json"))
+    assert list(found.columns) == ["param_idx", "value", "model", "finite_diff", "error"]
+    np.testing.assert_allclose(found.loc[0], [0, np.log(3 / 7), 3 - 12 * 0.3, 3 - 12 * 0.3, 0], atol=1e-7)
+    with pytest.raises(RuntimeError, match="gradients of theta differ"):
+        model.diagnose(inits={"theta": 0.3}, data=DATA, epsilon=0.5)
+    assert abs(model.diagnose({"theta": 0.3}, DATA, epsilon=0.5, require_gradients_ok=False)["error"][0]) > 1e-3
