@@ -30,7 +30,7 @@ def test_unknown_options_suggest_the_right_one(beta_module, options, told):
     (dict(metric=[1, 2]), r"shape \(1,\)"), (dict(inits=[1, 2, 3]), "3 chains, but 2"),
     (dict(step_size=-1), "positive"), (dict(metric=[float("nan")]), "finite and positive"),
     (dict(metric=[-1]), "finite and positive"), (dict(metric=[0]), "finite and positive"),
-    (dict(metric=[[-2.0]]), "finite and positive"), (dict(metric=[object()]), "must hold numbers"),
+    (dict(metric=[[-2.0]]), "finite and positive"), (dict(metric=[print]), "must hold numbers"),
     (dict(metric=["a.json", "b.json"]), "no readable metric"),
     (dict(inits=-1), "at least 0"),
 ], ids=str)  # fmt: skip
