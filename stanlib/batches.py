@@ -5,7 +5,8 @@ The compiler tells which sites are sums over these; their log densities are mult
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from .metadata import Program
 
 Sites = Mapping[str, bool]
+
+
+class BatchWarning(UserWarning):
+    """A minibatch that fits a guide of the program's own alone."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,17 @@ class Batches:
             for site, scaled in self.sites[size].items():
                 factors[site] = factors.get(site, 1.0) * (total / held if scaled else 1.0)
         return factors
+
+
+def warn_of_rows(program: Program, sizes: Iterable[str]) -> None:
+    """Warn of parameters with an entry for every row, of a program without a guide."""
+    local = [v.name for v in program.parameters for size in sizes if size in v.shape]
+    if local:
+        warnings.warn(
+            f"{program.name}: {', '.join(local)} has an entry for every row. An automatic guide gives the rows of all "
+            "batches the same law, which is wrong: compute them from the rows, in a guide block or a guide in Python",
+            BatchWarning, stacklevel=3,
+        )  # fmt: skip
 
 
 _current: ContextVar[dict[str, float] | None] = ContextVar("batches", default=None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import batches, drawn, networks, places
-from .batches import Batches
+from .batches import Batches, warn_of_rows
 from .errors import StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
 from .metadata import Program, Variable
@@ -182,6 +182,9 @@ class Model(_Called):
         Terms that are sums over the entries along the axes of that size are scaled to all of them, those that depend on
         none stay as they are. Model and guide must both be for the same batches.
 
+        Warns:
+            BatchWarning: where parameters have an entry for every row, and the program no guide for them.
+
         Raises:
             StanSemanticError: naming the statements that depend on all entries at once, and for what is no size.
             StanError: for a module that runs without its Stan program.
@@ -191,6 +194,8 @@ class Model(_Called):
             raise StanError(f"minibatches of {self.program.name} need the Stan program: load it through stanimport")
         made = copy.copy(self)
         made.batches = Batches(totals, ask(tuple(totals), self.is_guide))
+        if "guide" not in self.function.__globals__:
+            warn_of_rows(self.program, totals)
         return made
 
     def __reduce__(self) -> Any:

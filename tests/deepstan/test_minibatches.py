@@ -4,12 +4,14 @@ from __future__ import annotations
 import itertools
 import pickle
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from batch_programs import LOCAL, REFUSED, UNBIASED
 
 import stanimport
+from stanlib.batches import BatchWarning
 
 N, BATCH = 3, 2
 
@@ -137,6 +139,17 @@ def test_guides_that_depend_on_all_rows_are_refused(guide, said):
     module = stanimport.loads(f"{source} guide parameters {{ {parameters} real k; }} guide {{ {guide} }}")
     with pytest.raises(stanimport.StanSemanticError, match=said):
         module.guide.minibatch(N=10)
+
+
+def test_parameters_of_rows_that_an_automatic_guide_would_share_are_warned_of():
+    source = LOCAL.format("real m; vector[N] z;", "m ~ normal(0, 1); z ~ normal(m, 1); y ~ normal(z, 2);")
+    with pytest.warns(BatchWarning, match="z has an entry for every row"):
+        stanimport.loads(source).model.minibatch(N=10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        guided = f"{source} guide parameters {{ real k; }} guide {{ m ~ normal(k, 1); z ~ normal(k * y, 1); }}"
+        stanimport.loads(guided).model.minibatch(N=10)
+        stanimport.loads(LOCAL.format("real m;", "y ~ normal(m, 1);")).model.minibatch(N=10)
 
 
 def test_a_guide_is_scaled_as_its_model(x64):
