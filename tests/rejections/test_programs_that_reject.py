@@ -112,6 +112,40 @@ def test_a_negative_size_of_a_range_that_differs_between_iterations_is_rejected(
 
 
 @BOTH
+@pytest.mark.parametrize("statement, name", [
+    ("target += sum(head(x, k[g]));", "head"), ("target += sum(tail(x, k[g]));", "tail"),
+    ("target += sum(segment(x, 2, k[g]));", "segment"), ("target += dot_self(rep_vector(x[g], k[g]));", "rep_vector"),
+    ("head(x, k[g]) ~ normal(g, 1);", "head"), ("x[1:k[g]] ~ normal(head(x, k[g]), 1);", "head"),
+    ("target += log_sum_exp(segment(x, 1, k[g]));", "segment"), ("if (max(head(x, k[g])) > 9) target += 1;", "head"),
+    ("target += sum(block(m, 1, 1, k[g], 2));", "block"), ("target += sum(sub_col(m, 1, 2, k[g]));", "sub_col"),
+    ("vector[3] z = x; z[1:k[g]] = tail(x, k[g]); target += sum(z);", "tail"),
+])  # fmt: skip
+def test_negative_sizes_of_parts_in_loops_are_rejected(statement, name, backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int k; matrix[3, 3] m; } parameters { vector[3] x; }\n"
+        f"model {{ x ~ std_normal(); for (g in 1:G) {{ {statement} }} }}"
+    )
+    draw, m = {"x": [0.1, 0.2, 0.3]}, [[1.0, 2.0, 3.0]] * 3
+    assert math.isfinite(log_density(program, backend, draw, G=3, k=[2, 1, 1], m=m))
+    assert rejects(program, backend, draw, rf"{name}: .*-1.*nonnegative", G=3, k=[2, -1, 1], m=m)
+
+
+@BOTH
+@pytest.mark.parametrize("statement", [
+    "target += k[g] > 0 ? sum(head(x, k[g])) : 0;", "if (k[g] > 0 && max(head(x, k[g])) > 0.15) target += 1;",
+    "if (k[g] > 0) target += sum(segment(x, 1, k[g]));",
+])  # fmt: skip
+def test_sizes_that_are_not_asked_for_may_be_negative(statement, backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int k; } parameters { vector[3] x; }\n"
+        f"model {{ x ~ std_normal(); for (g in 1:G) {{ {statement} }} }}"
+    )
+    draw = {"x": [0.1, 0.2, 0.3]}
+    found, expected = (log_density(program, backend, draw, G=len(k), k=k) for k in ([2, -1, 1], [2, 1]))
+    assert math.isclose(found, expected, rel_tol=1e-12)
+
+
+@BOTH
 @pytest.mark.parametrize("statements, rejected", [
     ("if (a > 0) y = 1; else y = 2; if (N < 3) reject(N);", (True, True)),
     ("if (a > 0) y = f(N);", (True, False)),

@@ -56,12 +56,14 @@ class _Unfold:
         elif isinstance(s, gprob.While):
             yield s
         elif isinstance(s, gprob.If):
+            yield from self._checked_sizes(s.condition, varying)
             condition = _with_filled_up(s.condition, varying)
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
             yield replace(s, condition=condition, then=then, otherwise=otherwise)
         elif not varying:
             yield s
         else:
+            yield from self._checked_sizes(s, varying)
             yield from self._leaf(_with_filled_up(s, varying), varying)
 
     def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
@@ -69,7 +71,6 @@ class _Unfold:
         if isinstance(s, gprob.Observe):
             yield self._observe(s, varying) or s
         elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
-            yield from self._checked_sizes(s.value)
             yield loop
         elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
             made = self._sums_in(s.value, varying)
@@ -122,15 +123,16 @@ class _Unfold:
         one = replace(s, place=place, value=value)
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
 
-    def _checked_sizes(self, e: gprob.Expr) -> Iterator[gprob.Stmt]:
-        """What Stan throws for the sizes of an expression, which a loop over its components no longer asks for."""
-        repeated = next((n for n in traversal.walk(e) if _is_repeated(n)), None)
-        if repeated is None or self._is_nonnegative(repeated.arguments[1]):
-            return
-        size = repeated.arguments[1]
-        negative = apply("logical_lt", INT, (size, gprob.int_const(0, e.span)))
-        items = (f"{repeated.function.name}: n is ", size, ", but must be nonnegative!")
-        yield gprob.If(e.span, negative, (gprob.Message(e.span, "reject", items),), ())
+    def _checked_sizes(self, node: Any, varying: set[str]) -> Iterator[gprob.Stmt]:
+        """What Stan throws for sizes that differ between iterations, which loops and ranges no longer ask for."""
+        asked: list[Any] = []
+        for name, size in _sizes(node):
+            form = linear(size)
+            if mentions_values(size, varying) and form not in asked and not self._is_nonnegative(size):
+                asked.append(form)
+                negative = apply("logical_lt", INT, (size, gprob.int_const(0, size.span)))
+                items = (f"{name}: n is ", size, ", but must be nonnegative!")
+                yield gprob.If(size.span, negative, (gprob.Message(size.span, "reject", items),), ())
 
     def _is_nonnegative(self, size: gprob.Expr) -> bool:
         """Whether the indices of the loops around make it so."""
@@ -168,6 +170,23 @@ class _Unfold:
         add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", REAL, (total, term)))
         self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
         return total
+
+
+def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr]]:
+    """The sizes that calls in a node are given, each with the function's name; of calls that certainly happen."""
+    if _is_repeated(node):
+        yield node.function.name, node.arguments[1]
+    elif isinstance(node, gprob.Apply) and node.function.name in _PARTS:
+        yield node.function.name, node.arguments[-1]
+    elif isinstance(node, gprob.Apply) and node.function.name == "block":
+        yield from ((node.function.name, size) for size in node.arguments[-2:])
+    certain = traversal.children(node)
+    if isinstance(node, gprob.Cond):
+        certain = [node.condition]
+    elif isinstance(node, gprob.Logical):
+        certain = [node.left]
+    for part in certain:
+        yield from _sizes(part)
 
 
 def is_law_of_numbers(f: Function) -> bool:
@@ -245,7 +264,7 @@ def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
     return own is not None and difference(linear(own), linear(count)) == 0
 
 
-def _is_repeated(e: gprob.Expr) -> TypeGuard[gprob.Apply]:
+def _is_repeated(e: object) -> TypeGuard[gprob.Apply]:
     return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
 
 
