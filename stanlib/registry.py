@@ -189,9 +189,10 @@ def parameters_of(candidate: Candidate) -> tuple[Parameter, ...]:
 
 
 def names(include_removed: bool = True) -> Iterable[str]:
-    """The Stan names of all library functions."""
+    """The Stan names of all library functions that a program may call: those of the compiler end in underscores."""
     load()
-    return (n for n, fs in FUNCTIONS.items() if include_removed or not all(f.removed for f in fs))
+    written = (n for n in FUNCTIONS if not n.endswith("__"))
+    return (n for n in written if include_removed or not all(f.removed for f in FUNCTIONS[n]))
 
 
 def by_symbol(symbol: str) -> Function:
