@@ -79,8 +79,8 @@ class CmdStanFit:
         return made[0] if chains == 1 else made
 
 
-class CmdStanMCMC(CmdStanFit):
-    """The result of `sample`."""
+class _OfChains(CmdStanFit):
+    """A result with draws of several chains."""
 
     @property
     def chains(self) -> int:
@@ -89,6 +89,10 @@ class CmdStanMCMC(CmdStanFit):
     @property
     def chain_ids(self) -> list[int]:
         return self.fit.chain_ids
+
+
+class CmdStanMCMC(_OfChains):
+    """The result of `sample`."""
 
     @property
     def num_draws_warmup(self) -> int:
@@ -287,7 +291,7 @@ class CmdStanPathfinder(_Independent):
         return bool(self.fit.settings.get("psis_resample", True))
 
 
-class CmdStanGQ(CmdStanFit):
+class CmdStanGQ(_OfChains):
     """The result of `generate_quantities`: generated quantities alone; `previous_fit` has the parameters.
 
     Attributes:
@@ -301,14 +305,6 @@ class CmdStanGQ(CmdStanFit):
     @property
     def mcmc_sample(self) -> Any:
         return self.previous_fit
-
-    @property
-    def chains(self) -> int:
-        return self.fit.chains
-
-    @property
-    def chain_ids(self) -> list[int]:
-        return self.fit.chain_ids
 
     @property
     def _generated(self) -> Mapping[str, Array]:

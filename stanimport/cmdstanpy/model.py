@@ -233,13 +233,14 @@ class CmdStanModel:
         from ..inference import initial
 
         density, step = points.LogProb(self.module, data), 1e-6 if epsilon is None else epsilon
+        allowed = 1e-6 if error is None else error
         (at,) = initial.starting_points(density.posterior, _plain(inits), 1, 0)
         shifts = step * np.eye(density.size)
         differences = [(density.at(at + s).lp - density.at(at - s).lp) / (2 * step) for s in shifts]
         gradient = density.at(at).gradient
         found = pandas.DataFrame({"param_idx": range(density.size), "value": at, "model": gradient,
                                   "finite_diff": differences, "error": gradient - np.asarray(differences)})  # fmt: skip
-        wrong = [name for name, apart in zip(density.names, found["error"]) if not abs(apart) <= (error or 1e-6)]
+        wrong = [name for name, apart in zip(density.names, found["error"]) if not abs(apart) <= allowed]
         if wrong and require_gradients_ok:
             raise RuntimeError(f"gradients of {', '.join(wrong)} differ from finite differences:\n{found}")
         return found

@@ -28,7 +28,7 @@ COUNT = 100_000
 
 def weights(small):
     """The probability of every assignment at the point."""
-    stanli = pytest.importorskip("stanli")
+    stanli = pytest.importorskip("stanli", reason="stanli is not installed")
     text, logs = small.text(of_data=True), []
     for z in assignments(small):
         logs.append(stanli.Model(stan_code=text, data={**small.data, **z}).log_prob_grad(POINT)[0])
@@ -95,8 +95,8 @@ generated quantities { int same = z[1] == z[2]; real first = m[1]; }"""
 
 
 def test_draws_on_torch():
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("pyro")
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
     variables, statements = PROGRAMS["chains of different lengths"]
     small = Small(tuple(variables), tuple(statements), DATA)
     module = translated(small.text(), "pyro", "mixed")

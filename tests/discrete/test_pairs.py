@@ -14,7 +14,7 @@ TOLERANCE = 1e-10
 
 
 def reference(pair, points):
-    stanli = pytest.importorskip("stanli")
+    stanli = pytest.importorskip("stanli", reason="stanli is not installed")
     model = stanli.Model(stan_code=pair.marginalized, data=pair.data)
     found = [model.log_prob_grad(p) for p in points(model.n_unconstrained)]
     return np.array([v for v, _ in found]), np.array([g for _, g in found])
@@ -28,7 +28,7 @@ def points(size):
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda p: p.name)
 def test_as_summed_out_by_hand(pair, backend):
-    pytest.importorskip(backend)
+    pytest.importorskip(backend, reason="the backend is not installed")
     values, gradients = reference(pair, points)
     size = gradients.shape[1]
     parts = ("gradient",) if backend == "numpyro" else ours.PARTS

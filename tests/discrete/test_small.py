@@ -11,8 +11,8 @@ COUNT, EACH = 12, 4
 
 @pytest.mark.parametrize("first", range(0, COUNT, EACH))
 def test_the_sum_over_all_assignments(first):
-    pytest.importorskip("stanli")
-    pytest.importorskip("pyro")
+    pytest.importorskip("stanli", reason="stanli is not installed")
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
     wrong = {seed: found for seed in range(first, first + EACH) if (found := trial(seed))}
     assert wrong == {}
 
@@ -34,7 +34,7 @@ CARRIED = {
 
 @pytest.mark.parametrize("name", CARRIED)
 def test_what_goes_from_one_iteration_to_the_next(name):
-    pytest.importorskip("stanli")
-    pytest.importorskip("pyro")
+    pytest.importorskip("stanli", reason="stanli is not installed")
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
     small = Small((Z,), ("m ~ normal(0, 1);", *CARRIED[name]), DATA)
     assert compared(small, 5, False) == ""
