@@ -2,7 +2,8 @@
 
     from stanimport.cmdstanpy import CmdStanModel, from_csv, write_stan_json
 
-Names, arguments and the shapes of results are those of CmdStanPy 1.3; docs/cmdstanpy.md lists what differs.
+Names, arguments and the shapes of results are those of CmdStanPy 1.2.5, with `inv_metric` of later ones;
+docs/cmdstanpy.md lists what differs.
 """
 from __future__ import annotations
 
