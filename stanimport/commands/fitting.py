@@ -33,6 +33,11 @@ def add_fit(parser: argparse.ArgumentParser) -> None:
                         help="one that --output saved, or CmdStan's CSV files, one for each chain")  # fmt: skip
 
 
+def add_observed(parser: argparse.ArgumentParser) -> None:
+    """The observations that count."""
+    parser.add_argument("--variable", metavar="NAME", help="the observed one, or log_lik, where there are several")
+
+
 def saved_fit(paths: Sequence[Path]) -> Fit:
     """The fit in a file, or in the CSV files of its chains.
 
@@ -71,8 +76,8 @@ def report(fit: Fit, options: argparse.Namespace) -> int:
     return 130 if fit.interrupted else 0
 
 
-def picture(fit: Fit, path: Path) -> Path:
-    """Save a plot of traces for Markov chains, of marginal posteriors for other draws."""
+def picture(fit: Fit, path: Path, kind: str | None = None, names: Sequence[str] | None = None) -> Path:
+    """Save a plot: by default of the parameters, traces for Markov chains, marginal posteriors for other draws."""
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingLibraryError("pictures need ArviZ and Matplotlib: pip install 'stanimport[inference]'")
     import matplotlib
@@ -80,11 +85,15 @@ def picture(fit: Fit, path: Path) -> Path:
     matplotlib.use("Agg")
     from ..inference.arviz_packages import save_figure
 
-    names = list(fit.program.names("parameters"))
-    shown = [n for n in fit.variables if n.partition(".")[0] in names] or None
-    drawn = fit.plot_trace(shown) if fit.method == "sample" else fit.plot_posterior(shown)
-    save_figure(drawn, path)
+    chosen = kind or ("trace" if fit.method == "sample" else "posterior")
+    save_figure(getattr(fit, f"plot_{chosen}")(names or _shown(fit, chosen)), path)
     return path
+
+
+def _shown(fit: Fit, kind: str) -> list[str] | None:
+    """The variables of a plot where none are named: the parameters; of replications, what is replicated."""
+    parameters = list(fit.program.names("parameters"))
+    return None if kind == "ppc" else [n for n in fit.variables if n.partition(".")[0] in parameters] or None
 
 
 def progress(options: argparse.Namespace) -> bool:

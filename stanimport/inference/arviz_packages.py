@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from stanlib.errors import MissingLibraryError
 
 from .files import atomically
+from .options import suggestion
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -27,14 +28,15 @@ def is_whole() -> bool:
     Raises:
         MissingLibraryError: if it is not installed at all.
     """
-    if importlib.util.find_spec("arviz") is not None and hasattr(_load("arviz"), "InferenceData"):
+    if importlib.util.find_spec("arviz") is not None and hasattr(load("arviz"), "InferenceData"):
         return True
     if importlib.util.find_spec("arviz_base") is not None:
         return False
     raise MissingLibraryError("this needs ArviZ: pip install 'stanimport[inference]'")
 
 
-def _load(name: str) -> Any:
+def load(name: str) -> Any:
+    """One of ArviZ's packages."""
     import warnings
 
     with warnings.catch_warnings():
@@ -45,7 +47,7 @@ def _load(name: str) -> Any:
 def container(groups: Mapping[str, Any]) -> Any:
     """Data sets by group as InferenceData, or as xarray's DataTree for the split packages."""
     if is_whole():
-        return _load("arviz").InferenceData(**groups)
+        return load("arviz").InferenceData(**groups)
     import xarray
 
     return xarray.DataTree.from_dict({f"/{n}": g for n, g in groups.items()})
@@ -56,8 +58,11 @@ def plot(fit: Fit, kind: str, var_names: Sequence[str] | None, options: Mapping[
 
     Raises:
         MissingLibraryError: if ArviZ is not installed.
-        ValueError: for a plot of replications where there are none.
+        ValueError: for a plot of replications where there are none, and for a variable that is not there.
     """
+    for name in var_names or () if kind != "ppc" else ():
+        if name.partition(".")[0] not in {n.partition(".")[0] for n in fit.variables}:
+            raise ValueError(f"there is no variable {name!r}{suggestion(name, list(fit.variables))}")
     whole = is_whole()
     if not whole and importlib.util.find_spec("arviz_plots") is None:
         raise MissingLibraryError("plots need ArviZ's package of plots: pip install arviz-plots matplotlib")
@@ -65,7 +70,7 @@ def plot(fit: Fit, kind: str, var_names: Sequence[str] | None, options: Mapping[
     data = fit.to_arviz(log_likelihood=False, posterior_predictive=replicates, prior=False)
     if replicates:
         var_names, options = _paired(data, var_names, dict(options), whole)
-    function = getattr(_load("arviz" if whole else "arviz_plots"), PLOTS[kind][0 if whole else 1])
+    function = getattr(load("arviz" if whole else "arviz_plots"), PLOTS[kind][0 if whole else 1])
     return function(data, var_names=None if var_names is None else list(var_names), **options)
 
 

@@ -153,3 +153,58 @@ def test_saved_fits_are_read(coin, tmp_path, capsys):
         assert (code == 0) == shown.startswith("No problems")
     assert main(["summary", str(tmp_path / "none.nc")]) == 1
     assert "there is no such file" in capsys.readouterr().err
+
+
+LAWS = {"fair": "beta(2, 2)", "skewed": "beta(1, 19)"}
+
+
+def test_saved_fits_are_plotted_and_compared(coin, tmp_path, capsys):
+    """Pictures, cross-validation and its ranking, whose figures are ArviZ's of the exact log densities."""
+    import arviz
+
+    fits = {}
+    for name, law in LAWS.items():
+        (tmp_path / f"{name}.stan").write_text(COIN.replace("beta(2, 2)", law))
+        assert main(["sample", f"{name}.stan", "--data", "coin.json", *FEW, "--output", f"{name}.nc"]) == 0
+        fits[name] = stanimport.Fit.load(f"{name}.nc")
+    capsys.readouterr()
+    y = np.asarray([1, 1, 0, 1, 1, 1, 0, 1, 0, 1])
+    expected = {}
+    for name, fit in fits.items():
+        theta = fit.variables["theta"][..., None]
+        density = np.where(y == 1, np.log(theta), np.log1p(-theta))
+        data = arviz.from_dict(posterior={"theta": theta[..., 0]}, log_likelihood={"y": density})
+        expected[name] = arviz.loo(data).elpd_loo
+        assert main(["loo", f"{name}.nc"]) == 0
+        assert float(rows(capsys)["elpd_loo"][0]) == pytest.approx(expected[name], abs=0.006)
+    assert main(["compare", "skewed.nc", "fair.nc"]) == 0
+    table = rows(capsys)
+    assert (table["fair"][0], table["skewed"][0]) == ("0", "1")
+    assert float(table["skewed"][3]) == pytest.approx(expected["fair"] - expected["skewed"], abs=1e-4)
+    for more in (["--kind", "ppc"], ["--kind", "posterior", "--variables", "theta,y_rep"], []):
+        assert main(["plot", "fair.nc", "--output", "picture.png", *more]) == 0
+        assert (tmp_path / "picture.png").read_bytes()[:4] == b"\x89PNG"
+        (tmp_path / "picture.png").unlink()
+
+
+@pytest.mark.parametrize("change, arguments, told", [
+    ("", ["plot", "*", "--output", "a.png", "--variables", "thta"], "no variable 'thta'; did you mean 'theta'?"),
+    ("y ~ bernoulli(theta);", ["plot", "fit.nc", "--output", "a.png", "--kind", "ppc"], "no replicated data"),
+    ("y ~ bernoulli(theta);", ["loo", "fit.nc"], "log density of each observation is not known"),
+    ("", ["loo", "*"], "log density of each observation is not known"),
+    ("", ["loo", "fit.nc", "--variable", "x"], "no observed variable 'x'"),
+    ("", ["compare", "fit.nc"], "nothing to compare"),
+])  # fmt: skip
+def test_what_a_saved_fit_does_not_have(change, arguments, told, coin, tmp_path, capsys):
+    """Each is told; CSV files, `*` here, hold no model that could compute log densities."""
+    (tmp_path / "coin.stan").write_text(COIN.replace(change, "").replace("y_rep", "shown") if change else COIN)
+    fit = stanimport.sample(stanimport.load("coin.stan"), "coin.json", chains=2, iter_warmup=20, iter_sampling=20,
+                            seed=1, show_progress=False)  # fmt: skip
+    fit.save("fit.nc")
+    files = [str(p) for p in fit.save_csvfiles(tmp_path)]
+    given = [a for argument in arguments for a in (files if argument == "*" else [argument])]
+    try:
+        code = main(given)
+    except SystemExit as e:
+        code = e.code
+    assert code in (1, 2) and told in capsys.readouterr().err
