@@ -15,10 +15,11 @@ from .data import read_data
 from .fit import Fit
 from .metrics import metric_of
 from .posterior import Posterior, transformed_data
-from .precision import random_keys
+from .precision import keys_of_draws
 from .programs import Program
-from .samplers.chains import Draws, Settings, layout, run
+from .samplers.chains import Draws, layout, run
 from .samplers.nuts import NutsSampler
+from .samplers.tracks import Settings
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
@@ -122,7 +123,7 @@ def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], dra
     out = {}
     for k, (index, posterior) in enumerate(zip(group.indices, posteriors)):
         lanes = slice(k * chains, (k + 1) * chains)
-        keys = random_keys(seeds[index], 1, count=chains * count)
+        keys = keys_of_draws(seeds[index], 1, chains=chains, draws=count)
         own = {n: posterior.inputs[n] for n in group.names}
         flat = process(own, keys, points[lanes].reshape(chains * count, -1))
         variables = {n: np.asarray(v).reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}

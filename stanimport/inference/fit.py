@@ -19,7 +19,7 @@ from .options import suggestion
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
     from .predictive import Predictions
-    from .samplers.chains import Restart
+    from .samplers.stranding import Restart
 
 
 class Fit:

@@ -15,7 +15,8 @@ from .options import OptionError
 from .posterior import Posterior
 from .precision import random_keys
 from .programs import Program
-from .samplers.chains import Draws, Settings, default_workers
+from .samplers.chains import Draws, default_workers
+from .samplers.tracks import Settings
 
 
 def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:

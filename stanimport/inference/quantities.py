@@ -1,7 +1,9 @@
 """Parameters, transformed parameters and generated quantities of many draws at once, one random key per draw."""
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -9,10 +11,10 @@ import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from .precision import TRACING, double_precision, random_keys
+from .precision import TRACING, double_precision, keys_of_draws, random_keys
 from .programs import Program
 from .remembered import Remembered
-from .samplers.rows import Points
+from .samplers.rows import Points, take_room
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -61,8 +63,8 @@ class Batched:
             return self._one_by_one(keys, draws)
         return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
 
-    def in_turn(self, keys: np.ndarray, pieces: Iterable[Any]) -> dict[str, np.ndarray]:
-        """The same for draws that come in pieces, none larger than a batch."""
+    def in_turn(self, keys: np.ndarray, pieces: Iterable[Any], folder: Path | None = None) -> dict[str, np.ndarray]:
+        """The same for draws that come in pieces, none larger than a batch; in files of a folder, if one is given."""
         out, start = dict[str, np.ndarray](), 0
         for piece in pieces:
             size = len(jax.tree.leaves(piece)[0])
@@ -71,7 +73,8 @@ class Batched:
                 return made
             for name, value in made.items():
                 if name not in out:
-                    out[name] = np.empty((len(keys), *value.shape[1:]), value.dtype)
+                    kind = (len(keys), *value.shape[1:]), value.dtype
+                    out[name] = np.empty(*kind) if folder is None else _file(folder, name, *kind)
                 out[name][start : start + size] = value
             start += size
         return out
@@ -93,6 +96,17 @@ class Batched:
         return _joined(made)
 
 
+def _file(folder: Path, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array in a new file of NumPy's format, the disk's room for it taken."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.npy"
+    path.unlink(missing_ok=True)  # a fit that has it keeps it: a file that is cut off under a map ends the process
+    made = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    with path.open("r+b") as file:
+        take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    return made
+
+
 def _batch_size(one: Mapping[str, Any], count: int) -> int:
     """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
     size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
@@ -111,23 +125,34 @@ def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
 
 
 class DrawProcessor:
-    """From points on the unconstrained scale to all variables of the program, in the order of their declarations."""
+    """From points on the unconstrained scale to all variables of the program, in the order of their declarations.
 
-    def __init__(self, posterior: Posterior | Remembered, count: int):
-        self.posterior = posterior
+    Args:
+        posterior: whose variables.
+        count: of the draws to come.
+        folder: where to put many of them, if memory need not hold them.
+    """
+
+    def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None):
+        self.posterior, self.folder = posterior, folder
         if isinstance(posterior, Remembered):
             self.batched = Batched.ready(*posterior.quantities)
         else:
             self.batched = Batched(posterior.everything, posterior.blank, count)
 
-    def __call__(self, points: np.ndarray | Points, seed: int) -> dict[str, np.ndarray]:
-        """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...)."""
+    def __call__(self, points: np.ndarray | Points, seed: int, first: int = 0) -> dict[str, np.ndarray]:
+        """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...).
+
+        Args:
+            seed: of the random numbers of generated quantities.
+            first: the number of draws that the chains have made before.
+        """
         chains, draws = points.shape[:2]
-        keys = random_keys(seed, 1, count=chains * draws)
+        keys = keys_of_draws(seed, 1, chains=chains, draws=draws, first=first)
         if isinstance(points, np.ndarray) or self.batched.program is None:
             flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]))
         else:
-            flat = self.batched.in_turn(keys, points.pieces(self.batched.batch))
+            flat = self.batched.in_turn(keys, points.pieces(self.batched.batch), self.folder)
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
 
 

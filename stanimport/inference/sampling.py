@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from stanlib.extras import require
 
-from . import initial, interrupts, options, remembered
+from . import initial, interrupts, journals, options, remembered, resumption
 from .data import read_data
 from .fit import Fit
 from .labels import labelled
@@ -21,8 +22,9 @@ from .modules import module_of
 from .precision import new_seed
 from .quantities import DrawProcessor, together
 from .samplers import chains as chains_of
-from .samplers.chains import Draws, Settings
+from .samplers.chains import Draws
 from .samplers.nuts import NutsSampler, results_of, room_for
+from .samplers.tracks import Settings
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -36,6 +38,7 @@ class DivergenceWarning(RuntimeWarning):
 
 @labelled
 @options.suggesting
+@resumption.resuming
 def sample(
     module: Any, data: Any = None, *, chains: int | None = 4, parallel_chains: int | None = None, seed: Any = None,
     inits: Any = None, iter_warmup: int | None = 1000, iter_sampling: int | None = 1000, save_warmup: bool = False,
@@ -44,7 +47,8 @@ def sample(
     show_progress: bool = False, method: str = "nuts", chain_method: str | None = None,
     restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
     adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
-    networks: Mapping[str, Any] | None = None,
+    networks: Mapping[str, Any] | None = None, resume: Any = None,
+    journal: Any = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -83,6 +87,13 @@ def sample(
         adapt_init_phase, adapt_metric_window, adapt_step_size: iterations of warm-up before the windows in which the
             metric is learned, in the first of them, and after the last. If None 75, 25 and 50.
         networks: those that the program declares, by name, trained before: their weights stay as they are.
+        resume: a fit of the method "nuts" whose chains go on where they ended, the file that it was saved in, or the
+            journal of a run. Data and options that are not given are the run's; others can't be given, but for
+            `iter_sampling`, which is that of the whole run, and for how chains run. The draws, those made before
+            among them, are to the last bit those of one run that was as long, or was not interrupted.
+        journal: a new folder to which the draws of the method "nuts" go while they are made, with where each chain
+            stands: after a crash `resume` goes on from there. The fit's arrays are maps of files there, so that memory
+            need not hold them.
 
     An option that is None has its default.
 
@@ -107,6 +118,8 @@ def sample(
         (1000, 4)
     """
     chosen = _checked(dict(locals()))
+    if resume is not None:
+        chosen |= resumption.start_of(resume, chosen)
     translated, given = module_of(module, networks), read_data(data)
     if translated.stan.backend == "pyro":
         require("torch", "pyro", extra="pyro")
@@ -115,13 +128,20 @@ def sample(
         _refuse_several(chosen | {"method": "pyro"}, None)
         with interrupts.immediate():
             return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
-    kept = len(range(0, chosen["iter_sampling"], chosen["thin"]))
+    kept = len(range(0, chosen["iter_sampling"], chosen["thin"])) - chosen.get("earlier", 0)
     key = _key(translated, given, chosen, chosen["chains"] * kept)
     posterior = _posterior(translated, given, chosen["seed"], key)
     if fixed_param or posterior.size == 0:
+        if chosen["journal"] is not None:
+            raise options.OptionError("journal: no chain is drawn, so there is nothing to go on with")
         return _fixed(posterior, chosen)
+    if resume is not None:
+        resumption.check(resume, translated, posterior.inputs)
+        if isinstance(resume, Fit) and not kept:
+            return resume
     draws, processor = _draw(posterior, chosen, kept, key)
-    return _warned(fit_of(posterior, draws, processor, _recorded(chosen)))
+    fit = fit_of(posterior, draws, processor, _recorded(chosen), chosen.get("earlier", 0))
+    return _warned(fit if resume is None else resumption.whole(resume, fit))
 
 
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
@@ -152,6 +172,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
             raise options.OptionError(f"step_size must be positive, not {size!r}")
     chosen["step_size"] = sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
     chosen["metric"] = _metric_option(given["metric"], given["inv_metric"])
+    if given["journal"] is not None:
+        chosen["journal"] = Path(given["journal"])
+        journals.require_new(chosen["journal"])
     return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
 
 
@@ -191,7 +214,8 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
 
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a fit keeps."""
-    left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric", "networks")
+    left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric", "networks", "resume", "standing",
+                "earlier", "journal")  # fmt: skip
     out = {n: v for n, v in chosen.items() if n not in left_out}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
@@ -224,8 +248,11 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
 def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | None) -> tuple[Draws, DrawProcessor]:
     """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
     start, own = _sampler_of(posterior, chosen)
-    processor = DrawProcessor(posterior, chosen["chains"] * kept)
-    points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
+    processor = DrawProcessor(posterior, chosen["chains"] * kept, chosen["journal"] and chosen["journal"] / "draws")
+    if "standing" in chosen:
+        points = chosen["standing"][0].point
+    else:
+        points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
     draws = start(points)
     if own is not None and not isinstance(posterior, remembered.Remembered):
         (bound,), batched = own.programs, processor.batched
@@ -239,10 +266,11 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
     _refuse_several(chosen, metric.start)
     settings = Settings(
         **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
-                                  "adapt_engaged", "save_warmup")},
+                                  "adapt_engaged")},
+        save_warmup=chosen["save_warmup"] and "standing" not in chosen,
         **metric.settings, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
         init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
-        last_phase=chosen["adapt_step_size"],
+        last_phase=chosen["adapt_step_size"], earlier=chosen.get("earlier", 0),
     )  # fmt: skip
     if chosen["method"] in ("blackjax", "nutpie"):
         from . import other_samplers
@@ -258,10 +286,13 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         posterior.value_and_grad  # noqa: B018  (its compilation is the first to begin: it is waited for first)
         sampler = NumpyroSampler(posterior, settings, lanes, metric.start, devices)
     else:
+        recorded, journal = _recorded(chosen), chosen["journal"]
         ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
-        sampler = own = NutsSampler(lambda point, _: posterior.log_density(point), posterior.size, settings, lanes,
-                                    metric.start, devices, ready=ready,
-                                    elsewhere=partial(_elsewhere, posterior, chosen))  # fmt: skip
+        sampler = own = NutsSampler(
+            lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, metric.start, devices,
+            ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),
+            journal=journal and journals.begin(journal, posterior, recorded, settings, lanes),
+        )  # fmt: skip
         posterior.__dict__["value_and_grad"] = own.value_and_grad  # one program less to compile
     show, streams = chosen["show_progress"], chosen["streams"]
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
@@ -272,7 +303,7 @@ def _refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
     if chosen["method"] == "nuts":
         return
     several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
-    several |= {name: chosen[name] is not None for name in _WINDOWS}
+    several |= {name: chosen[name] is not None for name in (*_WINDOWS, "journal")}
     for name, wrong in several.items():
         if wrong:
             method = chosen["method"]
@@ -285,16 +316,22 @@ def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, atte
     return found
 
 
-def fit_of(posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any]) -> Fit:
-    """The fit with all variables of the program at the points drawn."""
-    variables = processor(draws.points, settings["seed"])
+def fit_of(
+    posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any], earlier: int = 0
+) -> Fit:  # fmt: skip
+    """The fit with all variables of the program at the points drawn, behind so many of earlier draws."""
+    variables = processor(draws.points, settings["seed"], earlier)
     warmup = None
     if draws.warmup is not None:
         points, stats = draws.warmup
-        warmup = (DrawProcessor(posterior, points.shape[0] * points.shape[1])(points, settings["seed"] + 1), stats)
+        folder = processor.folder and processor.folder.with_name("warmup")
+        process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder)
+        warmup = process(points, settings["seed"] + 1), stats
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
     info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
             "restarts": draws.restarts, "times": draws.times}  # fmt: skip
+    if draws.standing is not None:
+        info |= draws.standing.arrays()
     return Fit(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,
                warmup)  # fmt: skip
 
@@ -317,10 +354,10 @@ def _warned(fit: Fit) -> Fit:
     divergent = 0 if fit.divergences is None else int(fit.divergences.sum())
     if divergent == fit.num_draws > 0:
         warnings.warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
-                      DivergenceWarning, stacklevel=5)  # fmt: skip
+                      DivergenceWarning, stacklevel=6)  # fmt: skip
     elif divergent:
         warnings.warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
-                      DivergenceWarning, stacklevel=5)  # fmt: skip
+                      DivergenceWarning, stacklevel=6)  # fmt: skip
     return fit
 
 

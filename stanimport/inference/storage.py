@@ -47,7 +47,7 @@ def save(fit: Fit, path: Path, computed: Sequence[str]) -> Path:
         rest = {n: v for n, v in fit.warmup[0].items() if n not in groups["warmup_posterior"]}
         groups["stanimport_warmup"] = dataset(rest)
         groups["stanimport_warmup_stats"] = dataset(fit.warmup[1])
-    groups["stanimport_data"] = dataset(_flat(fit.data), sampled=False)
+    groups["stanimport_data"] = dataset(flat(fit.data), sampled=False)
     groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
     groups["stanimport_params"] = dataset(_leaves(fit.info.get("params", {})), sampled=False)
     groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit, computed))}
@@ -96,7 +96,7 @@ def _described(fit: Fit, computed: Sequence[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
     from .tuples import unpack
 
     return {n: np.asarray(v) for n, v in unpack(data).items()}
@@ -119,13 +119,14 @@ def load(path: Path) -> Fit:
         with xarray.open_datatree(path, engine=_ENGINE) as tree:
             groups = {n: _restored(g.to_dataset().load()) for n, g in tree.children.items()}
         described = json.loads(groups["posterior"].attrs["stanimport_fit"])
-        program = _program(described["program"])
+        program = program_of(described["program"])
     except (OSError, ValueError, KeyError, TypeError) as e:
         raise StanDataError(f"{path}: holds no fit that stanimport saved: {e}") from None
     kind = fits.Mode if described["kind"] == "Mode" else fits.Fit
     made = kind(
         program, described["method"], _arrays(groups, *_OF_DRAWS, "stanimport_variables"),
-        _arrays(groups, "stanimport_stats"), _data(program, _arrays(groups, "stanimport_data")), described["settings"],
+        _arrays(groups, "stanimport_stats"), data_of(program, _arrays(groups, "stanimport_data")),
+        described["settings"],
         described["info"] | _arrays(groups, "stanimport_info") | _params(groups) | _restarts(described),
         warmup=_warmup(groups),
     )  # fmt: skip
@@ -144,7 +145,7 @@ def _params(groups: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _restarts(described: Mapping[str, Any]) -> dict[str, Any]:
-    from .samplers.chains import Restart
+    from .samplers.stranding import Restart
 
     return {"restarts": tuple(Restart(**r) for r in described["restarts"])} if described["restarts"] else {}
 
@@ -177,7 +178,7 @@ def _arrays(groups: Mapping[str, Any], *names: str) -> dict[str, np.ndarray]:
     return {str(v): groups[n][v].values for n in names if n in groups for v in groups[n].data_vars}
 
 
-def _data(program: Program, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+def data_of(program: Program, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     from .tuples import pack
 
     return {v.name: _scalar(pack(v, arrays)) for v in (*program.data, *program.transformed_data)}
@@ -192,7 +193,7 @@ def _scalar(value: Any) -> Any:
     return int(value) if value.dtype.kind in "iu" else value[()]
 
 
-def _program(described: Mapping[str, Any]) -> Program:
+def program_of(described: Mapping[str, Any]) -> Program:
     """The program from its fields as JSON keeps them: tuples as lists, variables as dicts."""
     values: dict[str, Any] = {k: tuple(map(_item, v)) if isinstance(v, list) else v for k, v in described.items()}
     return Program(**{f.name: values[f.name] for f in fields(Program) if f.name in values})

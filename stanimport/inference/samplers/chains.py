@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -20,59 +20,14 @@ import numpy as np
 from .. import interrupts
 from ..precision import Streams, streams_of
 from ..progress import Progress
-from .rows import BLOCK, FEW, Points, Rows
+from .rows import BLOCK, FEW, Points
+from .standing import Standing
+from .stranding import Restart
+from .tracks import Settings, Track
 
 ROOM = 250  # iterations that one call of the compiled program makes at most
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
 _STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a sampler runs; the names are CmdStan's.
-
-    Attributes:
-        dense: whether the metric is a matrix.
-        by_gradients: whether it is estimated from draws and gradients.
-        step_size: to start from; one for each chain, if there are several.
-        restart: whether chains that are stranded in warm-up begin anew elsewhere.
-        init_phase, metric_window, last_phase: iterations of warm-up before the windows, in the first one, and after
-            the last; Stan's if None.
-    """
-
-    iter_warmup: int = 1000
-    iter_sampling: int = 1000
-    thin: int = 1
-    adapt_delta: float = 0.8
-    max_treedepth: int = 10
-    dense: bool = False
-    by_gradients: bool = False
-    adapt_metric: bool = True
-    adapt_engaged: bool = True
-    step_size: float | tuple[float, ...] = 1.0
-    save_warmup: bool = False
-    restart: bool = True
-    init_phase: int | None = None
-    metric_window: int | None = None
-    last_phase: int | None = None
-
-    @property
-    def total(self) -> int:
-        return self.iter_warmup + self.iter_sampling
-
-    @property
-    def saved(self) -> int:
-        """How many transitions of the warm-up are kept."""
-        return len(range(0, self.iter_warmup, self.thin)) if self.save_warmup else 0
-
-
-@dataclass(frozen=True)
-class Restart:
-    """A chain that began anew, counted from 1: after which iteration of warm-up, and why."""
-
-    chain: int
-    iteration: int
-    reason: str
 
 
 @dataclass
@@ -87,6 +42,7 @@ class Draws:
         interrupted: whether there are fewer draws than were asked for.
         restarts: of chains, during warm-up.
         times: seconds that each chain took for warm-up and sampling, (chains, 2), if they are known.
+        standing: where the chains stand, of samplers that can go on from there.
     """
 
     points: Any
@@ -97,49 +53,7 @@ class Draws:
     interrupted: bool = False
     restarts: tuple[Restart, ...] = ()
     times: np.ndarray | None = None
-
-
-class Track:
-    """A chain, or the chains of one vectorized program: their state, and the records of their transitions.
-
-    Args:
-        settings: how they run.
-        lanes: how many chains; 0 for one without an axis of chains.
-        start: what the sampler begins them with.
-
-    Attributes:
-        done: the number of transitions made.
-        state: the sampler's own.
-        step_size, metric: after adaptation.
-        kept: what is kept of the transitions, by name.
-        times: seconds of warm-up and sampling.
-        levels: the log densities of the latest segment of warm-up.
-    """
-
-    def __init__(self, settings: Settings, lanes: int, start: Any = None):
-        self.settings, self.lanes, self.start = settings, lanes, start
-        self.done, self.kept = 0, dict[str, Rows]()
-        self.state: Any = None
-        self.times = np.zeros(2)
-        self.step_size = self.metric = self.levels = np.zeros(0)
-
-    def add(self, piece: Mapping[str, np.ndarray], count: int) -> None:
-        """Keep what will be asked for: every `thin`-th transition, those of the warm-up only where they are saved."""
-        at, start, thin = np.arange(self.done, self.done + count), self.settings.iter_warmup, self.settings.thin
-        wanted = (at >= start) & ((at - start) % thin == 0)
-        if self.settings.save_warmup:
-            wanted |= (at < start) & (at % thin == 0)
-        self.done += count
-        for name, rows in piece.items():
-            kept = self.kept.setdefault(name, Rows(rows.shape[1:], rows.dtype))
-            kept.add(rows if wanted.all() else rows[wanted])
-
-    def records(self, start: int, end: int, without: Sequence[str] = ()) -> list[dict[str, np.ndarray]]:
-        """Per chain, the transitions kept from start to end: the first axis counts them."""
-        whole = {n: r.array(start, end) for n, r in self.kept.items() if n not in without}
-        if not self.lanes:
-            return [whole]
-        return [{n: r[:, i] for n, r in whole.items()} for i in range(self.lanes)]
+    standing: Standing | None = None
 
 
 class Sampler(Protocol):
@@ -148,10 +62,12 @@ class Sampler(Protocol):
     Attributes:
         programs: one for each device.
         milestones: counts of iterations at which all chains wait for each other; the last is that of all.
+        moved: chains that began anew.
     """
 
     settings: Settings
     milestones: list[int]
+    moved: list[Restart]
 
     @property
     def programs(self) -> Sequence[Any]: ...
@@ -162,8 +78,11 @@ class Sampler(Protocol):
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
         """Make transitions up to the count `until`; fewer once `stop` is set."""
 
-    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
-        """Put stranded chains back to a beginning: which and why."""
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
+        """Put stranded chains back to a beginning; whether there were any."""
+
+    def standing(self, tracks: list[Track], kept: int) -> Standing | None:
+        """Where the chains stand, of whose transitions so many are returned; None if none can go on from there."""
 
 
 def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int, show_progress: bool) -> Draws:
@@ -177,14 +96,13 @@ def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int,
         workers = 1
     with Progress(len(points) * sampler.settings.total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
         tracks = sampler.tracks(points, streams_of(seed, len(points)))
-        moved = _run(sampler, tracks, pool, stop, progress)
-    return _collect(tracks, sampler.settings, stop.is_set(), len(points), moved)
+        _run(sampler, tracks, pool, stop, progress)
+    return _collect(sampler, tracks, stop.is_set())
 
 
 def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
-         progress: Progress) -> list[Restart]:  # fmt: skip
+         progress: Progress) -> None:  # fmt: skip
     """All iterations of all chains, stranded ones restarted at the milestones."""
-    moved: list[Restart] = []
     for until in sampler.milestones:
         attempt = 0
         while not stop.is_set():
@@ -197,12 +115,10 @@ def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: 
                 if not job.cancelled():
                     job.result()
             if stop.is_set():
-                return moved
-            found = sampler.restarts(tracks, until, attempt) if until <= sampler.settings.iter_warmup else []
-            if not found:
+                return
+            if until > sampler.settings.iter_warmup or not sampler.restarts(tracks, until, attempt):
                 break
-            moved, attempt = moved + found, attempt + 1
-    return moved
+            attempt += 1
 
 
 def room_of(width: int) -> int:
@@ -243,21 +159,22 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
                 job.cancel()
 
 
-def _collect(tracks: Sequence[Track], settings: Settings, interrupted: bool, chains: int,
-             moved: Sequence[Restart]) -> Draws:  # fmt: skip
-    saved = settings.saved
+def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool) -> Draws:
+    saved = sampler.settings.saved
     count = min(len(t.kept["point"]) if t.kept else 0 for t in tracks) - saved
     if interrupted and count <= 0:
         raise KeyboardInterrupt("interrupted before the first draw of every chain")
     if interrupted:
-        warnings.warn(f"interrupted: the fit holds the first {count} draws of each chain", RuntimeWarning, stacklevel=4)
+        held = sampler.settings.earlier + count
+        warnings.warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning, stacklevel=4)
     sampled = _stacked(tracks, saved, saved + count)
     warmup = _stacked(tracks, 0, saved) if saved else None
     join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
     return Draws(
         *sampled, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
-        warmup=warmup, interrupted=interrupted, restarts=tuple(moved),
+        warmup=warmup, interrupted=interrupted, restarts=tuple(sampler.moved),
         times=np.stack([t.times for t in tracks for _ in range(t.lanes or 1)]),
+        standing=sampler.standing(tracks, saved + count),
     )  # fmt: skip
 
 

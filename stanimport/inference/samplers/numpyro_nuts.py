@@ -15,7 +15,9 @@ from ..posterior import Posterior
 from ..precision import Streams, random_keys
 from ..programs import Program
 from ..progress import Progress
-from .chains import ROOM, Restart, Settings, Track, in_pieces
+from .chains import ROOM, in_pieces
+from .stranding import Restart
+from .tracks import Settings, Track
 
 
 def _fields(state: Any) -> dict[str, Any]:
@@ -41,7 +43,7 @@ class NumpyroSampler:
     def __init__(self, posterior: Posterior, settings: Settings, lanes: int = 0, metric: Any = None,
                  devices: Sequence[Any] = (None,)):  # fmt: skip
         self.posterior, self.settings, self.lanes, self.metric = posterior, settings, lanes, metric
-        self.milestones = [settings.total]
+        self.milestones, self.moved = [settings.total], list[Restart]()
         self._start, self._next = hmc(potential_fn=lambda point: -posterior.log_density(point), algo="NUTS")
         shape = (lanes,) if lanes else ()
         start = (np.zeros((*shape, 2), np.uint32), np.zeros((*shape, posterior.size)), np.zeros(shape),
@@ -107,5 +109,8 @@ class NumpyroSampler:
         adapted = track.state.adapt_state
         track.step_size, track.metric = np.asarray(adapted.step_size), np.asarray(adapted.inverse_mass_matrix)
 
-    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
-        return []
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
+        return False
+
+    def standing(self, tracks: list[Track], kept: int) -> None:
+        return None

@@ -22,9 +22,12 @@ from ..programs import Program, Traced, shared
 from ..progress import Progress
 from . import adaptation, curvature, stranding, tree
 from .adaptation import Segment, StepSize
-from .chains import Restart, Settings, Track, in_pieces, room_of
+from .chains import in_pieces, room_of
+from .journal import Journal
 from .metric import Metric, estimate
-from .rows import Rows
+from .standing import Standing
+from .stranding import Restart
+from .tracks import Settings, Track
 from .tree import State
 
 _NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
@@ -87,13 +90,17 @@ class NutsSampler:
         varying: for chains with data of their own, those data by name, the first axis counting chains.
         elsewhere: another starting point for a chain, and for its how-manieth beginning; None if it must not move.
         ready: the program of one chain, compiled before, and the data that enter the density's arithmetic.
+        standing: where the chains of an earlier run stand after its warm-up, with the metric of each; those of this one
+            go on from there.
+        journal: where to keep what is made, and to go on with what it holds.
     """
 
     def __init__(
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
         elsewhere: Callable[[int, int], np.ndarray | None] | None = None,
-        ready: tuple[Program, Any] | None = None,
+        ready: tuple[Program, Any] | None = None, standing: tuple[Standing, np.ndarray] | None = None,
+        journal: Journal | None = None,
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
@@ -102,7 +109,9 @@ class NutsSampler:
         self.segments = self._schedule() if settings.adapt_engaged else []
         settling = min(adaptation.INITIAL, settings.iter_warmup // 10)
         ends = [s.end for s in self.segments if s.end >= settling][:2] + [settings.iter_warmup] * settings.adapt_engaged
-        self.milestones = sorted({*ends, settings.total} - {0})
+        self.resumed, self.journal = standing, journal
+        self.moved: list[Restart] = [] if journal is None else journal.restarts
+        self.milestones = sorted({*ends, settings.total} - {0}) if standing is None else [settings.total]
         ones = np.ones(size)
         given = metric if isinstance(metric, list) else [metric]
         self.metrics = [Metric.of(m if m is not None else np.diag(ones) if settings.dense else ones) for m in given]
@@ -184,7 +193,56 @@ class NutsSampler:
         step = self.lanes or 1
         groups = [Group([*range(i, i + step)], streams[i : i + step], points[i : i + step])
                   for i in range(0, len(points), step)]  # fmt: skip
-        return [Track(self.settings, self.lanes, group) for group in groups]
+        tracks = [self._track(group, number) for number, group in enumerate(groups)]
+        for track in tracks:
+            if self.resumed is not None:
+                self._resume(track, *self.resumed)
+            elif not self._restored(track):
+                track.note(_start(track), at_once=True)
+        return tracks
+
+    def _track(self, group: Group, number: int) -> Track:
+        return Track(self.settings, self.lanes, group, None if self.journal is None else self.journal.of_track(number))
+
+    def _restored(self, track: Track) -> bool:
+        """Whether a journal holds the track, which goes on where it stands there."""
+        rows, shape = track.start.rows, [self.lanes] if self.lanes else []
+        blank = self._joined([_blank(self.size) for _ in rows]), self._joined([self.metric for _ in rows])
+        none = {"point": np.zeros((0, *shape, self.size)), **_named(np.zeros((len(_NUMBERS), 0, *shape)))}
+        start = track.restore(blank, none, (*shape, self.width))
+        if start is None:
+            return False
+        track.start = track.start._replace(points=start["points"], attempt=int(start["attempt"]))
+        if track.state is not None:
+            chains, metrics = map(self._parts, track.state)
+            self._continue(track, self.programs[0], chains, metrics, searches=False)
+        return True
+
+    def standing(self, tracks: list[Track], kept: int) -> Standing:
+        """Where the chains stand, of whose transitions so many are returned."""
+        chains = [c for t in tracks for c in self._parts(t.state[0])]
+        ahead = [r for t in tracks for r in t.records(kept, len(t.kept["point"]))]
+        numbers = [np.stack([np.asarray(r[n], float) for n in _NUMBERS], -1) for r in ahead]
+        return Standing(
+            np.array([t.done for t in tracks for _ in range(t.lanes or 1)]),
+            np.array([c.random for c in chains], np.uint64), np.stack([c.state.point for c in chains]),
+            np.stack([c.state.density for c in chains]), np.stack([c.state.gradient for c in chains]),
+            np.array([[float(v) for v in c.step] for c in chains]), np.array([len(n) for n in numbers]),
+            np.concatenate([r["point"] for r in ahead]), np.concatenate(numbers),
+        )  # fmt: skip
+
+    def _resume(self, track: Track, at: Standing, metrics: np.ndarray) -> None:
+        """Put chains where they stood, with the draws that they were ahead of others."""
+        rows = track.start.rows
+        states = [State(at.point[i], np.asarray(at.density[i]), at.gradient[i]) for i in rows]
+        steps = [StepSize(*(np.asarray(v) for v in at.step[i])) for i in rows]
+        chains = [Chain(np.uint64(at.random[i]), s, z, s) for i, s, z in zip(rows, states, steps)]
+        self._continue(track, self.programs[0], chains, [Metric.of(metrics[i]) for i in rows], searches=False)
+        mine = [at.draws_ahead(i) for i in rows]  # as many of each: the chains of one program advance together
+        points, numbers = ([a[part] for part in mine] for a in (at.ahead_points, at.ahead_numbers))
+        columns = np.moveaxis(np.stack(numbers, 1) if self.lanes else numbers[0], -1, 0)
+        track.keep({"point": np.stack(points, 1) if self.lanes else points[0], **_named(columns)})
+        track.done = int(at.done[rows[0]])
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
         if track.state is None:
@@ -194,23 +252,29 @@ class NutsSampler:
                 window = self._sample(track, program, segment, stop, progress)
                 if track.done == segment.end <= self.settings.iter_warmup:
                     self._learn(track, program, window if segment.in_window else None)
+                track.note(_start(track), at_once=True)
+                if track.done < segment.end:  # interrupted
+                    return
 
-    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> list[Restart]:
+    def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
         if self.elsewhere is None or self.lanes or not self.settings.restart or attempt >= stranding.ATTEMPTS:
-            return []
+            return False
         found = stranding.stranded(
             [t.levels for t in tracks], [float(t.step_size) for t in tracks], [t.metric for t in tracks],
             is_last=iteration == self.settings.iter_warmup,
         )  # fmt: skip
-        out = []
+        before = len(self.moved)
         for i, reason in found.items():
             point = self.elsewhere(i, tracks[i].start.attempt + 1)
             if point is not None:
                 start = tracks[i].start._replace(points=point[None], attempt=tracks[i].start.attempt + 1)
-                tracks[i] = Track(self.settings, self.lanes, start)
-                out.append(Restart(i + 1, iteration, reason))
+                tracks[i] = self._track(start, i)
+                tracks[i].note(_start(tracks[i]), at_once=True)
+                self.moved.append(Restart(i + 1, iteration, reason))
                 _log.info("chain %d begins anew after iteration %d of warm-up: %s", i + 1, iteration, reason)
-        return out
+        if self.journal is not None:
+            self.journal.restarts = self.moved
+        return len(self.moved) > before
 
     def value_and_grad(self, point: np.ndarray, row: int = 0) -> tuple[float, np.ndarray]:
         """The log density at a point with the data of a chain, and its gradient."""
@@ -262,26 +326,29 @@ class NutsSampler:
         """Make transitions; of a window, where the chain was, as `_advance` gives it: (draws, [lanes,] width)."""
         warms_up = track.done < self.settings.iter_warmup
         controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
-        window = Rows((*([self.lanes] if self.lanes else []), self.width), float)
-        levels: list[np.ndarray] = []
+        if track.segment != segment.end:  # else it was begun by a run that this one continues
+            shape = (*([self.lanes] if self.lanes else []), self.width)
+            track.begin(segment.end, shape if segment.in_window else None)
 
         def step(count: int) -> None:
             chain, metric = track.state
             chain, points, numbers = program(self._own(track.start.rows), chain, metric, controls, np.int64(count))
             points, numbers = np.asarray(points)[:count], np.asarray(numbers)[:count]
             track.state = chain, metric
-            if segment.in_window:
-                window.add(points)
+            if track.window is not None:
+                track.window.add(points)
             columns = np.moveaxis(numbers, -1, 0)
-            levels.append(columns[0])
-            named: dict[str, np.ndarray] = {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
-            track.add({"point": points[..., : self.size], **named}, count)
+            if warms_up:
+                track.recent.append(columns[0])
+            track.add({"point": points[..., : self.size], **_named(columns)}, count)
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
+            if track.done < segment.end:  # its end is noted when it has been learned from
+                track.note(_start(track))
 
         in_pieces(track, segment.end, stop, step, self.room)
-        if warms_up:  # with those of the latest window, as the metric is
-            track.levels = np.concatenate([*([] if segment.in_window else [track.levels]), *levels])
-        return window.array()
+        if warms_up and track.done == segment.end:  # with those of the latest window, as the metric is
+            track.levels = np.concatenate([track.levels[: 0 if segment.in_window else None], *track.recent])
+        return np.zeros((0, self.width)) if track.window is None else track.window.array()
 
     def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
         """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""
@@ -315,6 +382,16 @@ class NutsSampler:
     def _parts(self, whole: Any) -> list[Any]:
         known = jax.tree.map(np.asarray, whole)
         return [jax.tree.map(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+
+
+def _start(track: Track) -> dict[str, Any]:
+    """What a track began with, and may begin with again elsewhere."""
+    return {"points": track.start.points, "attempt": track.start.attempt}
+
+
+def _named(columns: np.ndarray) -> dict[str, np.ndarray]:
+    """The numbers of transitions, (7, count, ...), by name and of their types."""
+    return {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
 
 
 def _of_chain(values: Any, row: int) -> Any:

@@ -9,6 +9,7 @@ posterior stays visible.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,15 @@ COLLAPSED = 1e-3  # a step below this share of the best chain's
 SMALLEST = 1e-10  # a step that is too small for any chain
 FAR = 20.0  # below the best chain's log density, beside ten times its spread
 LIGHT, FOR_EACH = 20.0, 1.0  # below the best chain's logarithm of the integral: a constant, and for each parameter
+
+
+@dataclass(frozen=True)
+class Restart:
+    """A chain that began anew, counted from 1: after which iteration of warm-up, and why."""
+
+    chain: int
+    iteration: int
+    reason: str
 
 
 def stranded(

@@ -1,0 +1,137 @@
+"""`sample(..., resume=...)`: options, data and draws of a run that goes on where a fit or a journal ends."""
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stanlib.errors import StanDataError, StanError
+
+from . import options
+from .fit import Fit
+from .journals import Run
+from .precision import Streams
+from .samplers.standing import Standing
+
+F = TypeVar("F", bound=Callable[..., Any])
+_FREE = {"resume", "parallel_chains", "chain_method", "show_progress", "networks"}  # any run may have its own
+
+
+def resuming(function: F) -> F:
+    """Decorator of `sample`: where it resumes a fit, the data and options not given are those of the fit.
+
+    Raises:
+        OptionError: for an option that is given and is another than the fit's.
+    """
+    parameters = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def filled(module: Any, data: Any = None, **given: Any) -> Any:
+        if given.get("resume") is None:
+            return function(module, data, **given)
+        source = given["resume"] = source_of(given["resume"])
+        own = {n: v for n, v in _settings_of(source).items() if n in parameters}
+        for name, value in given.items():
+            if name in _FREE or name == "iter_sampling" and value is not None:
+                continue
+            if name not in own or not _is_same(value, own[name]):
+                what = f"{own[name]!r} in the run" if name in own else "no option of a run that goes on"
+                raise options.OptionError(f"resume: {name} is {what}, and can't be {value!r}")
+        if given.get("iter_sampling") is None:
+            given.pop("iter_sampling", None)
+        return function(module, data_of(source) if data is None else data, **{**own, **given})
+
+    return filled  # type: ignore[return-value]
+
+
+def source_of(given: Any) -> Fit | Run:
+    """The fit or the journal that `resume` gives, itself or by its path."""
+    if isinstance(given, (str, os.PathLike)):
+        given = Run(Path(given)) if Path(given).is_dir() else Fit.load(given)
+    if isinstance(given, Run) or isinstance(given, Fit) and given.method == "sample" and Standing.found(given.info):
+        return given
+    raise options.OptionError("resume takes a fit of sample() with method='nuts', the file that it was saved in, or "
+                              "the journal of a run")  # fmt: skip
+
+
+def _settings_of(source: Fit | Run) -> dict[str, Any]:
+    """The options of `sample` that a run has."""
+    kept = {n: v for n, v in source.settings.items() if n not in _FREE}
+    kept["seed"] = list(source.settings["chain_seeds"])
+    if isinstance(source, Run):
+        kept["chain_method"] = source.settings["chain_method"]
+    if kept["metric"] == "given":
+        dense = source.dense if isinstance(source, Run) else source.metric is not None and source.metric.ndim == 3
+        kept["metric"] = "dense_e" if dense else "diag_e"
+    return kept
+
+
+def _is_same(given: Any, own: Any) -> bool:
+    if isinstance(own, list) and np.ndim(given) == 0:
+        return given is not None and all(_is_same(given, o) for o in own)
+    return bool(np.array_equal(np.asarray(given), np.asarray(own)))
+
+
+def data_of(source: Fit | Run) -> dict[str, Any]:
+    """The data of a run, without what the program computed from them."""
+    return {v.name: source.data[v.name] for v in source.program.data}
+
+
+def start_of(source: Fit | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options of a run that goes on have beside those given: its seed, and where the chains stand.
+
+    Raises:
+        OptionError: for fewer iterations than were made.
+    """
+    streams: Streams = [(s, i - 1) for s, i in zip(chosen["chain_seeds"], chosen["chain_ids"])]
+    shared = {"seed": int(source.settings["seed"]), "streams": streams}
+    if isinstance(source, Run):
+        made = source.settings["iter_sampling"]
+        if chosen["iter_sampling"] < made:
+            raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} were asked for")
+        return {**shared, "journal": source.folder}
+    at, made = Standing.found(source.info), source.draws_per_chain
+    assert at is not None
+    if chosen["iter_sampling"] < int(at.done.max()) - chosen["iter_warmup"]:
+        raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} draws are made already")
+    return {**shared, "standing": (at, source.metric), "earlier": made}
+
+
+def check(source: Fit | Run, module: ModuleType, inputs: Mapping[str, Any]) -> None:
+    """Raise StanError or StanDataError if program or data are not those of the run."""
+    if module.stan.source != source.program.source:
+        raise StanError(f"resume: the program is not that of the run, {source.program.name}")
+    for variable in source.program.data:
+        if not _equal(inputs[variable.name], source.data[variable.name]):
+            raise StanDataError(f"resume: the data are not those of the run: {variable.name} differs")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc")
+
+
+def whole(source: Fit | Run, new: Fit) -> Fit:
+    """The fit of the whole run, from that of what was still to do."""
+    if isinstance(source, Run):  # whose journal gave the draws made before
+        new.settings["metric"] = source.settings["metric"]
+        return new
+
+    def behind(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {n: np.concatenate([a[n], b[n]], axis=1) for n in a}
+
+    info = {**new.info, "restarts": source.restarts}
+    if source.times is not None and new.times is not None:
+        info["times"] = source.times + new.times
+    settings = {**source.settings, "iter_sampling": new.settings["iter_sampling"]}
+    made = Fit(source.program, "sample", behind(source.variables, new.variables), behind(source.stats, new.stats),
+               new.data, settings, info, new._module, source.warmup)  # fmt: skip
+    made.dims, made.coords = source.dims, source.coords
+    return made
