@@ -14,9 +14,11 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
+from .branches import without_continue
+from .nodes import renamed
 from .normal import normalized
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
-from .tables import renamed, table
+from .tables import table
 from .tainting import adding_functions, tainted
 
 _STATIC_BLOCKS = ("data", "transformed data")
@@ -43,7 +45,7 @@ class _Summing:
     names: Fresh
 
     def program(self) -> typed.TypedProgram:
-        derived = self.source.block("transformed parameters")
+        derived = without_continue(self.source.block("transformed parameters"))
         of_derived = tainted(derived, self.discrete)
         terms.verify(derived, of_derived, adding_functions(self.source))
         kept = tuple(terms.rest(derived, of_derived))
@@ -72,16 +74,18 @@ class _Summing:
 
     def model(self, body: Stmts) -> tuple[Stmts, tuple[gprob.Expr, ...]]:
         """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
+        body = without_continue(body)
         terms.verify(body, self.depending(body), adding_functions(self.source))
         sizes = {
             s.name: s.sized
             for block in _KNOWN_BLOCKS for s in self.source.block(block) if isinstance(s, gprob.Declare)
         }  # fmt: skip
-        body = normalized(body, self.depending, sizes, self.names)
-        found = self.depending(body)
-        sizes |= {s.name: s.sized for s in uses.walk_statements(body) if isinstance(s, gprob.Declare)}
         made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
-        static = self.static(made)
+        functions = {f.name: f for f in self.source.functions}
+        normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
+        body, made = normal.body, [*made, *normal.known]
+        static, found = self.static(made), self.depending(body)
+        sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
         arguments: list[gprob.Expr] = []
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):

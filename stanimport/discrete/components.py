@@ -66,6 +66,8 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     if name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
         inner = component(e.arguments[0], i)
         return inner if inner.type == component_type(e.type) else gprob.Promote(REAL, e.span, inner)
+    if name == "rows_dot_product":
+        return call("dot_product", e.span, *(component(a, i) for a in e.arguments))
     if not _is_by_component(e):
         return None
     parts = tuple(component(a, i) if is_container(a.type) else a for a in e.arguments)
@@ -116,7 +118,7 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
             return e.arguments[1]
         if e.function.name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
             return size(e.arguments[0], sizes)
-        if _is_by_component(e):
+        if _is_by_component(e) or e.function.name == "rows_dot_product":
             return next((s for a in e.arguments if is_container(a.type) and (s := size(a, sizes)) is not None), None)
     return None
 

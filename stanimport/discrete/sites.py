@@ -9,21 +9,26 @@ from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
-from .normal import same
-from .parameters import Discrete, variable
-from .terms import Term
+from ..source import Span
+from .nodes import same
+from .parameters import Discrete, call, variable
+from .terms import LEAVES_THAT_ADD, Term
+
+Pattern = tuple[gprob.Expr | None, ...]
 
 
 @dataclass(frozen=True)
 class Site:
-    """`z[prefix]`: one element where there is an index for every dimension, else all those that begin so.
+    """`z[i, j]`: one element where the pattern has an index for every dimension; else all those with these indices.
 
     `level` is how many loops around the term its indices need; `index` is the variable of the loop over its values, and
-    `values` that of the list of all values where it stands for several elements.
+    `values` that of the list of all values where it stands for several elements. Places where no condition of `guards`
+    holds don't read it; `guards` is empty where all do.
     """
 
     discrete: Discrete
-    prefix: tuple[gprob.Expr, ...]
+    pattern: Pattern
+    guards: tuple[gprob.Expr, ...]
     level: int
     index: str
     values: str = ""
@@ -31,11 +36,28 @@ class Site:
     @property
     def missing(self) -> int:
         """The number of dimensions without an index."""
-        return self.discrete.dims - len(self.prefix)
+        return sum(p is None for p in self.pattern)
+
+    @property
+    def shape(self) -> tuple[gprob.Expr, ...]:
+        """The sizes of those dimensions."""
+        return tuple(n for n, p in zip(self.discrete.shape, self.pattern) if p is None)
+
+    @property
+    def indices(self) -> tuple[gprob.IndexExpr, ...]:
+        """The indices that select its elements."""
+        return tuple(gprob.ALL if p is None else gprob.Single(p) for p in self.pattern)
+
+    def guard(self, span: Span) -> gprob.Expr:
+        """Whether a place reads it."""
+        first, *others = self.guards
+        for g in others:
+            first = gprob.Logical(INT, span, "||", first, g)
+        return first
 
     def matches(self, name: str, indices: Sequence[gprob.IndexExpr]) -> bool:
-        found = [i.value for i in indices[: len(self.prefix)] if isinstance(i, gprob.Single)]
-        return name == self.discrete.name and len(found) == len(self.prefix) and all(map(same, found, self.prefix))
+        """Whether a read with these indices reads no other elements."""
+        return name == self.discrete.name and covers(self.pattern, read_pattern(indices, self.discrete.dims))
 
     def read(self, indices: Sequence[gprob.IndexExpr], e: gprob.Expr) -> gprob.Expr:
         """What stands in place of a read with these indices."""
@@ -43,7 +65,19 @@ class Site:
         if not self.missing:
             return at
         values = variable(array(INT, 1 + self.missing), e.span, self.values)
-        return gprob.Index(e.type, e.span, values, (gprob.Single(at), *indices[len(self.prefix) :]))
+        rest = (i for i, p in zip(indices, self.pattern) if p is None)
+        return gprob.Index(e.type, e.span, values, (gprob.Single(at), *rest))
+
+
+def read_pattern(indices: Sequence[gprob.IndexExpr], dims: int) -> Pattern:
+    """The single indices of a read by dimension."""
+    given = [i.value if isinstance(i, gprob.Single) else None for i in indices]
+    return (*given, *(None,) * (dims - len(given)))
+
+
+def covers(a: Pattern, b: Pattern) -> bool:
+    """Whether the elements of a pattern are surely among those of another."""
+    return all(p is None or q is not None and same(p, q) for p, q in zip(a, b))
 
 
 def key_loops(term: Term, static: Set[str]) -> tuple[gprob.For, ...]:
@@ -93,42 +127,98 @@ def own_sites(
         loops = loops[: min(wrong) - 1]
 
 
+@dataclass
+class _Found:
+    """Elements that a term reads, and under which conditions: none where it always does."""
+
+    discrete: Discrete
+    pattern: Pattern
+    guards: tuple[gprob.Expr, ...]
+
+    def merge(self, guards: tuple[gprob.Expr, ...]) -> None:
+        """Adds a read of the same elements, or of some of them."""
+        if not guards or not self.guards:
+            self.guards = ()
+        else:
+            self.guards += tuple(g for g in guards if not any(same(g, h) for h in self.guards))
+
+
 def sites(
     term: Term, loops: Sequence[gprob.For], discrete: Mapping[str, Discrete], static: Set[str], names: Fresh
 ) -> tuple[Site, ...]:  # fmt: skip
     """The sites of a term, those with fewer indices in place of those that they include."""
     level = {s.name: i for i, s in enumerate(loops, start=1)}
-    found: list[tuple[Discrete, tuple[gprob.Expr, ...]]] = []
-    for name, indices in _reads((*term.before, *term.top), discrete):
-        begin: list[gprob.Expr] = []
-        for i in indices[: discrete[name].dims]:
-            if not isinstance(i, gprob.Single) or not uses.names_in(i.value) <= static | level.keys():
-                break
-            begin.append(i.value)
-        found.append((discrete[name], tuple(begin)))
-    kept: list[tuple[Discrete, tuple[gprob.Expr, ...]]] = []
-    for d, prefix in sorted(found, key=lambda f: len(f[1])):
-        if not any(d is e and all(map(same, other, prefix)) for e, other in kept):
-            kept.append((d, prefix))
-    return tuple(_site(d, p, level, names) for d, p in kept)
+    known = static | level.keys()
+    found: list[_Found] = []
+    for name, indices, guard in _Reads(discrete, known).of((*term.before, *term.top)):
+        pattern = read_pattern(indices, discrete[name].dims)
+        certain = tuple(p if p is not None and uses.names_in(p) <= known else None for p in pattern)
+        found.append(_Found(discrete[name], certain, () if guard is None else (guard,)))
+    kept: list[_Found] = []
+    for f in sorted(found, key=lambda f: -sum(p is None for p in f.pattern)):
+        wider = next((k for k in kept if k.discrete is f.discrete and covers(k.pattern, f.pattern)), None)
+        if wider is None:
+            kept.append(f)
+        else:
+            wider.merge(f.guards)
+    return tuple(_site(f, level, names) for f in kept)
 
 
-def _site(d: Discrete, prefix: tuple[gprob.Expr, ...], level: Mapping[str, int], names: Fresh) -> Site:
-    at = max((level.get(n, 0) for n in uses.names_in(prefix)), default=0)
-    values = names.helper(f"values_{d.declaration.site}") if len(prefix) < d.dims else ""
-    return Site(d, prefix, at, names.helper(f"{d.declaration.site}"), values)
+def _site(f: _Found, level: Mapping[str, int], names: Fresh) -> Site:
+    needed = uses.names_in((*(p for p in f.pattern if p is not None), *f.guards))
+    at = max((level.get(n, 0) for n in needed), default=0)
+    site = f.discrete.declaration.site
+    values = names.helper(f"values_{site}") if None in f.pattern else ""
+    return Site(f.discrete, f.pattern, f.guards, at, names.helper(f"{site}"), values)
 
 
-def _reads(node: Any, discrete: Mapping[str, Discrete]) -> Iterator[tuple[str, tuple[gprob.IndexExpr, ...]]]:
-    if isinstance(node, gprob.Index) and isinstance(node.base, gprob.Var) and node.base.name in discrete:
-        yield node.base.name, node.indices
-        for i in node.indices:
-            yield from _reads(i, discrete)
-        return
-    if isinstance(node, gprob.Var) and node.name in discrete:
-        yield node.name, ()
-    for c in node if isinstance(node, tuple) else traversal.children(node):
-        yield from _reads(c, discrete)
+_Read = tuple[str, tuple[gprob.IndexExpr, ...], gprob.Expr | None]
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """Finds reads of discrete parameters, each with the condition on what is known under which it happens."""
+
+    discrete: Mapping[str, Discrete]
+    known: Set[str]
+
+    def of(self, node: Any, guard: gprob.Expr | None = None) -> Iterator[_Read]:
+        if isinstance(node, gprob.Index) and isinstance(node.base, gprob.Var) and node.base.name in self.discrete:
+            yield node.base.name, node.indices, guard
+            for i in node.indices:
+                yield from self.of(i, guard)
+        elif isinstance(node, gprob.Var):
+            if node.name in self.discrete:
+                yield node.name, (), guard
+        elif (parts := self._alternatives(node)) is not None:
+            condition, then, otherwise = parts
+            yield from self.of(condition, guard)
+            yield from self.of(then, _both(guard, condition))
+            yield from self.of(otherwise, _both(guard, call("logical_negation", condition.span, condition)))
+        else:
+            for c in node if isinstance(node, tuple) else traversal.children(node):
+                yield from self.of(c, guard)
+
+    def _alternatives(self, node: Any) -> tuple[gprob.Expr, Any, Any] | None:
+        """A condition on what is known, and the parts of a node that are evaluated where it holds, or not."""
+        if isinstance(node, gprob.Cond):
+            found: tuple[gprob.Expr, Any, Any] = node.condition, node.then, node.otherwise
+        elif isinstance(node, gprob.Logical):
+            found = (node.left, node.right, ()) if node.operator == "&&" else (node.left, (), node.right)
+        elif isinstance(node, gprob.If) and not _adds(node):
+            found = node.condition, node.then, node.otherwise
+        else:
+            return None
+        return found if uses.names_in(found[0]) <= self.known else None
+
+
+def _adds(s: gprob.Stmt) -> bool:
+    """Whether a term stands inside: then the branch decides whether it stands, not what it reads."""
+    return any(isinstance(t, LEAVES_THAT_ADD) for t in uses.walk_statements((s,)))
+
+
+def _both(a: gprob.Expr | None, b: gprob.Expr) -> gprob.Expr:
+    return b if a is None else gprob.Logical(INT, b.span, "&&", a, b)
 
 
 def with_values(node: Any, found: Sequence[Site]) -> Any:

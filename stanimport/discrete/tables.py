@@ -18,16 +18,18 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .densities import added
+from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, refuse, text, variable
 from .sites import Site, own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
 _ONE = 1
+_UNREAD = -1  # as stanlib/discrete/problem.py has it
 
 
 @dataclass(frozen=True)
 class Table:
-    """Statements, and the variables in which they leave the table and the numbers of the elements."""
+    """Statements, and what sum and draw are told: a name, numbers of elements, how many on each axis, the table."""
 
     statements: Stmts
     arguments: tuple[gprob.Expr, ...]
@@ -70,7 +72,8 @@ class _Builder:
         label = text(f"line {self.span.in_main().line}", self.span)
         dims = (0 if bare is not None else width) + len(self.sites)
         found = variable(array(INT, width + 1), self.span, self.elements)
-        return Table(tuple(self.made), (label, found, variable(array(REAL, dims), self.span, self.table)))
+        widths = gprob.MakeArray(array(INT, 1), self.span, tuple(map(self._width, self.sites)))
+        return Table(tuple(self.made), (label, found, widths, variable(array(REAL, dims), self.span, self.table)))
 
     # --- values and places
 
@@ -81,7 +84,7 @@ class _Builder:
                 if s.discrete.varies:
                     refuse("elements with different bounds can't be read all at once here", self.span)
                 d, t = s.discrete, array(INT, 1 + s.missing)
-                shape = d.shape[len(s.prefix) :]
+                shape = s.shape
                 bounds = (variable(INT, self.span, d.lower), variable(INT, self.span, d.upper))
                 name = text(str(d.declaration.site), self.span)
                 value = raw("discrete_values__", t, self.span, name, *bounds, *shape)
@@ -137,29 +140,40 @@ class _Builder:
     # --- elements
 
     def _elements(self, counts: Sequence[gprob.Expr]) -> None:
-        """Declares and sets the numbers of the elements at every place; 0 where the term does not stand."""
+        """Declares and sets the numbers of the elements at every place.
+
+        They are 0 where the term does not stand, and -1 where it does not read them.
+        """
         t = array(INT, len(counts) + 1)
         set_: list[gprob.Stmt] = []
         last: gprob.Expr = gprob.int_const(0, self.span)
         for s in self.sites:
-            first, last = self._plus_one(last), call("add", self.span, last, self._width(s))
-            index = gprob.Range(first, last) if s.missing else gprob.Single(first)
-            set_.append(self._set(self.elements, t, (*self._at(), index), self._numbers(s)))
+            width = self._width(s)
+            first, last = self._plus_one(last), call("add", self.span, last, width)
+            at = (*self._at(), gprob.Range(first, last) if s.missing else gprob.Single(first))
+            one = self._set(self.elements, t, at, self._numbers(s))
+            if s.guards:
+                none: gprob.Expr = gprob.int_const(_UNREAD, self.span)
+                if s.missing:
+                    none = call("rep_array", self.span, none, width)
+                one = gprob.If(self.span, s.guard(self.span), (one,), (self._set(self.elements, t, at, none),))
+            set_.append(one)
         self._declare(self.elements, t, (*counts, last), gprob.int_const(0, self.span))
         self.made += self._renamed(self._around(tuple(set_)))
 
     def _width(self, s: Site) -> gprob.Expr:
         """The number of elements of a site."""
         out: gprob.Expr = gprob.int_const(1, self.span)
-        for n in s.discrete.shape[len(s.prefix) :]:
+        for n in s.shape:
             out = call("multiply", self.span, out, n)
         return out
 
     def _numbers(self, s: Site) -> gprob.Expr:
         """The numbers of the elements of a site."""
         all_ = variable(s.discrete.type, self.span, s.discrete.elements)
-        indices = tuple(gprob.Single(p) for p in s.prefix)
-        found: gprob.Expr = gprob.Index(array(INT, s.missing), self.span, all_, indices) if indices else all_
+        found: gprob.Expr = all_ if s.missing == s.discrete.dims > 0 or not s.pattern else gprob.Index(
+            array(INT, s.missing), self.span, all_, s.indices
+        )
         return found if s.missing < 2 else call("to_array_1d", self.span, found)
 
     def _around(self, body: Stmts) -> Stmts:
@@ -277,9 +291,12 @@ class _Builder:
         for name, comparison in (("lower", "logical_gte"), ("upper", "logical_lte")):
             bound = s.discrete.bound(name)
             if bound.type != INT:
-                bound = gprob.Index(INT, self.span, bound, tuple(gprob.Single(p) for p in s.prefix))
+                bound = gprob.Index(INT, self.span, bound, s.indices)
             tests.append(call(comparison, self.span, value, bound))
-        return gprob.Logical(INT, self.span, "&&", *tests)
+        inside = gprob.Logical(INT, self.span, "&&", *tests)
+        if not s.guards:
+            return inside
+        return gprob.Logical(INT, self.span, "||", call("logical_negation", self.span, s.guard(self.span)), inside)
 
     def _summed(self, body: Stmts) -> Iterator[gprob.Stmt]:
         """The statements with the sum in place of the target."""
@@ -297,23 +314,3 @@ class _Builder:
 
 def _is_loop(s: gprob.Stmt, name: str) -> bool:
     return isinstance(s, gprob.For) and s.name == name
-
-
-def renamed(body: Stmts, names: Fresh) -> Stmts:
-    """Statements whose own variables have names that nothing else has; they are local ones."""
-    own = [n for s in uses.walk_statements(body) for n in (*uses.counts(s), *uses.defines(s))]
-    return with_names(body, {n: names.helper(n) for n in dict.fromkeys(own)})
-
-
-def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
-    """Statements with other names for some variables, which become local ones."""
-
-    def change(node: Any) -> Any:
-        if isinstance(node, gprob.Declare) and node.name in new:
-            return replace(node, name=new[node.name], site=None, constraint=None)
-        if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:
-            return replace(node, name=new[node.name])
-        return node
-
-    out: Stmts = traversal.rewrite(body, change)
-    return out

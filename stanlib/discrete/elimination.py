@@ -166,7 +166,9 @@ class _Elimination:
     def run(self) -> tuple[Any, list[Summed | SummedChains]]:
         several = [f for f in self.problem.factors if f.elements.shape[1] > 1]
         for f in self.problem.factors:
-            if f.elements.shape[1] == 1:
+            if f.elements.shape[1] == 0:
+                self.total = self.total + self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0])
+            elif f.elements.shape[1] == 1:
                 self._add(f.elements[:, 0], f.table)
         plan = order.plan(self.problem.kinds, [f.elements for f in several], limit())
         if plan.largest > limit():

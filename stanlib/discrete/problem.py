@@ -123,7 +123,7 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
 
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, and
-    (label, numbers of elements, table) of every factor.
+    (label, numbers of elements, widths, table) of every factor.
 
     Raises:
         StanIndexError: for a variable that can have no value.
@@ -132,7 +132,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
     rest = arguments[1 + 4 * count :]
-    factors = [f for i in range(0, len(rest), 3) for f in _factors(xp, kinds, *rest[i : i + 3])]
+    factors = [f for i in range(0, len(rest), 4) for f in _factors(xp, kinds, *rest[i : i + 4])]
     return Problem(xp, variables, kinds, tuple(factors))
 
 
@@ -148,23 +148,54 @@ def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
         first += low.size
 
 
-def _factors(xp: Namespace, kinds: np.ndarray, label: str, numbers: Any, table: Any) -> Iterator[Factor]:
+def _factors(
+    xp: Namespace, kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any
+) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
 
-    Places where no term stands have 0 for the numbers of their elements.
+    `widths` are the numbers of elements on each axis of the table. Places where no term stands have 0 for the numbers
+    of their elements; where the term does not read those of an axis they are -1, and it is constant along that axis.
     """
-    numbers = np.asarray(numbers, int)
-    elements = numbers.reshape(-1, numbers.shape[-1]) - 1
-    present = np.flatnonzero((elements >= 0).all(axis=1))
-    if not len(present):
+    numbers, widths = np.asarray(numbers, int), np.asarray(widths, int)
+    numbers = numbers.reshape(-1, numbers.shape[-1])
+    standing = np.flatnonzero((numbers != 0).all(axis=1))
+    if not len(standing):
         return
-    sizes = tuple(kinds[elements[present[0]]])
     shape = xp.shape(table)
-    shared = int(np.prod(shape)) == int(np.prod(sizes)) and len(elements) > 1
-    table = xp.reshape(table, (1 if shared else len(elements), *sizes))
-    if len(present) < len(elements):
-        elements, table = elements[present], rows(xp, table, present)
-    if elements.shape[1] == 1:
+    axes = shape[len(shape) - len(widths) :]
+    table = xp.reshape(table, (1 if len(shape) == len(widths) else len(numbers), *axes))
+    starts = np.cumsum(widths) - widths
+    starts, widths_ = starts[widths > 0], widths[widths > 0]
+    read = numbers[:, starts] > 0
+    for places in _alike(read, standing):
+        there = read[places[0]]
+        part = xp.get(rows(xp, table, places), _first_where(widths > 0, there))
+        columns = np.repeat(there, widths_)
+        elements = numbers[places][:, columns] - 1
+        part = xp.reshape(part, (xp.shape(part)[0], *kinds[elements[0]]))
+        yield from _ascending(xp, label, elements, part)
+
+
+def _alike(read: np.ndarray, places: np.ndarray) -> Iterator[np.ndarray]:
+    """The places, those together that read the same axes."""
+    if read[places].all():
+        yield places
+        return
+    patterns, which = np.unique(read[places], axis=0, return_inverse=True)
+    for i in range(len(patterns)):
+        yield places[which.reshape(-1) == i]
+
+
+def _first_where(sized: np.ndarray, read: np.ndarray) -> tuple[Any, ...]:
+    """An index of a table that takes the first entries of axes that are not read, or that no element belongs to."""
+    whole = sized.copy()
+    whole[sized] = read
+    return (slice(None), *(slice(None) if w else 0 for w in whole))
+
+
+def _ascending(xp: Namespace, label: str, elements: np.ndarray, table: Any) -> Iterator[Factor]:
+    """The factors of places whose elements stand in any order, and may be equal."""
+    if elements.shape[1] < 2:
         yield Factor(label, elements, table)
         return
     orders = np.argsort(elements, axis=1, kind="stable")

@@ -7,7 +7,7 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -206,7 +206,19 @@ def program(seed: int) -> Small:
     return Writer(seed).program()
 
 
-def assignments(small: Small) -> list[dict[str, Any]]:
+class Program(Protocol):
+    """A program whose discrete parameters can be declared as data."""
+
+    @property
+    def variables(self) -> tuple[Variable, ...]: ...
+
+    @property
+    def data(self) -> dict[str, Any]: ...
+
+    def text(self, of_data: bool = False) -> str: ...
+
+
+def assignments(small: Program) -> list[dict[str, Any]]:
     """All values of the discrete parameters, as data."""
     ranges = [range(v.lower, v.lower + v.values) for v in small.variables for _ in range(v.size)]
     out = []
@@ -219,8 +231,19 @@ def assignments(small: Small) -> list[dict[str, Any]]:
     return out
 
 
-def summed(small: Small, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
-    """The log of the sum over all assignments, up to a constant, and its gradient."""
+def size_of(small: Program) -> int:
+    """The number of its unconstrained parameters."""
+    import stanli
+
+    data = {**small.data, **assignments(small)[0]}
+    return int(stanli.Model(stan_code=small.text(of_data=True), data=data).n_unconstrained)
+
+
+def summed(small: Program, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
+    """The log of the sum over all assignments, up to a constant, and its gradient.
+
+    An impossible assignment has a term of -inf, whatever its gradient.
+    """
     import stanli
 
     values, gradients = [], []
@@ -233,4 +256,5 @@ def summed(small: Small, points: list[np.ndarray]) -> list[tuple[float, np.ndarr
     logs, slopes = np.array(values), np.array(gradients)
     total = np.logaddexp.reduce(logs, axis=0)
     weights = np.exp(logs - total)
+    slopes = np.where(weights[..., None] > 0, slopes, 0.0)
     return [(float(t), (weights[:, i, None] * slopes[:, i]).sum(0)) for i, t in enumerate(total)]

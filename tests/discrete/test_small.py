@@ -37,4 +37,4 @@ def test_what_goes_from_one_iteration_to_the_next(name):
     pytest.importorskip("stanli", reason="stanli is not installed")
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
     small = Small((Z,), ("m ~ normal(0, 1);", *CARRIED[name]), DATA)
-    assert compared(small, 5, False) == ""
+    assert compared(small, 5) == ""

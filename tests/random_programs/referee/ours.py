@@ -160,7 +160,8 @@ def stan_order(parameters: Sequence[Variable], shapes: dict[str, tuple[int, ...]
 
 def _by_columns(places: np.ndarray, shape: tuple[int, ...], type_: str) -> np.ndarray:
     """Stan has matrices by columns; those that a transform makes are flat on the unconstrained scale."""
-    if not type_.endswith("matrix") or len(shape) < 2:
+    arrays = type_.count(",") + 1 if type_.startswith("array") else 0
+    if not type_.endswith("matrix") or len(shape) < arrays + 2:
         return places
     return places.reshape(*shape[:-2], shape[-1], shape[-2]).swapaxes(-1, -2).ravel()
 

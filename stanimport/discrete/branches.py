@@ -1,0 +1,140 @@
+"""Branches and steps to one value as values: `if (c) x = a; else x = b;` is `x = c ? a : b;`."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+
+from ..ir import gprob, traversal, uses
+from .components import flattened
+from .nodes import same
+from .parameters import Stmts
+
+_LARGE = 400  # nodes of a value that does not take the place of a variable
+
+
+def without_continue(body: Stmts) -> Stmts:
+    """`if (c) { ...; continue; } rest` in a loop as `if (c) { ... } else { rest }`."""
+    out: list[gprob.Stmt] = []
+    for at, s in enumerate(body):
+        s = traversal.with_bodies(s, without_continue)
+        if isinstance(s, gprob.If) and not s.otherwise and s.then and isinstance(s.then[-1], gprob.Continue):
+            if not any(isinstance(t, (gprob.Break, gprob.Continue)) for t in s.then[:-1]):
+                rest_ = without_continue(body[at + 1 :])
+                return (*out, replace(s, then=s.then[:-1], otherwise=rest_))
+        out.append(s)
+    return tuple(out)
+
+
+def with_conditions(body: Stmts) -> Stmts:
+    """`if (c) x = a; else x = b;` as `x = c ? a : b;`."""
+    return tuple(_with_condition(traversal.with_bodies(s, with_conditions)) for s in body)
+
+
+def _with_condition(s: gprob.Stmt) -> gprob.Stmt:
+    if not isinstance(s, gprob.If) or len(s.then) != 1 or len(s.otherwise) != 1:
+        return s
+    a, b = s.then[0], s.otherwise[0]
+    if not isinstance(a, gprob.Assign) or not isinstance(b, gprob.Assign) or not same(a.place, b.place):
+        return s
+    return replace(a, span=s.span, value=gprob.Cond(a.place.type, s.span, s.condition, a.value, b.value))
+
+
+# --- several assignments to one place --------------------------------------------------------------------------------
+
+
+def composed(body: Stmts, tainted: Set[str]) -> Stmts:
+    """`x = a; x += b;` as `x = a + b;`, and `x = a; if (c) x = b;` as `x = c ? b : a;`, where x is in `tainted`."""
+    out: list[gprob.Stmt] = []
+    for s in body:
+        s = traversal.with_bodies(s, lambda b: composed(b, tainted))
+        for part in _one_by_one(s, tainted):
+            part = _with_condition(part)
+            found = _composed(out, part) if uses.written((part,)) & tainted else None
+            if found is None:
+                out.append(part)
+            else:
+                at, made = found
+                del out[at]
+                out.append(made)
+    return tuple(out)
+
+
+def _one_by_one(s: gprob.Stmt, tainted: Set[str]) -> Iterator[gprob.Stmt]:
+    """A branch that assigns to several variables as branches that assign to one."""
+    if not isinstance(s, gprob.If) or not uses.written((s,)) & tainted or len(s.then) + len(s.otherwise) < 2:
+        yield s
+        return
+    then, otherwise = _assigned(s.then), _assigned(s.otherwise)
+    names = {*then, *otherwise}
+    values = [a.value for a in (*then.values(), *otherwise.values())]
+    if len(then) != len(s.then) or len(otherwise) != len(s.otherwise) or uses.mentions((s.condition, *values), names):
+        yield s
+        return
+    for n in dict.fromkeys((*then, *otherwise)):
+        yield replace(s, then=(then[n],) if n in then else (), otherwise=(otherwise[n],) if n in otherwise else ())
+
+
+def _assigned(body: Stmts) -> dict[str, gprob.Assign]:
+    """The assignments of a body by variable; those that stand in the way of telling are left out."""
+    return {s.place.name: s for s in body if isinstance(s, gprob.Assign)}
+
+
+def _composed(before: Sequence[gprob.Stmt], s: gprob.Stmt) -> tuple[int, gprob.Stmt] | None:
+    """Where the assignment stands that a statement continues, and both in one."""
+    last = _change(s)
+    if last is None:
+        return None
+    between: set[str] = set()
+    for at in reversed(range(len(before))):
+        first = before[at]
+        if last.place.name in uses.written((first,)):
+            return None if (made := _joined(first, last, s, between)) is None else (at, made)
+        if any(last.place.name in uses.reads(t) for t in uses.walk_statements((first,))):
+            return None
+        between |= uses.written((first,))
+    return None
+
+
+def _change(s: gprob.Stmt) -> gprob.Assign | None:
+    """The assignment that a statement is, or does under a condition."""
+    if isinstance(s, gprob.If) and len(s.then) == 1 and not s.otherwise:
+        s = s.then[0]
+    elif isinstance(s, gprob.If) and len(s.otherwise) == 1 and not s.then:
+        s = s.otherwise[0]
+    return s if isinstance(s, gprob.Assign) else None
+
+
+def _joined(first: gprob.Stmt, last: gprob.Assign, s: gprob.Stmt, between: Set[str]) -> gprob.Stmt | None:
+    if isinstance(first, gprob.Declare):
+        if first.value is None or last.place.steps or first.site is not None:
+            return None
+    elif not isinstance(first, gprob.Assign) or not same(first.place, last.place):
+        return None
+    assert first.value is not None
+    if uses.names_in((first.value, *_expressions(last.place))) & between:
+        return None
+    now, read = first.value, flattened_read(last.place)
+
+    def earlier(e: gprob.Expr) -> gprob.Expr:
+        if same(e, read):
+            return now
+        out: gprob.Expr = traversal.rewrite_parts(e, earlier)
+        return out
+
+    value = earlier(last.value)
+    if isinstance(s, gprob.If):
+        arms = (value, now) if s.then else (now, value)
+        value = gprob.Cond(last.place.type, s.span, earlier(s.condition), *arms)
+    if uses.mentions(value, {last.place.name}) or sum(1 for _ in traversal.walk(value)) > _LARGE:
+        return None
+    return replace(first, span=s.span, value=value)
+
+
+def _expressions(place: gprob.Place) -> tuple[gprob.Step, ...]:
+    return place.steps
+
+
+def flattened_read(place: gprob.Place) -> gprob.Expr:
+    """The value that a place holds, with all indices in one."""
+    e = place.read()
+    return flattened(e) if isinstance(e, gprob.Index) else e

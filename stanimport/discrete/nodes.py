@@ -1,0 +1,46 @@
+"""Expressions and statements as patterns: whether two are alike, and one with others in place of its variables."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ..ir import gprob, traversal, uses
+from ..ir.fresh import Fresh
+from .parameters import Stmts
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two nodes are alike but for their spans."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if not isinstance(a, traversal.NODES):
+        return bool(a == b)
+    return all(same(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__ if f != "span")
+
+
+def substituted(node: Any, values: dict[str, gprob.Expr]) -> Any:
+    """A node with expressions in place of variables."""
+    return traversal.rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, gprob.Var) else n)
+
+
+def renamed(body: Stmts, names: Fresh) -> Stmts:
+    """Statements whose own variables have names that nothing else has; they are local ones."""
+    own = [n for s in uses.walk_statements(body) for n in (*uses.counts(s), *uses.defines(s))]
+    return with_names(body, {n: names.helper(n) for n in dict.fromkeys(own)})
+
+
+def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
+    """Statements with other names for some variables, which become local ones."""
+
+    def change(node: Any) -> Any:
+        if isinstance(node, gprob.Declare) and node.name in new:
+            return replace(node, name=new[node.name], site=None, constraint=None)
+        if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:
+            return replace(node, name=new[node.name])
+        return node
+
+    out: Stmts = traversal.rewrite(body, change)
+    return out
