@@ -8,26 +8,30 @@ from . import fitting, parsing
 EXAMPLES = (
     "sample models/coin.stan --data models/coin.json",
     "sample schools.stan --data schools.json --adapt-delta 0.95 --output draws.nc --plot schools.png",
+    "sample schools.stan --resume draws.nc --draws 4000 --output more.nc",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsing.add_program(parser)
     parsing.add_data(parser)
-    parser.add_argument("--chains", type=int, default=4, metavar="N")
+    parser.add_argument("--chains", type=int, metavar="N", help="default: 4")
     parser.add_argument("--parallel-chains", type=int, metavar="N", help="chains that run at the same time")
-    parser.add_argument("--iter-warmup", "--warmup", type=int, default=1000, metavar="N", help="default: 1000")
-    parser.add_argument("--iter-sampling", "--draws", type=int, default=1000, metavar="N", help="default: 1000")
-    parser.add_argument("--thin", type=int, default=1, metavar="N", help="keep every N-th draw")
-    parser.add_argument("--adapt-delta", type=float, default=0.8, metavar="P", help="default: 0.8")
-    parser.add_argument("--max-treedepth", type=int, default=10, metavar="N", help="default: 10")
-    parser.add_argument("--metric", default="auto", metavar="NAME", help="auto, diag_e, dense_e, unit_e or a JSON file")
+    parser.add_argument("--iter-warmup", "--warmup", type=int, metavar="N", help="default: 1000")
+    parser.add_argument("--iter-sampling", "--draws", type=int, metavar="N", help="default: 1000")
+    parser.add_argument("--thin", type=int, metavar="N", help="keep every N-th draw; default: 1")
+    parser.add_argument("--adapt-delta", type=float, metavar="P", help="default: 0.8")
+    parser.add_argument("--max-treedepth", type=int, metavar="N", help="default: 10")
+    parser.add_argument("--metric", metavar="NAME", help="auto (default), diag_e, dense_e, unit_e or a JSON file")
     parser.add_argument("--step-size", type=float, metavar="X", help="to start the adaptation from")
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
-    parser.add_argument("--save-warmup", action="store_true", help="keep the draws of the warm-up")
-    parser.add_argument("--fixed-param", action="store_true", help="only run generated quantities, at the inits")
-    parser.add_argument("--method", default="nuts", help="nuts, numpyro, blackjax or nutpie")
+    parser.add_argument("--save-warmup", action="store_true", default=None, help="keep the draws of the warm-up")
+    parser.add_argument("--fixed-param", action="store_true", default=None,
+                        help="only run generated quantities, at the inits")  # fmt: skip
+    parser.add_argument("--method", help="nuts (default), numpyro, blackjax or nutpie")
     parser.add_argument("--keep-stranded", action="store_true", help="let no chain begin anew during warm-up")
+    parser.add_argument("--journal", metavar="FOLDER", help="a new folder to which draws go as they come")
+    parser.add_argument("--resume", metavar="PATH", help="go on with a run: a fit that --output saved, or a journal")
     parsing.add_output(parser)
 
 
@@ -36,12 +40,15 @@ def run(options: argparse.Namespace) -> int:
         from ..inference import sample
 
         names = ("chains", "parallel_chains", "seed", "iter_warmup", "iter_sampling", "thin", "max_treedepth",
-                 "metric", "step_size", "adapt_delta", "save_warmup", "fixed_param", "method")  # fmt: skip
-        chosen = {n: getattr(options, n) for n in names}
+                 "metric", "step_size", "adapt_delta", "save_warmup", "fixed_param", "method", "journal",
+                 "resume")  # fmt: skip
+        chosen = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
+        if options.keep_stranded:
+            chosen["restart_stranded"] = False
         with parsing.usage_errors():
             fit = sample(
                 fitting.module_of(options), options.data, inits=inits(options.inits),
-                show_progress=fitting.progress(options), restart_stranded=not options.keep_stranded, **chosen,
+                show_progress=fitting.progress(options), **chosen,
             )  # fmt: skip
         return fitting.report(fit, options)
 

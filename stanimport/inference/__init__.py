@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .interrupts import collected
 
 if TYPE_CHECKING:
+    from .background import Sampling as Sampling
     from .data import read_data as read_data
     from .failures import InitialValueError as InitialValueError
     from .fit import Fit as Fit
@@ -28,12 +29,13 @@ _HOMES = {
     "pathfinder": "quasi_newton_paths", "laplace_sample": "laplace", "generate_quantities": "regeneration",
     "from_csv": "regeneration", "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit",
     "read_data": "data", "InitialValueError": "failures", "prior_predictive": "predictive",
-    "DivergenceWarning": "sampling",
+    "DivergenceWarning": "sampling", "Sampling": "background",
 }  # fmt: skip
 
 __all__ = [
-    "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "from_csv", "generate_quantities", "laplace_sample",
-    "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many", "variational",
+    "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "Sampling", "from_csv", "generate_quantities",
+    "laplace_sample", "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many",
+    "variational",
 ]  # fmt: skip
 
 

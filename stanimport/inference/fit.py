@@ -377,7 +377,15 @@ class Fit:
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Fit:
-        """Read a fit that `save` wrote. Raises StanDataError for a file that holds none."""
+        """Read a fit that `save` wrote, or the draws so far of the journal of a run (`sample(..., journal=path)`).
+
+        Raises:
+            StanDataError: for a file that holds none.
+        """
+        if Path(path).is_dir():
+            from .sampling import so_far
+
+            return so_far(Path(path))
         from .storage import load
 
         return load(Path(path))

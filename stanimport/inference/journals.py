@@ -70,7 +70,9 @@ def begin(
         replace(folder / _DATA, content.getbuffer())
     described = {"format": FORMAT, "program": asdict(posterior.program), "settings": _plain(recorded),
                  "dense": settings.dense, "lanes": lanes}  # fmt: skip
-    replace(folder / _RUN, json.dumps(described).encode())
+    text = json.dumps(described)
+    if not (folder / _RUN).exists() or (folder / _RUN).read_text(encoding="utf-8") != text:
+        replace(folder / _RUN, text.encode())
     return Journal(folder, settings.saved + len(range(0, settings.iter_sampling, settings.thin)))
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,6 +140,12 @@ class DrawProcessor:
             self.batched = Batched.ready(*posterior.quantities)
         else:
             self.batched = Batched(posterior.everything, posterior.blank, count)
+
+    def in_memory(self) -> "DrawProcessor":
+        """The same, which puts nothing into files."""
+        made = copy(self)
+        made.folder = None
+        return made
 
     def __call__(self, points: np.ndarray | Points, seed: int, first: int = 0) -> dict[str, np.ndarray]:
         """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...).

@@ -38,14 +38,13 @@ def resuming(function: F) -> F:
         source = given["resume"] = source_of(given["resume"])
         own = {n: v for n, v in _settings_of(source).items() if n in parameters}
         for name, value in given.items():
-            if name in _FREE or name == "iter_sampling" and value is not None:
+            if value is None or name in _FREE or name == "iter_sampling":
                 continue
             if name not in own or not _is_same(value, own[name]):
                 what = f"{own[name]!r} in the run" if name in own else "no option of a run that goes on"
                 raise options.OptionError(f"resume: {name} is {what}, and can't be {value!r}")
-        if given.get("iter_sampling") is None:
-            given.pop("iter_sampling", None)
-        return function(module, data_of(source) if data is None else data, **{**own, **given})
+        chosen = {**own, **{n: v for n, v in given.items() if v is not None}}
+        return function(module, data_of(source) if data is None else data, **chosen)
 
     return filled  # type: ignore[return-value]
 

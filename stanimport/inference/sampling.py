@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib.errors import StanDataError
 from stanlib.extras import require
 
-from . import initial, interrupts, journals, options, remembered, resumption
+from . import background, initial, interrupts, journals, options, remembered, resumption
 from .data import read_data
 from .fit import Fit
+from .journals import Run
 from .labels import labelled
 from .metrics import metrics_of
-from .modules import module_of
+from .modules import module_of, restored
 from .precision import new_seed
 from .quantities import DrawProcessor, together
 from .samplers import chains as chains_of
+from .samplers import control
 from .samplers.chains import Draws
 from .samplers.nuts import NutsSampler, results_of, room_for
 from .samplers.tracks import Settings
@@ -36,8 +39,9 @@ class DivergenceWarning(RuntimeWarning):
     """Transitions of the sampler diverged: its draws may be biased."""
 
 
-@labelled
 @options.suggesting
+@background.optional
+@labelled
 @resumption.resuming
 def sample(
     module: Any, data: Any = None, *, chains: int | None = 4, parallel_chains: int | None = None, seed: Any = None,
@@ -48,7 +52,7 @@ def sample(
     restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
     adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
     networks: Mapping[str, Any] | None = None, resume: Any = None,
-    journal: Any = None,
+    journal: Any = None, blocking: bool = True,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -73,7 +77,7 @@ def sample(
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
-        show_progress: draw a progress bar.
+        show_progress: show how far the chains are: a table if rich is installed, else a bar.
         method: whose sampler: "nuts", this package's own; NumPyro's; or if they are installed "blackjax" or "nutpie".
         chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
@@ -92,8 +96,10 @@ def sample(
             `iter_sampling`, which is that of the whole run, and for how chains run. The draws, those made before
             among them, are to the last bit those of one run that was as long, or was not interrupted.
         journal: a new folder to which the draws of the method "nuts" go while they are made, with where each chain
-            stands: after a crash `resume` goes on from there. The fit's arrays are maps of files there, so that memory
-            need not hold them.
+            stands: after a crash `resume` goes on from there, and `Fit.load` reads what is there. Large arrays of
+            the fit are maps of files there: memory need not hold them.
+        blocking: wait for the fit. If False, a `Sampling` is returned at once, which tells how far the chains are,
+            gives the draws so far as a fit, waits, and ends the run.
 
     An option that is None has its default.
 
@@ -139,9 +145,7 @@ def sample(
         resumption.check(resume, translated, posterior.inputs)
         if isinstance(resume, Fit) and not kept:
             return resume
-    draws, processor = _draw(posterior, chosen, kept, key)
-    fit = fit_of(posterior, draws, processor, _recorded(chosen), chosen.get("earlier", 0))
-    return _warned(fit if resume is None else resumption.whole(resume, fit))
+    return _warned(_finish(posterior, chosen, *_draw(posterior, chosen, kept, key)))
 
 
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
@@ -215,7 +219,7 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a fit keeps."""
     left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric", "networks", "resume", "standing",
-                "earlier", "journal")  # fmt: skip
+                "earlier", "journal", "blocking")  # fmt: skip
     out = {n: v for n, v in chosen.items() if n not in left_out}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
@@ -248,16 +252,25 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
 def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | None) -> tuple[Draws, DrawProcessor]:
     """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
     start, own = _sampler_of(posterior, chosen)
-    processor = DrawProcessor(posterior, chosen["chains"] * kept, chosen["journal"] and chosen["journal"] / "draws")
+    reads = control.current().stop.is_set()  # only what a journal holds already
+    folder = None if reads or chosen["journal"] is None else chosen["journal"] / "draws"
+    processor = DrawProcessor(posterior, chosen["chains"] * kept, folder)
     if "standing" in chosen:
         points = chosen["standing"][0].point
     else:
         points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
+    control.current().finish = lambda draws: _finish(posterior, chosen, draws, processor.in_memory())
     draws = start(points)
     if own is not None and not isinstance(posterior, remembered.Remembered):
         (bound,), batched = own.programs, processor.batched
         remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)
     return draws, processor
+
+
+def _finish(posterior: Any, chosen: Mapping[str, Any], draws: Draws, processor: DrawProcessor) -> Fit:
+    """The fit, with what was drawn in an earlier run that this one continues."""
+    fit = fit_of(posterior, draws, processor, _recorded(chosen), chosen.get("earlier", 0))
+    return fit if chosen["resume"] is None else resumption.whole(chosen["resume"], fit)
 
 
 def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
@@ -354,10 +367,10 @@ def _warned(fit: Fit) -> Fit:
     divergent = 0 if fit.divergences is None else int(fit.divergences.sum())
     if divergent == fit.num_draws > 0:
         warnings.warn("every transition diverged: these are no draws from the posterior; fit.diagnose() tells more",
-                      DivergenceWarning, stacklevel=6)  # fmt: skip
+                      DivergenceWarning, stacklevel=7)  # fmt: skip
     elif divergent:
         warnings.warn(f"{divergent} of {fit.num_draws} transitions diverged; fit.diagnose() tells what to do",
-                      DivergenceWarning, stacklevel=6)  # fmt: skip
+                      DivergenceWarning, stacklevel=7)  # fmt: skip
     return fit
 
 
@@ -371,3 +384,19 @@ def posterior_of(
     chosen = new_seed() if seed is None else int(seed)
     translated: ModuleType = for_numpyro(module_of(module, networks))
     return condition(translated, read_data(data), chosen), chosen
+
+
+def so_far(folder: Path) -> Fit:
+    """The draws that all chains of a journal have made, also while they run.
+
+    Raises:
+        StanDataError: for a folder that holds no journal, or one without draws.
+    """
+    run, ended = Run(folder), control.Control()
+    ended.end()
+    try:
+        with ended.active():
+            fit: Fit = sample(restored(run.program), resume=run)
+    except KeyboardInterrupt:
+        raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
+    return fit

@@ -12,14 +12,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
 import jax
 import numpy as np
 
 from .. import interrupts
+from ..display import shown
 from ..precision import Streams, streams_of
 from ..progress import Progress
+from .control import current
 from .rows import BLOCK, FEW, Points
 from .standing import Standing
 from .stranding import Restart
@@ -91,13 +94,15 @@ def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int,
     Raises:
         KeyboardInterrupt: if there are no draws yet.
     """
-    stop = threading.Event()
+    control = current()
     if any(p.may_block for p in sampler.programs):
         workers = 1
-    with Progress(len(points) * sampler.settings.total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
-        tracks = sampler.tracks(points, streams_of(seed, len(points)))
-        _run(sampler, tracks, pool, stop, progress)
-    return _collect(sampler, tracks, stop.is_set())
+    total = len(points) * sampler.settings.total
+    with shown(control, total, show_progress) as progress, ThreadPoolExecutor(workers) as pool:
+        tracks = control.tracks = sampler.tracks(points, streams_of(seed, len(points)))
+        control.so_far = partial(so_far, sampler, tracks)
+        _run(sampler, tracks, pool, control.stop, progress)
+    return collect(sampler, tracks, control.stop.is_set(), control.asked)
 
 
 def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
@@ -159,12 +164,21 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
                 job.cancel()
 
 
-def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool) -> Draws:
+def collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
+    """What the chains have drawn.
+
+    Args:
+        interrupted: whether that is less than they were to draw.
+        asked: whether this is on purpose.
+
+    Raises:
+        KeyboardInterrupt: if there are no draws yet.
+    """
     saved = sampler.settings.saved
     count = min(len(t.kept["point"]) if t.kept else 0 for t in tracks) - saved
     if interrupted and count <= 0:
         raise KeyboardInterrupt("interrupted before the first draw of every chain")
-    if interrupted:
+    if interrupted and not asked:
         held = sampler.settings.earlier + count
         warnings.warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning, stacklevel=4)
     sampled = _stacked(tracks, saved, saved + count)
@@ -178,9 +192,25 @@ def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool) -> Draws:
     )  # fmt: skip
 
 
-def _stacked(tracks: Sequence[Track], start: int, end: int) -> tuple[Any, dict[str, np.ndarray]]:
-    """The points of all chains, and the stats by CmdStan's names in CmdStan's order."""
-    large = (end - start) * sum(t.kept["point"].width for t in tracks) > FEW and not tracks[0].lanes
+def so_far(sampler: Sampler, tracks: list[Track]) -> Draws | None:
+    """The draws that chains have made which still run; None if some have made none. They stay where they are."""
+    saved = sampler.settings.saved
+    count = min(len(rows) for t in tracks for rows in t.kept.values()) - saved if all(t.kept for t in tracks) else 0
+    if count <= 0:
+        return None
+    join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
+    return Draws(*_stacked(tracks, saved, saved + count, stay=True), step_size=join([t.step_size for t in tracks]),
+                 metric=join([t.metric for t in tracks]), interrupted=True, restarts=tuple(sampler.moved))  # fmt: skip
+
+
+def _stacked(
+    tracks: Sequence[Track], start: int, end: int, stay: bool = False
+) -> tuple[Any, dict[str, np.ndarray]]:  # fmt: skip
+    """The points of all chains, and the stats by CmdStan's names in CmdStan's order.
+
+    Many points are given up while they are read, unless they are to stay.
+    """
+    large = not stay and (end - start) * sum(t.kept["point"].width for t in tracks) > FEW and not tracks[0].lanes
     records = [r for t in tracks for r in t.records(start, end, ("point",) if large else ())]
     stats = {n: np.stack([r[n] for r in records]) for n in _STATS}
     if large:

@@ -242,7 +242,7 @@ class NutsSampler:
         points, numbers = ([a[part] for part in mine] for a in (at.ahead_points, at.ahead_numbers))
         columns = np.moveaxis(np.stack(numbers, 1) if self.lanes else numbers[0], -1, 0)
         track.keep({"point": np.stack(points, 1) if self.lanes else points[0], **_named(columns)})
-        track.done = int(at.done[rows[0]])
+        track.done = track.tally.before = int(at.done[rows[0]])
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
         if track.state is None:

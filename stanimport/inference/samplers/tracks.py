@@ -53,6 +53,18 @@ class Settings:
         return len(range(0, self.iter_warmup, self.thin)) if self.save_warmup else 0
 
 
+@dataclass
+class Tally:
+    """What is counted of a chain's transitions: divergences after warm-up, the latest step size, and the mean number of
+    leapfrog steps of the latest transitions; what an earlier run made, and in how many seconds."""
+
+    divergences: int = 0
+    step_size: float = 0.0
+    leapfrog_steps: float = 0.0
+    before: int = 0
+    seconds: float = 0.0
+
+
 class Track:
     """A chain, or the chains of one vectorized program: their state, and the records of their transitions.
 
@@ -72,6 +84,7 @@ class Track:
         window: where the chain was in this segment, if that is learned from.
         recent: the log densities of this segment.
         levels: those of the latest segments of warm-up.
+        tally: what a display tells of the chain.
     """
 
     def __init__(self, settings: Settings, lanes: int, start: Any = None, diary: Diary | None = None):
@@ -83,6 +96,7 @@ class Track:
         self.levels = np.zeros((0, lanes) if lanes else 0)
         self.segment, self.recent = 0, list[np.ndarray]()
         self.window: Rows | None = None
+        self.tally = Tally()
 
     def begin(self, segment: int, shape: tuple[int, ...] | None) -> None:
         """Begin a segment with this end; with the shape of a row if it is learned from."""
@@ -95,8 +109,15 @@ class Track:
         wanted = (at >= start) & ((at - start) % thin == 0)
         if self.settings.save_warmup:
             wanted |= (at < start) & (at % thin == 0)
+        self._count(piece, at >= start)
         self.done += count
         self.keep(piece if wanted.all() else {n: rows[wanted] for n, rows in piece.items()})
+
+    def _count(self, piece: Mapping[str, np.ndarray], sampled: np.ndarray) -> None:
+        self.tally.divergences += int(piece["divergent__"][sampled].sum())
+        if len(sampled):
+            self.tally.step_size = float(np.mean(piece["stepsize__"][-1]))
+            self.tally.leapfrog_steps = float(np.mean(piece["n_leapfrog__"]))
 
     def keep(self, records: Mapping[str, np.ndarray], count: int = 0) -> None:
         """Put records of transitions behind those that are kept; the diary has so many of them."""
@@ -148,6 +169,7 @@ class Track:
             self.state = jax.tree.unflatten(structure, [noted[f"{_STATE}{i}"] for i in range(len(leaves))])
         self.done, self.segment, self.times = int(noted["done"]), int(noted["segment"]), noted["times"]
         self.levels, self.recent = noted["levels"], [noted["recent"]]
+        self.tally.before, self.tally.seconds = self.done, float(self.times.sum())
         if noted["window"] >= 0:
             self.window = self._rows("window", window, float, int(noted["window"]))
         self.keep(empty, int(noted["kept"]))

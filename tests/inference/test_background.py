@@ -1,0 +1,129 @@
+"""Runs in the background: asked, waited for, ended; and what a display tells of them."""
+import io
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.errors import StanDataError, StanError
+from stanimport.inference import Sampling, display
+from stanimport.inference.samplers import journal as journals
+from stanimport.inference.samplers.control import ChainProgress, Control
+from stanimport.inference.samplers.tracks import Settings, Track
+
+PROGRAM = """
+data { int N; vector[N] y; }
+parameters { real mu; real<lower=0> sigma; }
+model { y ~ normal(mu, sigma); sigma ~ exponential(1); }
+generated quantities { real later = normal_rng(mu, sigma); }
+"""
+DATA = {"N": 5, "y": [1.0, 2.5, 0.3, 4.0, 2.2]}
+LONG = {"chains": 2, "parallel_chains": 2, "seed": 3, "iter_warmup": 300, "iter_sampling": 10_000_000}
+
+
+@pytest.fixture(scope="module")
+def module(tmp_path_factory):
+    path = tmp_path_factory.mktemp("background") / "later.stan"
+    path.write_text(PROGRAM)
+    return stanimport.load(path)
+
+
+def until_drawn(run: Sampling, count: int) -> None:
+    while not run.progress or min(c.iteration for c in run.progress) < 300 + count:
+        assert not run.is_done
+        time.sleep(0.01)
+
+
+@pytest.mark.filterwarnings("error:interrupted")
+def test_a_run_is_previewed_and_ended_and_goes_on(module):
+    run = stanimport.sample(module, DATA, blocking=False, **LONG)
+    until_drawn(run, 100)
+    before = run.preview()
+    fit = run.abort()
+    assert not before.settings.get("blocking") and before.draws_per_chain >= 100
+    assert fit.interrupted and fit.draws_per_chain >= before.draws_per_chain
+    np.testing.assert_array_equal(fit.draws()[: before.draws_per_chain], before.draws())
+    whole = stanimport.sample(module, DATA, **{**LONG, "iter_sampling": 100})
+    np.testing.assert_array_equal(fit.draws()[:100], whole.draws())
+    assert run.is_done and run.wait() is fit and run.preview() is fit
+
+
+def test_waiting_gives_the_fit_of_a_blocking_run(module):
+    chosen = {"chains": 2, "seed": 1, "iter_warmup": 50, "iter_sampling": 40}
+    run = stanimport.sample(module, DATA, blocking=False, **chosen)
+    np.testing.assert_array_equal(run.wait().draws(), stanimport.sample(module, DATA, **chosen).draws())
+    assert [(c.chains, c.phase, c.iteration) for c in run.progress] == [((1,), "done", 90), ((2,), "done", 90)]
+    assert repr(run) == "<Sampling, done: chain 1: 90/90 done, chain 2: 90/90 done>"
+
+
+def test_waiting_can_end_before_the_run(module):
+    run = stanimport.sample(module, DATA, blocking=False, **LONG)
+    with pytest.raises(TimeoutError, match="not ended after 0.2 seconds"):
+        run.wait(0.2)
+    until_drawn(run, 1)
+    assert not run.is_done and run.abort().interrupted
+
+
+def test_errors_reach_who_waits(module):
+    run = stanimport.sample(module, {"N": 5}, blocking=False)
+    for ask in (run.wait, run.preview, run.abort):
+        with pytest.raises(StanDataError, match="y"):
+            ask()
+
+
+def test_a_run_without_draws_says_so(module, monkeypatch):
+    from stanimport.inference.samplers.nuts import NutsSampler
+
+    begun = threading.Event()
+    monkeypatch.setattr(NutsSampler, "advance", lambda self, track, program, until, stop, progress:
+                        (begun.set(), stop.wait()))  # fmt: skip
+    run = stanimport.sample(module, DATA, blocking=False, **LONG)
+    begun.wait()
+    with pytest.raises(StanError, match="no draws yet"):
+        run.preview()
+    with pytest.raises(StanError, match="before the first draw of every chain"):
+        run.abort()
+
+
+def test_a_journal_is_read_while_its_run_goes_on(module, tmp_path, monkeypatch):
+    monkeypatch.setattr(journals, "SECONDS", 0.0)
+    monkeypatch.setattr(journals, "SHARE", 0.0)
+    run = stanimport.sample(module, DATA, journal=tmp_path / "run", blocking=False, **LONG)
+    until_drawn(run, 200)
+    read = stanimport.Fit.load(tmp_path / "run")
+    fit = run.abort()
+    assert 0 < read.draws_per_chain <= fit.draws_per_chain
+    np.testing.assert_array_equal(fit.draws()[: read.draws_per_chain], read.draws())
+    assert stanimport.Fit.load(tmp_path / "run").draws_per_chain == fit.draws_per_chain
+
+
+def test_the_table_shows_every_chain(monkeypatch):
+    control, settings = Control(), Settings(iter_warmup=100, iter_sampling=100)
+    numbers = {"divergent__": np.array([True, False]), "stepsize__": np.array([0.5, 0.25]),
+               "n_leapfrog__": np.array([3, 4]), "point": np.zeros((2, 1))}  # fmt: skip
+    one, several = Track(settings, 0), Track(settings, 3)
+    one.done = 99
+    one.add(numbers, 2)  # the first of warm-up, where it diverged
+    one.times[:] = [8.0, 2.1]
+    control.tracks = [one, several]
+    assert control.progress() == [
+        ChainProgress((1,), "sampling", 101, 200, 0, 0.25, 3.5, pytest.approx(99 * 10.1 / 101)),
+        ChainProgress((2, 3, 4), "waiting", 0, 200, 0, 0.0, 0.0, None),
+    ]
+    assert display.cells(control.progress()[0]) == ("1", "101/200 sampling", "0", "0.25", "3.5", "0:00:10")
+    assert display.cells(control.progress()[1]) == ("2-4", "0/200 waiting", "0", "", "", "")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with display.Table(control) as table:
+        table._live.console.print(table._table())
+    assert "101/200 sampling" in sys.stderr.getvalue()
+
+
+def test_without_rich_there_is_a_bar(monkeypatch):
+    monkeypatch.setattr(display.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    with display.shown(Control(), 10, True) as progress:
+        progress.advance(5, "warm-up")
+        assert type(progress).__name__ == "Progress" and progress._bar.n == 5
