@@ -21,6 +21,7 @@ from stanlib.ppl.numpyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import tuples
+from .blocks.density import has_many_rows, in_blocks
 from .precision import TRACING, double_precision
 from .programs import Program
 
@@ -40,6 +41,7 @@ class Posterior:
 
     def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
+        self._blocks: dict[bool, Callable[[dict[str, Any]], Any] | None] = {}
         known = self._probe()
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
         self.names += [n for n in known if n not in self.names]
@@ -84,7 +86,11 @@ class Posterior:
 
     def trace(self, point: Any) -> tuple[dict[str, dict[str, Any]], Any]:
         """The model's trace at a point, and the log Jacobian of the constraining transform there."""
-        values, jacobian = self.split(point), []
+        return self._trace_of(self.split(point))
+
+    def _trace_of(self, values: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], Any]:
+        """The same of the unconstrained parameters by name."""
+        jacobian: list[Any] = []
 
         def place(site: dict[str, Any]) -> Any:
             if not is_parameter(site):
@@ -103,9 +109,23 @@ class Posterior:
         return self._trace(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
     def log_density(self, point: Any, jacobian: bool = True) -> Any:
-        """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point."""
+        """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
+
+        Data of very many rows are read in blocks.
+        """
+        in_blocks = self._in_blocks(jacobian) if has_many_rows(self.inputs) and not self.program.networks else None
+        return (in_blocks or partial(self._density_of, jacobian=jacobian))(self.split(point))
+
+    def _in_blocks(self, jacobian: bool) -> Callable[[dict[str, Any]], Any] | None:
+        """The log density in blocks of rows, planned once; None if that can't be."""
+        if jacobian not in self._blocks:
+            example = self.split(self.blank)
+            self._blocks[jacobian] = in_blocks(partial(self._density_of, jacobian=jacobian), example)
+        return self._blocks[jacobian]
+
+    def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Any:
         with controlled_derivatives():
-            trace, log_jacobian = self.trace(point)
+            trace, log_jacobian = self._trace_of(values)
         terms = [jnp.sum(log_prob(site)) for site in trace.values() if is_term(site)]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 
@@ -158,7 +178,7 @@ class Posterior:
         if not varying:
             return self
         other = copy.copy(self)
-        other.inputs = {**self.inputs, **varying}
+        other.inputs, other._blocks = {**self.inputs, **varying}, {}
         return other
 
     def traced(self) -> "Posterior":

@@ -30,6 +30,7 @@ from .precision import TRACING, double_precision
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
+HUGE = 2**22  # numbers of one array beyond which it does not
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
@@ -202,10 +203,12 @@ def _divided(constants: Sequence[Any], device: Any) -> tuple[dict[int, Any], lis
 
     Integers belong to it: XLA makes better code where it knows what is gathered and added up. So does all of a large
     data set: the layout that XLA chooses for a matrix it knows makes products with it up to a third faster, which by
-    then is worth more than the compilation.
+    then is worth more than the compilation. What is read in blocks is no part of it, nor are arrays that would take
+    longer to write into it.
     """
-    reals = [i for i, c in enumerate(constants) if c.dtype.kind in "fc"]
-    free = set(reals) if sum(constants[i].size for i in reals) <= LARGE else set()
+    apart = {i for i, c in enumerate(constants) if c.size > (LARGE if isinstance(c, jax.Array) else HUGE)}
+    reals = {i for i, c in enumerate(constants) if c.dtype.kind in "fc"} - apart
+    free = apart | (reals if sum(constants[i].size for i in reals) <= LARGE else set())
     fixed = {i: c for i, c in enumerate(constants) if i not in free}
     return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
 

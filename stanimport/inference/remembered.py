@@ -70,7 +70,7 @@ class Remembered:
 
 def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes | None:
     """By what a posterior is found; None for one that is not remembered."""
-    if module.stan.networks or module.stan.backend != "numpyro":
+    if module.stan.networks or module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST:
         return None
     digest = hashlib.sha256(_surroundings())
     try:
@@ -82,6 +82,10 @@ def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes 
     except (ValueError, TypeError):
         return None
     return digest.digest()
+
+
+def _arrays_in(data: Mapping[str, Any]) -> int:
+    return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray))
 
 
 _OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision",

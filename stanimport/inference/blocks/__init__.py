@@ -1,0 +1,1 @@
+"""Log densities of many rows of data, computed block by block."""

@@ -1,0 +1,138 @@
+"""A log density over many rows of data in blocks, with its gradient."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from . import arrangement, steps
+from .flat import flattened, is_literal
+from .plan import Plan, Sweep
+from .planning import plan_of
+from .sweeps import Sweeper
+
+ROWS = 2**17  # of data, from which on they are computed in blocks
+
+Parts = dict[str, Any]
+
+
+class Blocks:
+    """A function of arrays whose rows of data are computed in blocks.
+
+    Args:
+        plan: of the function that was traced.
+        tree: the structure of its results.
+    """
+
+    def __init__(self, plan: Plan, tree: Any):
+        self.plan, self.tree = plan, tree
+        self.roots = {r.variable: r for part in plan.order if isinstance(part, Sweep) for r in part.roots}
+        cones = {v: plan.cone(r) for v, r in self.roots.items()}
+        self.sweepers = {k: Sweeper(plan, p, cones) for k, p in enumerate(plan.order) if isinstance(p, Sweep)}
+        self.rows, used = self._arranged()
+        self.constants = {v: jnp.asarray(c) for v, c in plan.flat.constants.items() if v in used}
+
+    def _arranged(self) -> tuple[dict[Any, dict[Any, Any]], set[Any]]:
+        """By class, data in another order of rows; and the data that are needed as they are."""
+        plan, out = self.plan, dict[Any, dict[Any, Any]]()
+        used = {v for i in range(len(plan.flat.equations)) for v in plan.read_whole(i)}
+        used |= {v for v in plan.flat.outputs if not is_literal(v)}
+        groups = {part.group for part in plan.order if isinstance(part, Sweep)}
+        found = arrangement.orders(plan)
+        for group in groups:
+            sources = arrangement.sources(plan, group)
+            if group in found:
+                data = plan.flat.constants
+                out[group] = {v: jnp.asarray(np.take(data[v], found[group], axis)) for v, axis in sources.items()}
+            else:
+                used |= set(sources)
+        return out, used
+
+    def __call__(self, *arguments: Any) -> Any:
+        given = dict(zip(self.plan.flat.inputs, jax.tree.leaves(arguments)))
+        guesses = [jnp.asarray(self._step(r).join == "and") for r in self.plan.guesses]
+        if not guesses:
+            return self._results(given, [])[0]
+
+        def again(state: Any) -> Any:
+            (guessed, _), _, count = state
+            out, found = self._results(given, guessed)
+            return (found, jnp.all(jnp.stack([a == b for a, b in zip(guessed, found)]))), out, count + 1
+
+        # a guess that was wrong may make others wrong: each is right once those before it are
+        start = (guesses, jnp.asarray(False)), jax.eval_shape(lambda g: self._results(given, g)[0], guesses), 0
+        blank = jax.tree.map(lambda s: jnp.zeros(s.shape, s.dtype), start[1])
+        most = len(guesses) + 1
+        _, out, _ = lax.while_loop(lambda s: ~s[0][1] & (s[2] < most), again, (start[0], blank, jnp.asarray(0)))
+        return out
+
+    def _step(self, root: Any) -> Any:
+        return self.plan.steps[root.equation]
+
+    def _results(self, given: Mapping[Any, Any], guesses: list[Any]) -> tuple[Any, list[Any]]:
+        """The function's results, and what was guessed as it really is."""
+        whole = {**self.constants, **given, **{r.variable: g for r, g in zip(self.plan.guesses, guesses)}}
+        found: dict[Any, Any] = {}
+        for k, part in enumerate(self.plan.order):
+            if isinstance(part, Sweep):
+                made = self.sweepers[k].run({**whole, **self.rows.get(part.group, {})})
+                made |= {v: self._finished(v, made[v]) for v in made}
+                found |= made
+                whole |= {v: a for v, a in made.items() if v not in {r.variable for r in self.plan.guesses}}
+            else:
+                e = self.plan.flat.equations[part]
+                inputs = [v.val if is_literal(v) else whole[v] for v in e.invars]
+                out = e.primitive.bind(*inputs, **e.params)
+                whole |= dict(zip(e.outvars, out if e.primitive.multiple_results else [out]))
+        leaves = [v.val if is_literal(v) else whole[v] for v in self.plan.flat.outputs]
+        return jax.tree.unflatten(self.tree, leaves), [found[r.variable] for r in self.plan.guesses]
+
+    def _finished(self, v: Any, value: Any) -> Any:
+        step = self._step(self.roots[v])
+        return step.rest(value) if isinstance(step, steps.Picked) else value
+
+
+def in_blocks(function: Callable[[Parts], Any], example: Parts) -> Callable[[Parts], Any] | None:
+    """The same function, computed in blocks of rows; None if there are few rows, or what needs them all at once.
+
+    Args:
+        function: of arrays by name, with data of its own; a number.
+        example: arguments, or their shapes.
+
+    Returns:
+        A function with derivatives of all orders: value and gradient are computed in one go over the data.
+    """
+    both = _blocks(jax.value_and_grad(function), example)
+    if both is None:
+        return None
+    value = cache(lambda: _blocks(function, example) or function)  # few methods take the value alone
+
+    @jax.custom_jvp
+    def density(parts: Parts) -> Any:
+        return value()(parts)
+
+    @density.defjvp
+    def _(parts: Any, tangents: Any) -> Any:
+        out, gradient = both(parts[0])
+        return out, sum((jnp.vdot(gradient[n], tangents[0][n]) for n in gradient), start=jnp.zeros(()))
+
+    return density
+
+
+def _blocks(function: Callable[[Parts], Any], example: Parts) -> Blocks | None:
+    traced, shapes = jax.make_jaxpr(function, return_shape=True)(example)
+    plan = plan_of(flattened(traced), ROWS) if not traced.effects else None  # what is printed is printed in order
+    return Blocks(plan, jax.tree.structure(shapes)) if plan is not None else None
+
+
+def has_many_rows(data: Mapping[str, Any]) -> bool:
+    """Whether some data are so many, and none are traced, that blocks may be of use."""
+    arrays = list(data.values())
+    if any(isinstance(a, jax.core.Tracer) for a in arrays):
+        return False
+    return any(max(np.shape(a), default=0) >= ROWS for a in arrays if isinstance(a, (np.ndarray, jax.Array)))

@@ -1,0 +1,214 @@
+"""How to compute a program by blocks of rows: which values have rows, where these lie, and in what order all goes."""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .flat import Flat, is_literal
+from .plan import Cone, Misplaced, Plan, Root, Sweep
+from .rules import step_of
+from .steps import Added, Each, Input, Moved, Picked, Recurrence, Step, Total
+
+_ROUNDS = 10
+
+
+def plan_of(flat: Flat, least: int) -> Plan | None:
+    """How to compute a program by blocks, if it has data of at least so many rows; None if there is no use."""
+    lengths = {n for c in flat.constants.values() for n in c.shape if n >= least}
+    whole = set[int]()
+    for _ in range(_ROUNDS if lengths else 0):
+        plan = _classified(flat, set(lengths), whole)
+        try:
+            _place(plan)
+            return plan if _ordered(plan) else None
+        except Misplaced as e:
+            whole.add(e.equation)
+    return None
+
+
+# --- which values have rows ------------------------------------------------------------------------------------------
+
+
+def _classified(flat: Flat, lengths: set[int], whole: Collection[int]) -> Plan:
+    """Values with rows, as far as that goes; equations in `whole` are none."""
+    while True:
+        plan, before = Plan(flat, {}, {}), len(lengths)
+        for i, e in enumerate(flat.equations):
+            inputs = [_input(v, plan.axes, lengths) for v in e.invars]
+            step = step_of(e, inputs, lengths) if i not in whole else None
+            outs = [axis for axis in getattr(step, "outs", ()) if axis is not None]
+            if step is None or not outs and not _takes_made(e, step, plan.axes):
+                continue
+            plan.steps[i] = step
+            for v, axis in zip(e.outvars, getattr(step, "outs", ())):
+                if axis is not None:
+                    plan.axes[v] = axis
+                    lengths |= {v.aval.shape[axis]} if v.aval.shape[axis] > max(lengths) // 2 else set()
+        if len(lengths) == before:
+            return plan
+
+
+def _takes_made(e: Any, step: Step, axes: dict[Any, int]) -> bool:
+    return any(axis is not None and not is_literal(v) and v in axes for v, axis in zip(e.invars, step.axes))
+
+
+def _input(v: Any, axes: dict[Any, int], lengths: Collection[int]) -> Input:
+    shape = tuple(np.shape(v.val) if is_literal(v) else v.aval.shape)
+    if not is_literal(v) and v in axes:
+        return Input(shape, axes[v], True)
+    long = [d for d, n in enumerate(shape) if n in lengths]
+    return Input(shape, long[0] if len(long) == 1 else None, False)
+
+
+# --- where rows lie --------------------------------------------------------------------------------------------------
+
+
+def _place(plan: Plan) -> None:
+    """Classes of values whose rows belong together, and where in their class each begins."""
+    parents: dict[Any, tuple[Any, int]] = {v: (v, 0) for v in plan.axes}
+
+    def find(v: Any) -> tuple[Any, int]:
+        at = 0
+        while parents[v][0] is not v:
+            v, by = parents[v]
+            at += by
+        return v, at
+
+    def join(a: Any, b: Any, later: int) -> None:
+        """Row 0 of b lies where row `later` of a does."""
+        (root_a, at_a), (root_b, at_b) = find(a), find(b)
+        if root_a is not root_b:
+            parents[root_b] = root_a, at_a + later - at_b
+
+    for i, step in plan.steps.items():
+        e = plan.flat.equations[i]
+        if isinstance(step, Moved):
+            for v, parts in zip(e.outvars, step.parts):
+                for part in parts:
+                    if plan.is_made(e.invars[part.input]):
+                        join(v, e.invars[part.input], part.start - part.row)
+        else:
+            rows = [v for v, _ in plan.read_rows(i) if plan.is_made(v)] + [v for v in e.outvars if v in plan.axes]
+            for other in rows[1:]:
+                join(rows[0], other, 0)
+    plan.offsets = {v: find(v) for v in plan.axes}
+
+
+# --- in what order ---------------------------------------------------------------------------------------------------
+
+
+def _ordered(plan: Plan) -> bool:
+    """Find an order of equations and sweeps; whether sweeps take totals at all."""
+    _demote_cheap(plan)
+    roots = _roots(plan)
+    if not any(r.kind in ("total", "added") for r in roots):
+        return False
+    cones = {r.variable: plan.cone(r) for r in roots}
+    _verify_directions(plan, roots, cones)
+    plan.guesses = _guesses(plan, roots, cones)
+    known = set(plan.flat.inputs) | set(plan.flat.constants) | {r.variable for r in plan.guesses}
+    plain = [i for i in range(len(plan.flat.equations)) if i not in plan.steps]
+    pending, waiting = plain, roots
+    while pending or waiting:
+        done = set[int]()
+        for i in pending:
+            if all(v in known for v in plan.read_whole(i)):
+                plan.order.append(i)
+                known |= set(plan.flat.equations[i].outvars)
+                done.add(i)
+        pending = [i for i in pending if i not in done]
+        ready = [r for r in waiting if all(v in known for v in cones[r.variable].whole)]
+        if not ready and not done:
+            raise Misplaced(min([*pending, *(r.equation for r in waiting)]))
+        if not done and ready:
+            group = plan.group_of(ready[0])
+            together = [r for r in ready if plan.group_of(r) is group]
+            plan.order.append(Sweep(group, together))
+            known |= {r.variable for r in together}
+            waiting = [r for r in waiting if r not in together]
+    return True
+
+
+def _demote_cheap(plan: Plan) -> None:
+    """Rows that all are one value, and are needed as a whole, are made as a whole."""
+    for v in _whole_rows(plan):
+        i, _ = plan.flat.makers[v]
+        if isinstance(plan.steps[i], Each) and not plan.read_rows(i):
+            raise Misplaced(i)
+
+
+def _whole_rows(plan: Plan) -> list[Any]:
+    """Values with rows that something needs as a whole."""
+    used = [v for i in range(len(plan.flat.equations)) for v in plan.read_whole(i)]
+    used += [v for v in plan.flat.outputs if not is_literal(v)]
+    return [v for v in dict.fromkeys(used) if v in plan.axes]
+
+
+def _roots(plan: Plan) -> list[Root]:
+    roots = []
+    live = _live(plan)
+    for i, step in plan.steps.items():
+        e = plan.flat.equations[i]
+        rows = tuple(v for v, _ in plan.read_rows(i))
+        if isinstance(step, (Total, Added)):
+            n = plan.rows_of(next(v for v in rows if plan.is_made(v)))
+            roots.append(Root(e.outvars[0], i, "total" if isinstance(step, Total) else "added", rows, 0, n))
+        elif isinstance(step, Picked):
+            roots.append(Root(e.outvars[0], i, "rows", rows, step.start, step.stop))
+        elif isinstance(step, Recurrence):
+            n = rows[0].aval.shape[0]
+            roots += [Root(v, i, "state", rows, 0, n) for v in e.outvars[: step.state] if v in live]
+    for v in _whole_rows(plan):
+        roots.append(Root(v, plan.flat.makers[v][0], "rows", (v,), 0, plan.rows_of(v)))
+    return roots
+
+
+def _live(plan: Plan) -> set[Any]:
+    used = {v for e in plan.flat.equations for v in e.invars if not is_literal(v)}
+    return used | {v for v in plan.flat.outputs if not is_literal(v)}
+
+
+def _verify_directions(plan: Plan, roots: Sequence[Root], cones: dict[Any, Cone]) -> None:
+    """Recurrences from the first row on must not need those from the last one on: both can't be had in one go."""
+    for r in roots:
+        for i in cones[r.variable].recurrences:
+            if not plan.steps[i].reverse:  # type: ignore[union-attr]
+                before = _recurrences_before(plan, i)
+                if any(plan.steps[k].reverse for k in before):  # type: ignore[union-attr]
+                    raise Misplaced(i)
+
+
+def _recurrences_before(plan: Plan, i: int) -> Iterable[int]:
+    found, waiting, seen = set[int](), [v for v, _ in plan.read_rows(i)], set[Any]()
+    while waiting:
+        v = waiting.pop()
+        if not plan.is_made(v) or v in seen:
+            continue
+        seen.add(v)
+        k, _ = plan.flat.makers[v]
+        if isinstance(plan.steps[k], Recurrence):
+            found.add(k)
+        waiting += [u for u, _ in plan.read_rows(k)]
+    return found
+
+
+def _guesses(plan: Plan, roots: Sequence[Root], cones: dict[Any, Cone]) -> list[Root]:
+    """Totals of truth values on which cones of roots depend."""
+    logical = {r.variable: r for r in roots if r.kind == "total" and _is_logical(plan, r)}
+    needed, waiting = set[Any](), [v for c in cones.values() for v in c.whole]
+    while waiting:
+        v = waiting.pop()
+        if v in needed or v not in plan.flat.makers:
+            continue
+        needed.add(v)
+        i, _ = plan.flat.makers[v]
+        if i not in plan.steps:
+            waiting += plan.read_whole(i)
+    return [r for v, r in logical.items() if v in needed]
+
+
+def _is_logical(plan: Plan, root: Root) -> bool:
+    step = plan.steps[root.equation]
+    return isinstance(step, Total) and step.join in ("and", "or") and not root.variable.aval.shape

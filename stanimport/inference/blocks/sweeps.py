@@ -1,0 +1,296 @@
+"""Totals over rows, block after block: each block is read, computed and added while it is in the cache."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from .flat import is_literal
+from .plan import Cone, Demand, Plan, Root, Sweep
+from .steps import Each, Moved, Recurrence, Total, joined, nothing
+
+CACHE = 2**18  # bytes of what is read and carried for one block, about
+FEWEST, MOST = 64, 2**14  # rows of a block
+
+
+@dataclass(frozen=True)
+class Region:
+    """Rows of a class, `start` to `stop`: so many blocks, or all at once if `blocks` is 0."""
+
+    start: int
+    stop: int
+    blocks: int
+
+    @property
+    def rows(self) -> int:
+        return (self.stop - self.start) // (self.blocks or 1)
+
+
+class Block:
+    """Rows that are computed together.
+
+    Args:
+        plan: of the program.
+        whole: the values of other variables.
+        region: the rows over which the block roams.
+        start: where it begins.
+        states: of recurrences, before these rows.
+    """
+
+    def __init__(self, plan: Plan, whole: Mapping[Any, Any], region: Region, start: Any, states: Mapping[int, Any]):
+        self.plan, self.whole, self.region, self.start = plan, whole, region, start
+        self.states = dict(states)
+        self.within = region.start, region.stop
+        self.made: dict[Any, Sequence[Any]] = {}
+
+    def compute(self, targets: Sequence[Demand], recurrences: Sequence[int]) -> None:
+        """Make these rows, and the rows that recurrences run over; these then have their next states."""
+        waiting, needed = list(targets), set[Any]()
+        for i in recurrences:
+            waiting += self._inputs(i)
+            needed.add((i, 0, 0, 0, 0))
+        seen = set[Demand]()
+        while waiting:
+            demand = waiting.pop()
+            if not self.plan.is_made(demand.variable) or demand in seen:
+                continue
+            seen.add(demand)
+            needed.add(self._key(demand))
+            waiting += self.plan.demands(demand, self.within)
+        for key in sorted(needed):
+            self.made[key] = self._run(*key)
+
+    def _inputs(self, i: int) -> list[Demand]:
+        """The rows that an equation takes in this block, if it is a recurrence."""
+        shift, start, stop = self.plan.span(i, self.within)
+        return [Demand(v, shift, start, stop) for v, _ in self.plan.read_rows(i)] if start < stop else []
+
+    def _key(self, demand: Demand) -> tuple[int, int, int, int, int]:
+        """The equation, what is computed of it alone, and the rows."""
+        i, at = self.plan.flat.makers[demand.variable]
+        if isinstance(self.plan.steps[i], Recurrence):
+            return i, 0, 0, 0, 0  # which runs once in every block
+        return i, at if isinstance(self.plan.steps[i], Moved) else 0, demand.shift, demand.start, demand.stop
+
+    def rows(self, demand: Demand, axis: int) -> Any:
+        """Rows of a value, computed before or taken from the whole."""
+        v = demand.variable
+        if not self.plan.is_made(v):
+            return self._taken(v, demand, axis)
+        i, at = self.plan.flat.makers[v]
+        found = self.made[self._key(demand)][0 if isinstance(self.plan.steps[i], Moved) else at]
+        if isinstance(self.plan.steps[i], Recurrence) and not self.region.blocks:
+            _, first, _ = self.plan.span(i, self.within)
+            return lax.slice_in_dim(found, demand.start - first, demand.stop - first, axis=axis)
+        return found
+
+    def _taken(self, v: Any, demand: Demand, axis: int) -> Any:
+        value = v.val if is_literal(v) else self.whole[v]
+        if not self.region.blocks:
+            return lax.slice_in_dim(value, demand.start + demand.shift, demand.stop + demand.shift, axis=axis)
+        return lax.dynamic_slice_in_dim(value, self.start + demand.shift, self.region.rows, axis)
+
+    def count(self, demand: Demand) -> int:
+        return self.region.rows if self.region.blocks else demand.stop - demand.start
+
+    def inputs(self, i: int, demand: Demand) -> list[Any]:
+        """The inputs of an equation, those with rows by the rows of a demand."""
+        e, step = self.plan.flat.equations[i], self.plan.steps[i]
+        return [
+            self._single(v) if axis is None else self.rows(_of(demand, v), axis) for v, axis in zip(e.invars, step.axes)
+        ]
+
+    def _single(self, v: Any) -> Any:
+        return v.val if is_literal(v) else self.whole[v]
+
+    def _run(self, i: int, at: int, shift: int, start: int, stop: int) -> Sequence[Any]:
+        step = self.plan.steps[i]
+        demand = Demand(self.plan.flat.equations[i].outvars[at], shift, start, stop)
+        if isinstance(step, Recurrence):
+            return self._recur(i, step)
+        if isinstance(step, Moved):
+            return [self._moved(i, step, at, demand)]
+        assert isinstance(step, Each)
+        return step.run(self.inputs(i, demand), self.count(demand))
+
+    def _recur(self, i: int, step: Recurrence) -> Sequence[Any]:
+        shift, start, stop = self.plan.span(i, self.within)
+        demand = Demand(None, shift, start, stop)
+        if start >= stop:
+            return []
+        self.states[i], outs = step.run(self.states[i], self.inputs(i, demand), self.count(demand))
+        return [None] * step.state + outs
+
+    def _moved(self, i: int, step: Moved, at: int, demand: Demand) -> Any:
+        e, pieces = self.plan.flat.equations[i], []
+        for part, found in self.plan.parts(demand):
+            along = step.axes[part.input]
+            given = self._single(found.variable) if along is None else self.rows(found, along)
+            value = self._single(e.invars[1]) if len(e.invars) > 1 and step.axes[1] is None else None
+            pieces.append(step.run(given, value, self.count(found)))
+        axis = step.outs[at]
+        return pieces[0] if len(pieces) == 1 else lax.concatenate(pieces, axis)
+
+
+def _of(demand: Demand, variable: Any) -> Demand:
+    return Demand(variable, demand.shift, demand.start, demand.stop)
+
+
+def width_of(plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]) -> int:
+    """Bytes for one row, of what the roots of a sweep read and of what is carried from row to row, about."""
+    total = 0
+    for v in {v for r in sweep.roots for v in cones[r.variable].whole}:
+        long = max(v.aval.shape, default=0)
+        if long and long >= min(r.stop - r.start for r in sweep.roots):
+            total += v.aval.size // long * v.aval.dtype.itemsize
+    return total + 16 * sum(1 for r in sweep.roots if r.kind != "total")
+
+
+def regions_of(breaks: Sequence[int], most: int) -> list[Region]:
+    """Blocks between rows where parts begin and end; what is left over goes with the short parts beside it."""
+    out: list[Region] = []
+    short = None
+    for start, stop in zip(breaks, breaks[1:]):
+        blocks = -(-(stop - start) // most)
+        if blocks < 2:
+            short = start if short is None else short
+            continue
+        rest = (stop - start) % blocks
+        before = rest if short is not None else 0
+        if short is not None:
+            out.append(Region(short, start + before, 0))
+        out.append(Region(start + before, stop - (rest - before), blocks))
+        short = stop - (rest - before) if rest > before else None
+    if short is not None:
+        out.append(Region(short, breaks[-1], 0))
+    return out
+
+
+class Sweeper:
+    """The computation of a sweep."""
+
+    def __init__(self, plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]):
+        self.plan, self.roots = plan, sweep.roots
+        found = sorted({i for r in self.roots for i in cones[r.variable].recurrences})
+        self.backward = [i for i in found if plan.steps[i].reverse]  # type: ignore[union-attr]
+        self.forward = [i for i in found if i not in self.backward]
+        breaks = {b for r in self.roots for b in cones[r.variable].breaks}
+        for i in found:
+            _, start, stop = plan.span(i, (-(2**62), 2**62))
+            breaks |= {start, stop}
+        most = int(np.clip(CACHE // max(width_of(plan, sweep, cones), 1), FEWEST, MOST))
+        self.regions = regions_of(sorted(breaks), most)
+
+    def run(self, whole: Mapping[Any, Any]) -> dict[Any, Any]:
+        """The values of the roots."""
+        states = {i: self._begin(i, whole) for i in (*self.forward, *self.backward)}
+        starts = self._starts(whole, states) if self.forward and self.backward else {}
+        totals = [self._empty(r, whole) for r in self.roots]
+        carried = self.backward or self.forward
+        state = {i: states[i] for i in carried}
+        regions = list(enumerate(self.regions))
+        for k, region in reversed(regions) if self.backward else regions:
+            totals, state = self._region(whole, region, totals, state, starts.get(k, {}))
+        states |= state
+        if starts:
+            states |= starts[-1]
+        return {
+            r.variable: states[r.equation][self.plan.flat.makers[r.variable][1]] if r.kind == "state" else total
+            for r, total in zip(self.roots, totals)
+        }
+
+    def _begin(self, i: int, whole: Mapping[Any, Any]) -> Any:
+        step, e = self.plan.steps[i], self.plan.flat.equations[i]
+        assert isinstance(step, Recurrence)
+        given = [v.val if is_literal(v) else whole[v] if axis is None else None for v, axis in zip(e.invars, step.axes)]
+        return [jnp.asarray(v) for v in step.begin(given)]
+
+    def _region(self, whole: Mapping[Any, Any], region: Region, totals: list[Any], state: dict[int, Any],
+                starts: Any) -> tuple[list[Any], dict[int, Any]]:  # fmt: skip
+        """The totals with the rows of a region, and the state of recurrences after them."""
+        if not region.blocks:
+            return self._block(whole, region, region.start, (totals, state), starts)
+
+        def body(k: Any, carry: Any) -> Any:
+            at = region.blocks - 1 - k if self.backward else k
+            before = {i: [lax.dynamic_index_in_dim(v, at, keepdims=False) for v in s] for i, s in starts.items()}
+            return self._block(whole, region, region.start + at * region.rows, carry, before)
+
+        made: tuple[list[Any], dict[int, Any]] = lax.fori_loop(0, region.blocks, body, (totals, state))
+        return made
+
+    def _block(self, whole: Mapping[Any, Any], region: Region, start: Any, carry: tuple[list[Any], dict[int, Any]],
+               before: Mapping[int, Any]) -> tuple[list[Any], dict[int, Any]]:  # fmt: skip
+        """The totals with the rows of one block, and the state of recurrences after them."""
+        totals, state = carry
+        block = Block(self.plan, whole, region, start, {**state, **before})
+        demands = [self._demand(r, region) for r in self.roots]
+        targets = [_of(d, v) for r, d in zip(self.roots, demands) if d is not None and r.kind != "state"
+                   for v in r.reads]  # fmt: skip
+        block.compute(targets, list(state))
+        totals = [t if d is None or r.kind == "state" else self._with(block, r, d, t)
+                  for r, d, t in zip(self.roots, demands, totals)]  # fmt: skip
+        return totals, {i: block.states[i] for i in state}
+
+    def _demand(self, root: Root, region: Region) -> Demand | None:
+        """The rows of a region that a root takes."""
+        shift, start, stop = self.plan.root_span(root)
+        start, stop = max(start, region.start), min(stop, region.stop)
+        return Demand(None, shift, start, stop) if start < stop else None
+
+    def _empty(self, root: Root, whole: Mapping[Any, Any]) -> Any:
+        e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
+        if root.kind == "total":
+            assert isinstance(step, Total)
+            return nothing(step.join, root.variable.aval)
+        if root.kind == "added":
+            return e.invars[0].val if is_literal(e.invars[0]) else jnp.asarray(whole[e.invars[0]])
+        if root.kind == "state":
+            return None
+        (v,) = root.reads
+        shape, axis = list(v.aval.shape), self.plan.axes[v]
+        shape[axis] = root.stop - root.start
+        return jnp.zeros(shape, v.aval.dtype)
+
+    def _with(self, block: Block, root: Root, demand: Demand, total: Any) -> Any:
+        """What a root has after a block."""
+        e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
+        if root.kind == "rows":
+            (v,) = root.reads
+            axis = self.plan.axes[v]
+            place = (block.start if block.region.blocks else demand.start) + demand.shift - root.start
+            return lax.dynamic_update_slice_in_dim(total, block.rows(_of(demand, v), axis), place, axis)
+        if root.kind == "added":
+            taken = zip(e.invars[1:], step.axes[1:])
+            given = [block.rows(_of(demand, v), axis) for v, axis in taken if axis is not None]
+            return e.primitive.bind(total, *given, **e.params)
+        assert isinstance(step, Total)
+        return joined(step.join, total, e.primitive.bind(*block.inputs(root.equation, demand), **e.params))
+
+    def _starts(self, whole: Mapping[Any, Any], states: Mapping[int, Any]) -> dict[int, Any]:
+        """The states of recurrences from the first row on, before every block; by region, and at last by -1."""
+        out: dict[int, Any] = {}
+        state = {i: states[i] for i in self.forward}
+        for k, region in enumerate(self.regions):
+            if not region.blocks:
+                out[k], state = state, self._passed(whole, region, region.start, state)
+                continue
+            saved = {i: [jnp.zeros((region.blocks, *v.shape), v.dtype) for v in s] for i, s in state.items()}
+
+            def body(at: Any, carry: Any, region: Region = region) -> Any:
+                now, kept = carry
+                kept = {i: [lax.dynamic_update_index_in_dim(a, v, at, 0) for a, v in zip(kept[i], now[i])] for i in now}
+                return self._passed(whole, region, region.start + at * region.rows, now), kept
+
+            state, out[k] = lax.fori_loop(0, region.blocks, body, (state, saved))
+        out[-1] = state
+        return out
+
+    def _passed(self, whole: Mapping[Any, Any], region: Region, start: Any, state: Any) -> Any:
+        block = Block(self.plan, whole, region, start, state)
+        block.compute([], list(state))
+        return {i: block.states[i] for i in state}
