@@ -22,6 +22,8 @@ from .errors import StanSemanticError, StanSyntaxError, StanWarning
 
 if TYPE_CHECKING:
     from importlib.abc import InspectLoader as _Loader
+
+    from stanlib.batches import Rows
 else:
     _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
 
@@ -95,13 +97,13 @@ class StanLoader(_Loader):
         """What the program may do with a Python module that it names in `networks`: see `permissions.access`."""
         return permissions.access(module, self.name, self.settings().network_packages)
 
-    def scaled_sites(self, sizes: Sequence[str], guide: bool) -> dict[str, dict[str, bool]]:
-        """For each of some sizes of the data, which sites of the model, or guide, are sums over its rows.
+    def rows_of(self, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
+        """For each of some sizes of the data, what of the model, or guide, depends on its rows.
 
         Raises:
             StanSemanticError: naming the statements that depend on rows otherwise.
         """
-        return loading.scaled_sites(self.program(), self.settings(), sizes, guide)
+        return loading.rows_of(self.program(), self.settings(), sizes, guide)
 
     def reference(self, attribute: str | None) -> tuple[Any, tuple[Any, ...]]:
         """How to pickle the module, or an attribute of it: by name, through the hook."""

@@ -16,6 +16,8 @@ from .settings import Settings
 from .source import Source, Span
 
 if TYPE_CHECKING:
+    from stanlib.batches import Rows
+
     from .pipeline import Translation
 
 
@@ -124,15 +126,13 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     return translation
 
 
-def scaled_sites(
-    program: StanFile, settings: Settings, sizes: Sequence[str], guide: bool
-) -> dict[str, dict[str, bool]]:
-    """What of a model, or guide, a minibatch scales: see `pipeline.scaled_sites`."""
+def rows_of(program: StanFile, settings: Settings, sizes: Sequence[str], guide: bool) -> dict[str, Rows]:
+    """What of a model, or guide, depends on rows of the data: see `pipeline.rows_of`."""
     from . import pipeline
 
     options = pipeline.Options(settings.backend, settings.scheme)
     source = Source(program.name, program.text)
-    return pipeline.scaled_sites(source, options, sizes, guide, include_folders(program, settings))
+    return pipeline.rows_of(source, options, sizes, guide, include_folders(program, settings))
 
 
 def include_folders(program: StanFile, settings: Settings) -> tuple[Path, ...]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stanlib import extensions
+from stanlib.batches import Rows
 from stanlib.registry import Function
 from stanlib.types import Type
 
@@ -274,10 +275,10 @@ def _deep() -> Iterator[None]:
                     gc.enable()
 
 
-def scaled_sites(
+def rows_of(
     source: Source, options: Options, sizes: Sequence[str], guide: bool = False, include_paths: Sequence[Path] = ()
-) -> dict[str, dict[str, bool]]:
-    """For each of some sizes of the data the sites of the model, or guide, and whether each is a sum over its rows.
+) -> dict[str, Rows]:
+    """For each of some sizes of the data, what of the model, or guide, depends on its rows.
 
     Raises:
         StanSemanticError: naming the statements that depend on rows otherwise.
@@ -285,7 +286,7 @@ def scaled_sites(
     checked, _, _ = analyse(source, include_paths)
     with _deep():
         program = compile_program(checked, options, Fresh(), effects.__name__.rpartition(".")[2])
-        return {size: rows.scaled_sites(program, size, guide) for size in sizes}
+        return {size: rows.rows_of(program, size, guide) for size in sizes}
 
 
 STAGES = ("ast", "typed", "scheme", *(p.name for p in PASSES), "python")

@@ -2,6 +2,7 @@
 
 `model.minibatch(N=60_000)` says that along every axis declared with the size `N` a call holds some of 60,000 entries.
 The compiler tells which sites are sums over these; their log densities are multiplied by 60,000 / N.
+It tells too which axes of the data and of the parameters these are: what a batch is cut out of.
 """
 from __future__ import annotations
 
@@ -17,19 +18,35 @@ from .errors import StanError
 if TYPE_CHECKING:
     from .metadata import Program
 
-Sites = Mapping[str, bool]
-
-
 class BatchWarning(UserWarning):
     """A minibatch that fits a guide of the program's own alone."""
 
 
 @dataclass(frozen=True)
+class Rows:
+    """What of a program depends on the rows of one size of its data.
+
+    Attributes:
+        sites: of the model or guide, and whether each is a sum over the rows.
+        axes: the axis of the rows, of data, transformed data and parameters that have one.
+        sizes: the data and transformed data that are the number of rows.
+        sums: transformed data that are sums over the rows.
+        whole: transformed parameters and generated quantities that depend on no row.
+    """
+
+    sites: Mapping[str, bool]
+    axes: Mapping[str, int] = field(default_factory=dict)
+    sizes: frozenset[str] = frozenset()
+    sums: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
 class Batches:
-    """How many entries there are in all along the axes of each size, and which sites are sums over them."""
+    """How many rows there are of each size in all, and what of the program depends on them."""
 
     totals: Mapping[str, int] = field(default_factory=dict)
-    sites: Mapping[str, Sites] = field(default_factory=dict)
+    rows: Mapping[str, Rows] = field(default_factory=dict)
 
     def factors(self, program: Program, inputs: Mapping[str, Any]) -> dict[str, float]:
         """By what each site's log density is multiplied in a call.
@@ -42,7 +59,7 @@ class Batches:
             held = int(inputs[size])
             if not 0 < held <= total:
                 raise StanError(f"{program.name} has {held} of {total} in the minibatch of {size}")
-            for site, scaled in self.sites[size].items():
+            for site, scaled in self.rows[size].sites.items():
                 factors[site] = factors.get(site, 1.0) * (total / held if scaled else 1.0)
         return factors
 

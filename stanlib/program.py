@@ -189,13 +189,18 @@ class Model(_Called):
             StanSemanticError: naming the statements that depend on all entries at once, and for what is no size.
             StanError: for a module that runs without its Stan program.
         """
-        ask = getattr(self.function.__globals__.get("__loader__"), "scaled_sites", None)
+        made = self.with_batches(**totals)
+        if "guide" not in self.function.__globals__:
+            warn_of_rows(self.program, totals)
+        return made
+
+    def with_batches(self, **totals: int) -> "Model":
+        """What `minibatch` returns, for whoever gives parameters of rows their own laws."""
+        ask = getattr(self.function.__globals__.get("__loader__"), "rows_of", None)
         if ask is None:
             raise StanError(f"minibatches of {self.program.name} need the Stan program: load it through stanimport")
         made = copy.copy(self)
         made.batches = Batches(totals, ask(tuple(totals), self.is_guide))
-        if "guide" not in self.function.__globals__:
-            warn_of_rows(self.program, totals)
         return made
 
     def __reduce__(self) -> Any:

@@ -38,12 +38,12 @@ ALLOWED = {
         "stanlib", "stanimport.settings", "stanimport.files", "stanimport.cache", "stanimport.trees",
     },
     "stanimport.loading": {
-        "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings", "stanimport.source",
-        "stanimport.files", "stanimport.shipped",
+        "stanlib", "stanimport.cache", "stanimport.errors", "stanimport.pipeline", "stanimport.settings",
+        "stanimport.source", "stanimport.files", "stanimport.shipped",
     },
     "stanimport.importer": {
-        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache", "stanimport.files",
-        "stanimport.permissions",
+        "stanlib", "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.cache",
+        "stanimport.files", "stanimport.permissions",
     },
     "stanimport._pyinstaller": set(),
     "stanimport.notebook": {

@@ -113,6 +113,11 @@ class Fit:
         return next((v.shape[:2] for v in (*self.variables.values(), *self.stats.values())), (0, 0))
 
     @property
+    def has_data(self) -> bool:
+        """Whether it holds all data: a fit by minibatches has those that no row belongs to."""
+        return set(self.program.names("data")) <= set(self.data)
+
+    @property
     def interrupted(self) -> bool:
         """Whether an interrupt ended the method before all draws were made."""
         return bool(self.info.get("interrupted", False))

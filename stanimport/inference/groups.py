@@ -135,7 +135,7 @@ def _predictive(fit: Fit, replicated: Sequence[str], asked: bool = True) -> dict
 
 def _computed(fit: Fit, group: str) -> Mapping[str, np.ndarray]:
     """A group that takes the model to compute, computed once."""
-    if not fit.program.source:  # read from files that don't tell it
+    if not fit.program.source or not fit.has_data:  # read from files that don't tell it, or of batches
         return {}
     if group not in fit._groups:
         from . import observations

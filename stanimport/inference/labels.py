@@ -6,7 +6,7 @@ given as a series over schools, `vector[J] theta` is one over schools too.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -25,15 +25,17 @@ def labelled(function: F) -> F:
         fit = function(*args, **options)
         data = args[1] if len(args) > 1 else options.get("data")
         if data is not None:
-            fit.dims, fit.coords = of_data(fit.program, data)
+            fit.dims, fit.coords = of_data(fit.program, data, fit.settings.get("minibatch", ()))
         return fit
 
     return run  # type: ignore[return-value]
 
 
-def of_data(program: Program, data: Any) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
-    """The dimensions of variables whose sizes data have names for, and the coordinates."""
-    known = dict(_sizes(program, data))
+def of_data(
+    program: Program, data: Any, without: Collection[str] = ()
+) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
+    """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
+    known = dict(_sizes(program, data, without))
     blocks = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
     variables = [v for block in blocks for v in getattr(program, block)]
     taken = {v.name for v in variables}
@@ -51,11 +53,11 @@ def _dims(variable: Variable, known: Mapping[str, Label]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sizes(program: Program, data: Any) -> Iterator[tuple[str, Label]]:
+def _sizes(program: Program, data: Any, without: Collection[str]) -> Iterator[tuple[str, Label]]:
     """The sizes, as the program writes them, for which data have a label."""
     if data is None or isinstance(data, (str, bytes)):
         return
-    for variable in program.data:
+    for variable in (v for v in program.data if not set(without) & set(v.shape)):
         value = _given(data, variable.name)
         for size, label in zip(variable.shape, _axes(value)):
             if label is not None and not size.isdigit():

@@ -98,7 +98,7 @@ class Posterior:
             transform, free = biject_to(site["fn"].support), values[site["name"]]
             value = transform(free)
             if not _is_identity(site["fn"].support):
-                jacobian.append(jnp.sum(transform.log_abs_det_jacobian(free, value)))
+                jacobian.append(_scaled(jnp.sum(transform.log_abs_det_jacobian(free, value)), site))
             return value
 
         trace = self._trace(place)
@@ -126,7 +126,7 @@ class Posterior:
     def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Any:
         with controlled_derivatives():
             trace, log_jacobian = self._trace_of(values)
-        terms = [jnp.sum(log_prob(site)) for site in trace.values() if is_term(site)]
+        terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 
     def constrain(self, point: Any) -> dict[str, Any]:
@@ -214,6 +214,11 @@ def is_term(site: Mapping[str, Any]) -> bool:
 def log_prob(site: Mapping[str, Any]) -> Any:
     """The log density of a site's value in Stan, one entry per observation."""
     return site["fn"].log_prob(site["value"]) + log_share(site["fn"])
+
+
+def _scaled(term: Any, site: Mapping[str, Any]) -> Any:
+    """A term of the density, in a minibatch that of all rows."""
+    return term if site["scale"] is None else term * site["scale"]
 
 
 def _is_identity(support: Any) -> bool:

@@ -6,6 +6,7 @@ parameter. So it is given the density of one flat vector of unconstrained parame
 from __future__ import annotations
 
 import contextlib
+import copy
 from collections.abc import Iterator, Mapping
 from functools import partial
 from types import ModuleType
@@ -23,12 +24,12 @@ from stanlib.ppl.pyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import options, tuples
+from .convergence import PIECE, has_converged
 from .data import read_data
 from .failures import InitialValueError
 from .fit import Fit
 from .initial import ATTEMPTS, RADIUS
 from .progress import Progress
-from .variational_inference import PIECE, has_converged
 
 GUIDES = {
     "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
@@ -65,20 +66,27 @@ class _Place(Messenger):
         self.shapes[message["name"]] = shape
         free = self.values.get(message["name"], torch.zeros(shape))
         message["value"] = transform(free)
-        self.log_jacobian = self.log_jacobian + transform.log_abs_det_jacobian(free, message["value"]).sum()
+        jacobian = transform.log_abs_det_jacobian(free, message["value"]).sum()
+        self.log_jacobian = self.log_jacobian + message["scale"] * jacobian
         message["done"] = True
 
 
 class Density:
-    """The log density of a module on the flat unconstrained vector."""
+    """The log density of a module on the flat unconstrained vector, given data or what was made of them."""
 
-    def __init__(self, module: ModuleType, data: Mapping[str, Any]):
+    def __init__(self, module: ModuleType, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
         self.module, self.program = module, module.stan
-        self.inputs = module.transformed_data(**data)
+        self.inputs = module.transformed_data(**data) if inputs is None else inputs
         with torch.no_grad(), _Place({}) as place:
             module.model(**self.inputs)
         self.shapes = place.shapes
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
+
+    def given(self, varying: Mapping[str, Any]) -> "Density":
+        """The same density with other data of the same shapes."""
+        other = copy.copy(self)
+        other.inputs = {**self.inputs, **varying}
+        return other
 
     def split(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
         sizes = [int(np.prod(s)) for s in self.shapes.values()]
@@ -86,10 +94,11 @@ class Density:
 
     def __call__(self, point: torch.Tensor) -> torch.Tensor:
         place = _Place(self.split(point))
-        with controlled_derivatives(), poutine.block(hide_fn=_is_no_weight), place:
+        with controlled_derivatives(), poutine.block(hide_fn=is_no_weight), place:
             trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
             trace.compute_log_prob()
-        terms = [s["log_prob_sum"] + log_share(s["fn"]) for s in trace.nodes.values() if s["type"] == "sample"]
+        terms = [s["log_prob_sum"] + s["scale"] * log_share(s["fn"]) for s in trace.nodes.values()
+                 if s["type"] == "sample"]  # fmt: skip
         total = sum(terms, start=torch.zeros(())) + place.log_jacobian
         return torch.where(torch.isnan(total), torch.tensor(-torch.inf), total)
 
@@ -127,7 +136,7 @@ class Density:
         raise InitialValueError(f"{self.program.name} can't start from any of {ATTEMPTS} random initial values")
 
 
-def _is_no_weight(message: Mapping[str, Any]) -> bool:
+def is_no_weight(message: Mapping[str, Any]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return message["type"] != "param"
 

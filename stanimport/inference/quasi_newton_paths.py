@@ -11,18 +11,13 @@ from stanlib.errors import MissingLibraryError
 
 from . import initial, options
 from .fit import Fit
+from .importance import RELIABLE, ParetoWarning
 from .labels import labelled
 from .posterior import Posterior
 from .precision import random_keys
 from .programs import Program
 from .quantities import DrawProcessor
 from .sampling import posterior_of
-
-RELIABLE = 0.7  # the Pareto shape above which importance weights are not to be relied on
-
-
-class ParetoWarning(RuntimeWarning):
-    """The approximation is far from the posterior: importance weights can't repair it."""
 
 
 class Paths(NamedTuple):

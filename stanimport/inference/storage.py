@@ -88,7 +88,7 @@ def _real(value: Any) -> Any:
 
 def _described(fit: Fit, computed: Sequence[str]) -> dict[str, Any]:
     simple = {n: v for n, v in fit.info.items() if isinstance(v, (bool, int, float, str))}
-    settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, list, type(None)))}
+    settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, list, dict, type(None)))}
     return {
         "format": FORMAT, "kind": type(fit).__name__, "method": fit.method, "settings": settings, "info": simple,
         "program": asdict(fit.program), "computed": list(computed), "restarts": [asdict(r) for r in fit.restarts],
@@ -179,9 +179,10 @@ def _arrays(groups: Mapping[str, Any], *names: str) -> dict[str, np.ndarray]:
 
 
 def data_of(program: Program, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    from .tuples import pack
+    from .tuples import leaves, pack
 
-    return {v.name: _scalar(pack(v, arrays)) for v in (*program.data, *program.transformed_data)}
+    known = [v for v in (*program.data, *program.transformed_data) if set(leaves(v)) <= set(arrays)]
+    return {v.name: _scalar(pack(v, arrays)) for v in known}
 
 
 def _scalar(value: Any) -> Any:

@@ -2,9 +2,12 @@
 from __future__ import annotations
 
 import copy
+import os
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -14,29 +17,24 @@ import numpy as np
 import numpyro
 from numpyro import distributions as dist
 from numpyro import handlers
-from numpyro.infer import SVI, Trace_ELBO, autoguide, init_to_value
+from numpyro.infer import SVI, Trace_ELBO, init_to_value
 
 from stanlib.errors import StanTracingError
 from stanlib.extras import require
-from stanlib.ppl.networks_numpyro import with_weights
 
-from . import initial, interrupts, options, tuples
+from . import importance, initial, interrupts, options, tuples
+from .convergence import PIECE, has_converged
 from .data import read_data
 from .fit import Fit
 from .labels import labelled
-from .modules import module_of, with_networks
+from .modules import module_of, with_weights
+from .numpyro_guides import GUIDES
 from .optimization import ConvergenceWarning
 from .posterior import Posterior, condition, transformed_data
 from .precision import TRACING, double_precision, new_seed, random_keys
 from .programs import Program
 from .progress import Progress
 from .quantities import Batched, DrawProcessor
-
-GUIDES = {
-    "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
-    "lowrank": autoguide.AutoLowRankMultivariateNormal,
-}  # fmt: skip
-PIECE = 100  # steps of one call of the compiled program
 
 
 @labelled
@@ -45,7 +43,8 @@ def variational(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
     guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
     draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None,
+    networks: Mapping[str, Any] | None = None, minibatch: Mapping[str, int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
@@ -63,14 +62,27 @@ def variational(
         require_converged: raise an error if it has not; else warn.
         show_progress: draw a progress bar.
         networks: those that the program declares, by name. Their weights are trained, from where they are.
+        minibatch: how many rows a step takes, by sizes of the data: {"N": 256}. Then the data may be arrays on disk,
+            of which a batch at a time is in memory, or an iterable of batches; `iter` is the most steps, of which the
+            fit takes as many as its parameters need to arrive, with smaller and smaller step sizes; see
+            [Large data](large.md).
+        checkpoint: a file that keeps how far a fit by minibatches has come. Where it is there, the fit goes on from it.
+        khat: whether to compare the approximation with the posterior, which takes a pass over all data.
 
     Returns:
         The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, for an algorithm
-        the variables at the "center" of the normal law, and for an explicit guide its parameters "params".
-        `fit.networks` are the trained networks.
+        the variables at the "center" of the normal law, for an explicit guide its parameters "params", and "pareto_k",
+        the Pareto shape of importance weights, above 0.7 for approximations that are far from the posterior.
+        `fit.networks` are the trained networks. A fit by minibatches has the variables that depend on no row; in
+        "params" are the means ("z.loc") and standard deviations ("z.scale") of unconstrained parameters of rows, in
+        "elbo_error" the standard errors of the bound.
+
+    Warns:
+        ParetoWarning: for approximations that are far from the posterior.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
+        StanSemanticError: for a minibatch, naming the statements that depend on all rows at once.
         RuntimeError: without convergence, unless `require_converged` is false.
 
     Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
@@ -84,7 +96,7 @@ def variational(
         0.7
     """
     options.at_least(1, iter=iter, grad_samples=grad_samples, draws=draws)
-    translated, given = module_of(module, networks), read_data(data)
+    translated = module_of(module, networks)
     chosen = new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = algorithm or ("guide" if guide is not None or own is not None else "meanfield")
@@ -95,6 +107,15 @@ def variational(
         raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
     if translated.stan.backend == "pyro":
         require("torch", "pyro", extra="pyro")
+    if minibatch is not None:
+        settings |= {"minibatch": dict(minibatch), "khat": khat}
+        fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
+        _require(fit, require_converged)
+        return fit
+    if checkpoint is not None:
+        raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
+    given = read_data(data)
+    if translated.stan.backend == "pyro":
         from .pyro_methods import variational as variational_by_pyro
 
         with interrupts.immediate():
@@ -103,8 +124,30 @@ def variational(
         fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
     else:
         fit = _automatic(condition(translated, given, chosen), inits, settings, show_progress)
+    _compare(fit, khat)
     _require(fit, require_converged)
     return fit
+
+
+def _by_batches(
+    module: ModuleType, data: Any, guide: Any, inits: Any, settings: dict[str, Any], show: bool,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Fit:  # fmt: skip
+    from .minibatch import fitting
+
+    with interrupts.immediate() if module.stan.backend == "pyro" else nullcontext():
+        fit = fitting.variational(module, data, settings["minibatch"], guide, inits, settings, show,
+                                  None if checkpoint is None else Path(checkpoint))  # fmt: skip
+    if "pareto_k" in fit.info:
+        importance.warn_of(fit.info["pareto_k"], 6)
+    return fit
+
+
+def _compare(fit: Fit, wanted: bool) -> None:
+    """Note the Pareto shape of the weights of a fit's draws, if their densities are known, and warn of a large one."""
+    if wanted and "log_q__" in fit.stats:
+        fit.info["pareto_k"] = importance.pareto_shape((fit.stats["log_p__"] - fit.stats["log_q__"]).ravel())
+        importance.warn_of(fit.info["pareto_k"], 6)
 
 
 def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
@@ -122,7 +165,7 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     params, losses = _train(model, guide, {}, settings, show)
     if processor is None:
         posterior = copy.copy(posterior)
-        posterior.module = _with_weights(posterior.module, params)
+        posterior.module = with_weights(posterior.module, params)
         processor = DrawProcessor(posterior, settings["draws"])
     points, log_q = _drawn(guide, params, settings)
     log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
@@ -138,13 +181,6 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
 def _is_no_weight(site: Mapping[str, Any]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return site["type"] not in ("param", "mutable")
-
-
-def _with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
-    """The module with its networks as they were trained."""
-    trained = {n: params.get(f"{n}$params") for n in module.model.networks}
-    known = {n: with_weights(module.model.networks[n], w) for n, w in trained.items() if w is not None}
-    return with_networks(module, known)
 
 
 def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
@@ -184,7 +220,7 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
     drawn = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
     variables = {n: v[None] for n, v in drawn.items()}
     info = _info(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
-    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, _with_weights(module, params))
+    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
 
 
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
@@ -229,20 +265,6 @@ def _initialized(svi: SVI, key: np.ndarray) -> Any:
 def _info(losses: np.ndarray, settings: Mapping[str, Any]) -> dict[str, Any]:
     return {"converged": has_converged(losses, settings["tol_rel_obj"]),
             "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
-
-
-def has_converged(losses: np.ndarray, tolerance: float) -> bool:
-    """Whether the loss changed by less than the tolerance, relatively, over the last fifth of the steps.
-
-    What three standard errors of the two means explain counts as no change.
-    """
-    tenth = len(losses) // 10
-    if tenth < 2:
-        return False
-    last, before = losses[-tenth:], losses[-2 * tenth : -tenth]
-    noise = 3 * np.sqrt((last.var() + before.var()) / tenth)
-    change = abs(last.mean() - before.mean())
-    return bool(np.isfinite(change) and change <= tolerance * max(abs(last.mean()), 1.0) + noise)
 
 
 def _require(fit: Fit, required: bool) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from stanlib.batches import Rows
 from stanlib.registry import Function
 from stanlib.types import INT, is_scalar, unwind
 
@@ -24,8 +25,8 @@ _ENTRYWISE = (None, "bounds", "offset_multiplier", "tuple")
 _MOST_ROUNDS = 8
 
 
-def scaled_sites(program: gprob.Program, size: str, guide: bool = False) -> dict[str, bool]:
-    """The sites of a model or guide, and whether each is a sum over the rows of the data size called `size`.
+def rows_of(program: gprob.Program, size: str, guide: bool = False) -> Rows:
+    """What of a model or guide depends on the rows of the data size called `size`.
 
     `program` has its calls that add to the target as statements.
 
@@ -41,12 +42,33 @@ def scaled_sites(program: gprob.Program, size: str, guide: bool = False) -> dict
         env[v.symbol] = made.of_sizes(v.sized, env, v.span)
     made.block(program.transformed_data, env, Around())
     made.sites.clear()
+    given = dict(env)
     if any(isinstance(n, gprob.TargetValue) for n in traversal.walk((*program.model, *_bodies(program)))):
         made.refuse("target() is the density of all rows", program.span)
     made.block(program.guide if guide else program.model, env, Around())
     if made.errors:
         raise StanSemanticError(list(dict.fromkeys(made.errors)))
-    return made.sites
+    data = {v.name: given.get(v.symbol, FREE) for v in (*program.data, *program.transformed_data_variables)}
+    local = {v.name: made.of_sizes(v.sized, given, v.span) for v in program.parameters}
+    return Rows(
+        made.sites, {n: k.axis for n, k in (data | local).items() if k.tag == "rows" and isinstance(k.axis, int)},
+        frozenset(n for n, k in data.items() if k.tag == "size"),
+        frozenset(n for n, k in data.items() if k.tag == "sum"),
+        frozenset(_whole(program, size, given)),
+    )  # fmt: skip
+
+
+def _whole(program: gprob.Program, size: str, given: Env) -> Iterable[str]:
+    """The transformed parameters and generated quantities that depend on no row."""
+    if program.discrete:
+        return
+    made, env = _Analysis(program, size), dict(given)
+    for v in program.parameters:
+        env[v.symbol] = made.of_sizes(v.sized, given, v.span)
+    made.block((*program.recomputed, *program.generated_quantities), env, Around())
+    for v in (*program.transformed_parameters, *program.quantities):
+        if env.get(v.symbol, FREE).is_constant and made.of_sizes(v.sized, env, v.span).is_constant:
+            yield v.name
 
 
 def _bodies(program: gprob.Program) -> Iterable[gprob.Stmt]:

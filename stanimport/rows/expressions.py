@@ -17,6 +17,7 @@ class Calls(Protocol):
     """What the program's functions make of arguments."""
 
     networks: frozenset[str]
+    in_rows: bool
 
     def value(self, name: str, given: Sequence[Kind], call: gprob.Expr) -> Kind:
         """The kind of what a call returns."""
@@ -45,6 +46,8 @@ class Expressions:
                 return self._call(e)
             case gprob.CallUser(function=name, arguments=arguments):
                 given = [self(a) for a in arguments]
+                if "_rng" in name and (self.calls.in_rows or not all(k.is_constant for k in given)):
+                    return worst(given) or everything(e.span)
                 return self._network(given, e) if name in self.calls.networks else self.calls.value(name, given, e)
             case gprob.Index(base=base, indices=indices):
                 return self.part(self(base), [self.index(i) for i in indices], e)
@@ -64,6 +67,8 @@ class Expressions:
         if e.function.name in ("reduce_sum", "reduce_sum_static"):
             return self._reduced(e)
         given = [self(a) for a in e.arguments]
+        if e.function.method == "rng" and (self.calls.in_rows or not all(k.is_constant for k in given)):
+            return worst(given) or everything(e.span)  # it draws anew for every batch
         passed = any(isinstance(a, gprob.FunctionValue) for a in e.arguments)
         if passed and not all(k.is_local for k in given):
             return worst(given) or everything(e.span)

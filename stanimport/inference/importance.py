@@ -1,0 +1,65 @@
+"""The Pareto shape of importance weights: whether an approximation comes close enough to the posterior.
+
+Source: Vehtari, Simpson, Gelman, Yao and Gabry (2024), "Pareto smoothed importance sampling", Journal of Machine
+Learning Research 25; for variational inference Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?", ICML;
+for the fit Zhang and Stephens (2009), "A new and efficient estimation method for the generalized Pareto distribution",
+Technometrics 51.
+"""
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+RELIABLE = 0.7
+_FEWEST = 5  # of the largest ratios, for a fit
+
+
+class ParetoWarning(RuntimeWarning):
+    """The approximation is far from the posterior: importance weights can't repair it."""
+
+
+def pareto_shape(log_ratios: np.ndarray) -> float:
+    """The shape of the tail of importance ratios, k-hat: above 0.7 the approximation is far from the posterior.
+
+    Args:
+        log_ratios: log densities of the posterior minus those of the approximation, at its draws; up to a constant.
+
+    Returns:
+        The estimate; infinity if a ratio is none or all tail ratios are equal to nothing, NaN for fewer than 25 draws.
+    """
+    ratios = np.sort(np.where(np.isnan(log_ratios), -np.inf, log_ratios))
+    count = len(ratios)
+    tail = int(np.ceil(min(0.2 * count, 3 * np.sqrt(count))))
+    if tail < _FEWEST:
+        return float("nan")
+    if not np.isfinite(ratios[-1]) or not np.isfinite(ratios[-tail - 1]):
+        return float("inf")
+    threshold = ratios[-tail - 1]
+    excesses = np.exp(ratios[-tail:] - ratios[-1]) - np.exp(threshold - ratios[-1])
+    if excesses[0] <= 0 or excesses[-1] <= excesses[0] * (1 + 1e-12):
+        return float("-inf")
+    return _shape(excesses)
+
+
+def _shape(excesses: np.ndarray) -> float:
+    """The shape of a generalized Pareto law from sorted excesses, drawn a little to one half where they are few."""
+    count, prior = len(excesses), 3
+    grid = 30 + int(np.sqrt(count))
+    at = 1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
+    at = at / (prior * excesses[int(count / 4 + 0.5) - 1]) + 1 / excesses[-1]
+    shapes = np.log1p(-at[:, None] * excesses).mean(axis=1)
+    profile = count * (np.log(-at / shapes) - shapes - 1)
+    weights = 1 / np.exp(profile - profile[:, None]).sum(axis=1)
+    kept = weights >= 10 * np.finfo(float).eps
+    mean = float((at[kept] * weights[kept]).sum() / weights[kept].sum())
+    shape = float(np.log1p(-mean * excesses).mean())
+    return (count * shape + 10 * 0.5) / (count + 10)
+
+
+def warn_of(shape: float, stacklevel: int) -> None:
+    """Warn of an approximation that is far from the posterior."""
+    if shape > RELIABLE:
+        told = f"the Pareto shape (k-hat) of the approximation's importance weights is {shape:.2f}, above {RELIABLE}"
+        warnings.warn(f"{told}: the posterior is another law; sample from it, or try another algorithm",
+                      ParetoWarning, stacklevel=stacklevel + 1)  # fmt: skip

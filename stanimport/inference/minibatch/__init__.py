@@ -1,0 +1,1 @@
+"""Variational inference from minibatches: data of which a batch at a time is in memory."""

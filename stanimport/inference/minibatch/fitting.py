@@ -1,0 +1,148 @@
+"""`variational` for minibatches: from data that are read part by part to a fit."""
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from stanlib.batches import Batches
+from stanlib.program import Model
+
+from .. import importance
+from ..convergence import has_converged
+from ..fit import Fit
+from ..options import OptionError, whole
+from .feeds import ArrayFeed, IterableFeed, is_iterable
+from .inputs import Feed, Inputs
+from .optimization import Progressing, batches_together, optimize
+from .sources import open_data
+
+DRAWS = 200  # with which the approximation is compared with the posterior of all data
+ROWS = 4096  # that are read at once for that
+
+
+def variational(
+    module: ModuleType, data: Any, batch: Mapping[str, int], guide: Any, inits: Any, settings: dict[str, Any],
+    show: bool, checkpoint: Path | None,
+) -> Fit:  # fmt: skip
+    """Fit an approximation by batches of so many rows of each size.
+
+    Raises:
+        StanSemanticError: naming the statements that depend on all rows.
+        StanDataError: for data that are not as declared.
+        OptionError: for options that don't go together.
+        StanError: where no step has a finite bound.
+    """
+    sizes = _checked(batch)
+    model = module.model.with_batches(**sizes)
+    feed = _feed(data, sizes, model, settings["seed"])
+    made = _of_batches(module, model, feed.totals)
+    law = _guide(guide, feed.totals) if settings["algorithm"] == "guide" else None
+    inputs = Inputs(feed, _converter(made, settings["seed"]), model.batches.rows)
+    most = batches_together(inputs, settings["iter"])
+    steps = _stepper(made, inputs, settings, law, inits, most)
+    _require_places(steps, feed)
+    run = {"program": module.stan.source, "backend": module.stan.backend, "scheme": module.stan.scheme,
+           "totals": feed.totals, **{n: settings[n] for n in ("seed", "algorithm", "grad_samples", "eta", "minibatch")}}
+    at = _begun(steps, feed, settings, inits, checkpoint, run)
+    at = optimize(steps, inputs, at, settings["iter"], settings["eta"], most, show, checkpoint, run)
+    return _fit(module, inputs, steps, at, settings)
+
+
+def _checked(batch: Mapping[str, int]) -> dict[str, int]:
+    if not isinstance(batch, Mapping) or not batch:
+        raise OptionError("minibatch must say how many rows a batch has, by size: {'N': 256}")
+    return {str(size): whole(f"minibatch of {size}", held, 1) for size, held in batch.items()}
+
+
+def _feed(data: Any, sizes: Mapping[str, int], model: Model, seed: int) -> Feed:
+    names = set(model.program.names("data"))
+    axes = {s: {n: a for n, a in r.axes.items() if n in names} for s, r in model.batches.rows.items()}
+    if is_iterable(data):
+        return IterableFeed(data, sizes, axes)
+    return ArrayFeed(open_data(data), sizes, axes, seed)
+
+
+def _of_batches(module: ModuleType, model: Model, totals: Mapping[str, int]) -> ModuleType:
+    """The module with the model for batches of so many rows in all."""
+    made = ModuleType(module.__name__, module.__doc__)
+    made.__dict__.update(vars(module))
+    scaled = copy.copy(model)
+    scaled.batches = Batches(totals, model.batches.rows)
+    made.model = scaled  # type: ignore[attr-defined]
+    return made
+
+
+def _guide(guide: Any, totals: Mapping[str, int]) -> Callable[..., Any]:
+    """The guide for batches; a function that is none of a program says itself what it makes of a batch."""
+    return guide.with_batches(**totals) if isinstance(guide, Model) else guide
+
+
+def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    if module.stan.backend == "pyro":
+        from .pyro_steps import transformed_data as of_pyro
+
+        return partial(of_pyro, module, seed)
+    from ..posterior import transformed_data
+
+    return lambda given: transformed_data(module, given, seed)
+
+
+def _stepper(
+    module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
+) -> Any:  # fmt: skip
+    if module.stan.backend == "pyro":
+        from ..pyro_methods import GUIDES as of_pyro
+        from .pyro_steps import Steps as PyroSteps
+
+        return PyroSteps(module, inputs, settings, of_pyro.get(settings["algorithm"]), guide, inits, most)
+    from ..numpyro_guides import GUIDES
+    from .numpyro_steps import Steps
+
+    return Steps(module, inputs, settings, GUIDES.get(settings["algorithm"]), guide, inits, most)
+
+
+def _require_places(steps: Any, feed: Feed) -> None:
+    if steps.locals and not feed.has_places:
+        names = ", ".join(n for local in steps.locals.values() for n in local.axes)
+        raise OptionError(f"{names} has an entry for every row, and an iterable does not say which rows a batch holds: "
+                          "give arrays, or a guide that computes it from the rows")  # fmt: skip
+
+
+def _begun(
+    steps: Any, feed: Feed, settings: Mapping[str, Any], inits: Any, checkpoint: Path | None, run: Mapping[str, Any]
+) -> Progressing:  # fmt: skip
+    """Where the optimization stands: at its checkpoint, or at the beginning."""
+    if checkpoint is not None and checkpoint.exists():
+        return Progressing.load(checkpoint, run)
+    radius = float(inits) if isinstance(inits, (int, float)) else 2.0
+    tables = {s: steps.locals[s].table(feed.totals[s], radius, (settings["seed"], 0x10CA, i))
+              for i, s in enumerate(sorted(steps.locals))}  # fmt: skip
+    return Progressing(dict(steps.start), tables)
+
+
+def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any]) -> Fit:
+    rows, state = inputs.rows, at.result()
+    wanted = frozenset.intersection(*(r.whole for r in rows.values()))
+    variables = steps.draws(state, wanted, settings["draws"])
+    elbo, error = at.elbo()
+    losses = np.concatenate([np.zeros(0), *at.losses])
+    info = {"converged": at.converged or has_converged(losses[np.isfinite(losses)], settings["tol_rel_obj"]),
+            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat}  # fmt: skip
+    params = steps.numbers(state)
+    for size, local in steps.locals.items():
+        params |= local.params(at.tables[size])
+    info["params"] = params
+    if settings["khat"] and len(rows) == 1:
+        ((size, total),) = inputs.feed.totals.items()
+        batch = min(total, max(ROWS, inputs.feed.batch[size]))
+        info["pareto_k"] = importance.pareto_shape(steps.ratios(state, at.tables, min(DRAWS, settings["draws"]), batch))
+    data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
+    return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,
+               steps.trained(state, module))  # fmt: skip
+

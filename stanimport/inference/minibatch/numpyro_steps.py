@@ -1,0 +1,250 @@
+"""Steps of stochastic optimization on NumPyro: several batches are one run of a program that is compiled once."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from jax.flatten_util import ravel_pytree
+from numpyro import handlers
+from numpyro.infer import SVI, Trace_ELBO, init_to_value
+
+from .. import initial
+from ..modules import with_weights
+from ..precision import TRACING, double_precision, random_keys
+from ..programs import Program
+from ..quantities import Batched
+from .inputs import Inputs
+from .locals import Local, adam
+from .numpyro_laws import Automatic, Guided, Laws, draw, log_ratio
+from .stopping import Block
+
+State = dict[str, np.ndarray]
+_TOGETHER = 2**20  # rows times draws whose densities are computed at once
+
+
+class Steps:
+    """The optimization of a law of the parameters: an automatic one, or a guide.
+
+    Args:
+        module: of the model for batches.
+        inputs: the batches.
+        settings: as `variational` has them.
+        family: NumPyro's automatic guide for the parameters that all rows share; None for a guide.
+        guide: a function of the inputs; None for an automatic one.
+        inits: where the shared parameters start.
+        most: the number of batches of one run.
+
+    Attributes:
+        locals: the parameters with a law for every row, by size.
+        start: the state before the first step.
+    """
+
+    def __init__(
+        self, module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], family: Any, guide: Any, inits: Any,
+        most: int,
+    ):  # fmt: skip
+        self.module, self.inputs, self.settings, self.most = module, inputs, settings, most
+        self.family, self.guide = family, guide
+        self.example = {n: v[0] for n, v in inputs.of(inputs.feed.take(0, 1)).items()}
+        self.laws = self._laws(inputs.fixed, self.example, inputs.feed.batch)
+        self.of_rows = frozenset(n for r in inputs.rows.values() for n in r.axes)
+        if isinstance(self.laws, Automatic):
+            self._prepare(self.laws, inits)
+        self.bound = Trace_ELBO(num_particles=settings["grad_samples"])
+        self.start = self._begin()
+        self._program: Program | None = None
+
+    @property
+    def locals(self) -> dict[str, Local]:
+        return self.laws.locals
+
+    def _laws(self, fixed: Mapping[str, Any], example: Mapping[str, Any], held: Mapping[str, int]) -> Laws:
+        factors = {s: t / held[s] for s, t in self.inputs.feed.totals.items()}
+        if self.guide is not None:
+            return Guided(self.module, self.guide, fixed, factors)
+        axes = {s: r.axes for s, r in self.inputs.rows.items()}
+        made = Automatic(self.module, fixed, example, axes, factors)
+        made.family = self.family if made.size else None
+        return made
+
+    def _prepare(self, laws: Automatic, inits: Any) -> None:
+        """NumPyro's guide of the shared parameters, where these start."""
+        if not laws.size:
+            return
+        start = laws.of_shared(initial.starting_points(laws.posterior, inits, 1, self.settings["seed"])[0])
+        laws.family = self.family = self.family(laws.point, init_loc_fn=init_to_value(values={"point": start}))
+        with TRACING, double_precision(), handlers.seed(rng_seed=0):
+            laws.family()
+
+    def _begin(self) -> State:
+        held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
+        laws = {s: (np.zeros((b, self.locals[s].width)), np.ones((b, self.locals[s].width))) for s, b in held.items()}
+        self.svi = SVI(self.laws.model, self.laws.guide, numpyro.optim.SGD(1.0), self.bound)
+        key = random_keys(self.settings["seed"], 9, count=1)[0]
+
+        def begin(key: Any) -> Any:
+            made = self.svi.init(key, self.example, laws)
+            return self.svi.optim.get_params(made.optim_state), made.mutable_state
+
+        params, changing = Program(begin, key)(key)
+        with double_precision():
+            values, self.unravel = ravel_pytree(params)
+            flat, self.unravel_changing = ravel_pytree(changing)
+        return {"values": np.asarray(values), "moments": np.zeros(2 * values.size), "key": key,
+                "count": np.zeros(()), "changing": np.asarray(flat)}  # fmt: skip
+
+    def params(self, values: Any, changing: Any) -> dict[str, Any]:
+        """The parameters of model and guide in their domains, by name."""
+        with double_precision():
+            return {**self.svi.constrain_fn(self.unravel(values)), **(self.unravel_changing(changing) or {})}
+
+    # --- steps
+
+    def run(
+        self, state: State, count: int, eta: float, batches: Mapping[str, np.ndarray], tables: Mapping[str, np.ndarray]
+    ) -> tuple[State, dict[str, np.ndarray], np.ndarray, Block]:  # fmt: skip
+        """Take `count` steps: the new state, the new lines of the tables, the losses, and the iterates.
+
+        Args:
+            batches: (steps, ...) each.
+            tables: the lines of the rows in the batches, (steps, batch, columns), by size.
+        """
+        padded = [{n: _filled(v, self.most) for n, v in given.items()} for given in (batches, tables)]
+        given = state, np.int64(count), np.float64(eta), *padded
+        if self._program is None:
+            self._program = Program(self._advance, *given)
+        new, lines, losses, mean, squares = jax.tree.map(np.asarray, self._program(*given))
+        return new, {s: v[:count] for s, v in lines.items()}, losses[:count], Block(count, mean, squares)
+
+    def _advance(self, state: Any, count: Any, eta: Any, batches: Any, tables: Any) -> Any:
+        def body(i: Any, carry: Any) -> Any:
+            state, tables, losses, mean, squares = carry
+            batch, lines = {n: v[i] for n, v in batches.items()}, {s: t[i] for s, t in tables.items()}
+            state, lines, loss = self._step(state, eta, batch, lines)
+            change = state["values"] - mean
+            mean = mean + change / (i + 1)
+            squares = squares + change * (state["values"] - mean)
+            tables = {s: t.at[i].set(lines[s]) for s, t in tables.items()}
+            return state, tables, losses.at[i].set(loss), mean, squares
+
+        zero = jnp.zeros_like(state["values"])
+        return jax.lax.fori_loop(0, count, body, (state, tables, jnp.zeros(self.most), zero, zero))
+
+    def _step(self, state: Any, eta: Any, batch: Any, lines: Any) -> Any:
+        key, now = jax.random.split(state["key"])
+        laws = {s: v[:, : 2 * self.locals[s].width] for s, v in lines.items()}
+
+        def loss(values: Any, laws: Any) -> Any:
+            made = self.bound.loss_with_mutable_state(
+                now, self.params(values, state["changing"]), self.laws.model, self.laws.guide, batch, self.spread(laws)
+            )
+            changing = made["mutable_state"] or None
+            return made["loss"], state["changing"] if changing is None else ravel_pytree(changing)[0]
+
+        (found, changing), (by_values, by_laws) = jax.value_and_grad(loss, (0, 1), has_aux=True)(state["values"], laws)
+        total = state["count"] + 1
+        values, moments = adam(state["values"], by_values, state["moments"], total, eta, jnp)
+        new = {"values": values, "moments": moments, "count": total, "changing": changing}
+        moved = {s: self._moved(s, line, laws[s], by_laws[s], eta) for s, line in lines.items()}
+        fine = jnp.isfinite(found) & _is_finite(by_values, *by_laws.values())  # else nothing moves
+        new, moved = jax.tree.map(lambda a, b: jnp.where(fine, a, b), (new, moved), ({n: state[n] for n in new}, lines))
+        return new | {"key": key}, moved, found
+
+    def _moved(self, size: str, line: Any, laws: Any, gradient: Any, eta: Any) -> Any:
+        """The lines of a batch's rows after a step."""
+        ends, seen = 2 * self.locals[size].width, line[:, -1:] + 1
+        # a row's terms are scaled to all rows; its own law has these terms alone
+        made = adam(laws, gradient / self.laws.factors[size], line[:, ends:-1], seen, eta, jnp)
+        return jnp.concatenate([*made, seen], axis=1)
+
+    def spread(self, lines: Mapping[str, Any]) -> dict[str, Any]:
+        """Means and standard deviations from lines of tables."""
+        widths = {s: self.locals[s].width for s in lines}
+        return {s: (v[:, : widths[s]], jnp.exp(v[:, widths[s] : 2 * widths[s]])) for s, v in lines.items()}
+
+    def verify(self, batch: Mapping[str, np.ndarray]) -> None:
+        """Raise the error of a batch whose data no draw can go with, such as an index that is out of range."""
+        with TRACING, double_precision(), handlers.block(), handlers.seed(rng_seed=0):
+            self.module.model(**{**self.inputs.fixed, **batch})
+
+    # --- results
+
+    def units(self, state: State) -> np.ndarray:
+        """What differences of each parameter are measured in: of means the standard deviation, of others 1."""
+        with TRACING, double_precision():
+            units = jax.tree.map(jnp.ones_like, self.unravel(state["values"]))
+            if isinstance(self.laws, Automatic) and self.laws.size:
+                law = self.laws.family.get_posterior(self.params(state["values"], state["changing"]))
+                units["auto_loc"] = jnp.sqrt(law.variance)
+            return np.asarray(ravel_pytree(units)[0])
+
+    def draws(self, state: State, wanted: frozenset[str], count: int) -> dict[str, np.ndarray]:
+        """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
+        params, every = self.params(state["values"], state["changing"]), {**self.inputs.fixed, **self.example}
+        held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
+        lines = {s: np.zeros((b, self.locals[s].columns)) for s, b in held.items()}
+
+        def one(key: Any, _: Any) -> dict[str, Any]:
+            keys = jax.random.split(key)
+            return draw(self.laws, self.module, every, params, keys, self.of_rows, sorted(wanted), self.example,
+                        self.spread(lines))  # fmt: skip
+
+        keys = random_keys(self.settings["seed"], 8, count=count)
+        return Batched(one, np.zeros(()), count)(keys, np.zeros(count))
+
+    def numbers(self, state: State) -> dict[str, Any]:
+        """The parameters that all rows share, and networks' weights, in their domains."""
+        return jax.tree.map(np.asarray, self.params(state["values"], state["changing"]))
+
+    def trained(self, state: State, module: ModuleType) -> ModuleType:
+        """A module with its networks as they were trained."""
+        return with_weights(module, self.params(state["values"], state["changing"]))
+
+    def ratios(self, state: State, tables: Mapping[str, np.ndarray], count: int, batch: int) -> np.ndarray:
+        """The log density of the posterior of all data minus that of the approximation, at `count` draws.
+
+        Args:
+            batch: how many rows are read at once.
+        """
+        params = self.params(state["values"], state["changing"])
+        keys, own = (random_keys(self.settings["seed"], tag, count=count) for tag in (11, 12))
+        made, programs = np.zeros(count), dict[int, Program]()
+        ((size, total),) = self.inputs.feed.totals.items()
+        for number, chunk in enumerate(self.inputs.feed.everything(batch)):
+            inputs = self.inputs.of_some(chunk)
+            given, held = {n: inputs[n] for n in self.inputs.varying}, int(inputs[size])
+            lines = {s: tables[s][chunk.rows[s][0]] for s in self.locals}
+            arguments = params, keys, own, np.int64(number), given, lines
+            if held not in programs:
+                fixed = {n: v for n, v in inputs.items() if n not in given}
+                laws = self._laws(fixed, given, {size: held})
+                programs[held] = Program(partial(self._ratios, laws, max(1, _TOGETHER // held)), *arguments)
+            made += held / total * np.asarray(programs[held](*arguments))
+        return made
+
+    def _ratios(self, laws: Laws, together: int, params: Any, keys: Any, own: Any, number: Any, batch: Any,
+                lines: Any) -> Any:  # fmt: skip
+        def one(keys: Any) -> Any:
+            rows = jax.random.fold_in(keys[1], number)
+            return log_ratio(laws, params, (keys[0], rows), self.of_rows, batch, self.spread(lines))
+
+        return jax.lax.map(one, jnp.stack([keys, own], axis=1), batch_size=min(together, len(keys)))
+
+
+def _is_finite(*gradients: Any) -> Any:
+    return jnp.stack([jnp.all(jnp.isfinite(g)) for g in gradients]).all()
+
+
+def _filled(values: np.ndarray, length: int) -> np.ndarray:
+    """Values with a first axis of this length, whose rest is zero."""
+    if len(values) == length:
+        return values
+    made = np.zeros((length, *values.shape[1:]), values.dtype)
+    made[: len(values)] = values
+    return made

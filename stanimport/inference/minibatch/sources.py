@@ -1,0 +1,216 @@
+"""Data that are read part by part: arrays in memory, memory maps, and arrays and tables on disk.
+
+What is called an array here has `shape` and is read by slices: NumPy's arrays and memory maps, variables of zarr, h5py,
+h5netcdf and xarray, and the columns of a parquet file.
+"""
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stanlib.errors import MissingLibraryError, StanDataError
+
+from ..data import read_data
+
+_TABLE = (".parquet", ".pq")
+_NETCDF = (".nc", ".netcdf", ".nc4", ".cdf", ".h5", ".hdf5")
+_MAPPED_FOR_ALL = ("r", "r+", "w+")  # modes of memory maps whose pages are the file's
+
+
+def open_data(data: Any) -> dict[str, Any]:
+    """The data by Stan names; of what is an array only its shape and type are looked at.
+
+    Args:
+        data: what `read_data` takes, where mappings and xarray's data sets may hold arrays on disk; or the path of a
+            parquet or NetCDF or HDF5 file, of a zarr store (*.zarr), or of a folder of .npy files, each named after
+            its variable, and .json files.
+
+    Raises:
+        StanDataError: for what can't be read.
+        MissingLibraryError: without the library that reads it.
+    """
+    if isinstance(data, (str, os.PathLike)):
+        return _open_path(Path(data))
+    if hasattr(data, "data_vars"):
+        return {str(n): data[n].variable if _is_lazy(data[n]) else data[n].to_numpy() for n in data.data_vars}
+    if isinstance(data, Mapping):
+        apart = {str(n): v for n, v in data.items() if is_array(v)}
+        return read_data({n: v for n, v in data.items() if str(n) not in apart}) | apart
+    return read_data(data)
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is read by slices, and has nothing to say of missing entries."""
+    if isinstance(value, np.ndarray):
+        return not isinstance(value, np.ma.MaskedArray) and value.dtype.kind != "O"
+    known = hasattr(value, "shape") and hasattr(value, "dtype") and hasattr(value, "__getitem__")
+    return known and not hasattr(value, "detach") and not hasattr(value, "iloc") and len(value.shape) > 0
+
+
+def _is_lazy(variable: Any) -> bool:
+    return bool(variable.ndim) and not getattr(variable.variable, "_in_memory", True)
+
+
+def _open_path(path: Path) -> dict[str, Any]:
+    suffix = path.suffix.lower()
+    try:
+        if suffix in _TABLE:
+            return _parquet(path)
+        if suffix == ".zarr":
+            return _zarr(path)
+        if suffix in _NETCDF:
+            return _netcdf(path)
+        if path.is_dir():
+            return _folder(path)
+    except StanDataError:
+        raise
+    except ImportError as e:
+        raise MissingLibraryError(f"{path} can't be read: {e}: pip install 'stanimport[large]'") from None
+    except Exception as e:  # the libraries that read it raise whatever they come upon in a damaged file
+        raise StanDataError(f"{path}: can't be read: {type(e).__name__}: {e}") from e
+    return read_data(path)
+
+
+def _small(value: Any) -> Any:
+    """A single number as such."""
+    return value if value.shape else np.asarray(value[()])[()]
+
+
+def _zarr(path: Path) -> dict[str, Any]:
+    import zarr
+
+    return {str(n): _small(v) for n, v in zarr.open_group(str(path), mode="r").arrays()}
+
+
+def _netcdf(path: Path) -> dict[str, Any]:
+    import h5netcdf
+
+    file = h5netcdf.File(path, "r", phony_dims="sort")
+    return {str(n): _small(_Stored(file, v)) for n, v in file.variables.items()}
+
+
+class _Stored:
+    """A variable of a NetCDF file, which it keeps open."""
+
+    def __init__(self, file: Any, variable: Any):
+        self.file, self.variable = file, variable
+        self.shape, self.dtype, self.chunks = tuple(variable.shape), variable.dtype, variable.chunks
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.variable[index]
+
+
+def _folder(path: Path) -> dict[str, Any]:
+    """A folder of NumPy's files, mapped into memory, and JSON files of whatever is small."""
+    made: dict[str, Any] = {}
+    for file in sorted(path.iterdir()):
+        if file.suffix == ".npy":
+            made[file.stem] = _small(np.load(file, mmap_mode="r"))
+        elif file.suffix == ".json":
+            made |= read_data(file)
+    if not made:
+        raise StanDataError(f"{path}: there are no data: neither .npy nor .json files")
+    return made
+
+
+class Column:
+    """A column of a parquet file, numbers or lists of numbers of one length, read by groups of rows.
+
+    Attributes:
+        shape, dtype: as of an array.
+        chunks: the number of rows that are read at once.
+    """
+
+    def __init__(self, file: Any, name: str):
+        self.file, self.name = file, name
+        counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        self.ends = np.cumsum(counts, dtype=int)
+        rows = int(self.ends[-1]) if len(counts) else 0
+        self.chunks = (max(counts, default=1),)
+        first = self._group(0)[:1] if rows else np.zeros(0)
+        self.shape, self.dtype = (rows, *first.shape[1:]), first.dtype
+
+    def _group(self, i: int) -> np.ndarray:
+        column = self.file.read_row_group(i, columns=[self.name]).column(0).combine_chunks()
+        if column.null_count:
+            raise StanDataError(f"{self.name} has missing entries", self.name)
+        if not hasattr(column, "flatten") or not hasattr(column.type, "value_type"):
+            return np.asarray(column.to_numpy(zero_copy_only=False))
+        inner = column.flatten()
+        if inner.null_count or len(inner) % max(len(column), 1):
+            raise StanDataError(f"{self.name} is ragged, or has missing entries", self.name)
+        return np.asarray(inner.to_numpy(zero_copy_only=False)).reshape(len(column), -1)
+
+    def __getitem__(self, index: Any) -> np.ndarray:
+        first, *rest = index if isinstance(index, tuple) else (index,)
+        start, stop, _ = first.indices(self.shape[0])
+        groups = range(*np.searchsorted(self.ends, [start, max(stop - 1, start)], side="right") + [0, 1])
+        begin = int(self.ends[groups[0] - 1]) if groups and groups[0] else 0
+        read = np.concatenate([self._group(i) for i in groups]) if groups else np.zeros((0, *self.shape[1:]))
+        made: np.ndarray = read[(slice(start - begin, stop - begin), *rest)]
+        return made
+
+
+def _parquet(path: Path) -> dict[str, Any]:
+    """A table's columns, and `N`, the number of its rows, unless there is a column of that name."""
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(path, memory_map=True)
+    columns = {n: Column(file, n) for n in file.schema_arrow.names}
+    return {"N": file.metadata.num_rows, **columns}
+
+
+# --- reading ---------------------------------------------------------------------------------------------------------
+
+
+def part(array: Any, axis: int, rows: slice) -> np.ndarray:
+    """The rows of an array along an axis, in memory."""
+    index = (slice(None),) * axis + (rows,) + (slice(None),) * (len(array.shape) - axis - 1)
+    return np.asarray(array[index])
+
+
+def whole(value: Any) -> Any:
+    """A value in memory."""
+    return np.asarray(value[(slice(None),) * len(value.shape)]) if is_array(value) else value
+
+
+def map_of(array: Any) -> mmap.mmap | None:
+    """The memory map that an array lies in; None for any other."""
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array if isinstance(array, mmap.mmap) else None
+
+
+def is_in_memory(array: Any) -> bool:
+    """Whether any of its rows can be read as fast as any other."""
+    return isinstance(array, np.ndarray) and map_of(array) is None
+
+
+def chunk_of(array: Any, axis: int) -> int:
+    """How many rows an array on disk stores together."""
+    chunks = getattr(array, "chunks", None)
+    if not isinstance(chunks, tuple) or len(chunks) <= axis:
+        return 1
+    return int(max(chunks[axis])) if isinstance(chunks[axis], tuple) else int(chunks[axis])
+
+
+def releaser(array: Any) -> Callable[[], object]:
+    """What gives the pages of a memory map back that have been read, so that they don't count as the process's."""
+    found, mode = map_of(array), _mode(array)
+    if found is None or mode not in _MAPPED_FOR_ALL or not hasattr(mmap, "MADV_DONTNEED"):
+        return lambda: None
+    return lambda: found.madvise(mmap.MADV_DONTNEED)
+
+
+def _mode(array: Any) -> str:
+    """The mode of the memory map that an array is a view of; "" if it can't be told."""
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return str(array.mode)
+        array = array.base
+    return ""

@@ -1,0 +1,9 @@
+"""NumPyro's automatic guides, by what `variational` calls them."""
+from __future__ import annotations
+
+from numpyro.infer import autoguide
+
+GUIDES = {
+    "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
+    "lowrank": autoguide.AutoLowRankMultivariateNormal,
+}  # fmt: skip
