@@ -1,4 +1,5 @@
 """The commands of the shell: what they print, and their exit codes."""
+import gc
 import json
 import subprocess
 import sys
@@ -6,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import stanimport.__main__
 from stanimport.__main__ import main
 
 COIN = """\
@@ -85,3 +87,13 @@ def test_bad_data_exit_with_a_message(coin, content, named, capsys):
 def test_the_package_runs_as_a_module(coin):
     done = subprocess.run([sys.executable, "-m", "stanimport", "check", str(coin)], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, f"{coin}: ok\n")
+
+
+def test_a_process_of_its_own_collects_garbage_late(monkeypatch):
+    frozen = gc.get_freeze_count()
+    monkeypatch.setattr(stanimport.__main__, "main", lambda: 7 if not gc.isenabled() else 0)
+    try:
+        assert stanimport.__main__.shell() == 7 and gc.get_freeze_count() > frozen
+    finally:
+        gc.enable()
+        gc.unfreeze()
