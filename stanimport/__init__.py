@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .api import check, configure, load, loads, translate
+from .api import check, configure, format, load, loads, translate
 from .errors import (
     StanDataError,
     StanDeprecationWarning,
@@ -35,7 +35,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "StanDataError", "StanDeprecationWarning", "StanError", "StanSemanticError", "StanSyntaxError", "StanWarning",
-    "check", "configure", "install", "load", "loads", "translate", "uninstall",
+    "check", "configure", "format", "install", "load", "loads", "translate", "uninstall",
 ]  # fmt: skip
 
 _INFERENCE = (

@@ -15,13 +15,13 @@ from typing import Any
 
 from . import loading, permissions, settings
 from .cache import Entry
-from .errors import Diagnostic, StanSemanticError, StanSyntaxError
+from .errors import Diagnostic, StanSemanticError, StanSyntaxError, nearest
 from .importer import StanLoader
 from .loading import StanFile
 from .settings import configure
 from .source import Source
 
-__all__ = ["check", "configure", "load", "loads", "translate"]
+__all__ = ["check", "configure", "format", "load", "loads", "translate"]
 
 PathLike = str | os.PathLike[str]
 _loaded: dict[tuple[Any, ...], tuple[types.ModuleType, Entry]] = {}
@@ -131,6 +131,59 @@ def translate(
     options = pipeline.Options(chosen.backend, chosen.scheme)
     text = _source(path, source)
     return pipeline.translate(text, Path(text.name).stem, options, chosen.include_paths, strict).text
+
+
+def format(
+    path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (),
+    canonicalize: bool | Sequence[str] = (), max_line_length: int = 78, strict: bool = False,
+) -> str:  # fmt: skip
+    """The text of a program in stanc's layout: the same program, with its comments and includes.
+
+    What is left of the old syntax (arrays as `real x[3]`, `<-`, comments with #) is written as it is today.
+
+    Args:
+        path: the file, or with `source` only the name that messages use.
+        source: the program's text.
+        include_paths: folders in which `#include` looks; the program's own folder if there are none.
+        canonicalize: rewrite to fewer forms: "deprecations" (no declarations of functions that are defined, too),
+            "parentheses" (none that say nothing), "braces" (around all bodies), "includes" (files in place of their
+            includes), "strip-comments". True stands for all but the last.
+        max_line_length: lines are broken before they are longer, where they can be.
+        strict: accept the language of Stan 2.39 and nothing else.
+
+    Raises:
+        StanSyntaxError: for a text that is no program, and where an include holds only a part of a statement.
+        ValueError: for a canonicalization that is not there.
+
+    Examples:
+        >>> print(stanimport.format("m.stan", source="parameters{real x;}model{x~normal(0,1);//prior\\n}"), end="")
+        parameters {
+          real x;
+        }
+        model {
+          x ~ normal(0, 1); //prior
+        }
+    """
+    from . import pipeline
+
+    chosen = _canonicalizations(canonicalize)
+    folders = [Path(p) for p in include_paths]
+    return pipeline.formatted(_source(path, source), folders, chosen, max_line_length, strict)
+
+
+CANONICALIZATIONS = ("deprecations", "parentheses", "braces", "includes", "strip-comments")
+
+
+def _canonicalizations(given: bool | Sequence[str]) -> list[str]:
+    if isinstance(given, bool):
+        return list(CANONICALIZATIONS[:-1]) if given else []
+    names = given.split(",") if isinstance(given, str) else list(given)
+    for name in names:
+        if name not in CANONICALIZATIONS:
+            meant = nearest(name, CANONICALIZATIONS)
+            hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(CANONICALIZATIONS)}"
+            raise ValueError(f"there is no canonicalization {name!r}; {hint}")
+    return names
 
 
 def dump(

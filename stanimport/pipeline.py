@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -121,6 +121,21 @@ def analyse(
     with _deep():
         program = parse(source, includes.resolve, diagnostics, strict)
         return check_types(program, diagnostics, strict), diagnostics, includes
+
+
+def formatted(
+    source: Source, include_paths: Sequence[Path] = (), canonicalize: Collection[str] = (), width: int = 78,
+    strict: bool = False,
+) -> str:  # fmt: skip
+    """The text of a program in stanc's layout.
+
+    Raises:
+        StanSyntaxError: for a text that is no program.
+    """
+    from .frontend.formatting import layout  # no translation asks
+
+    with _deep():
+        return layout.formatted(source, lambda s: Includes(s, include_paths).resolve, canonicalize, width, strict)
 
 
 def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:

@@ -64,7 +64,7 @@ ALLOWED = {
         "stanimport.ownership", "stanimport.settings",
     },
     "stanimport.commands": {
-        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors",
+        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors", "stanimport.files",
         "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
     "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},

@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from .. import api
@@ -48,9 +51,38 @@ def compile_stan_file(
     return os.fspath(src)
 
 
-def format_stan_file(*args: Any, **options: Any) -> None:
-    """Not there. Raises NotImplementedError."""
-    raise NotImplementedError("stanimport has no formatter of Stan programs: use stanc --auto-format")
+def format_stan_file(
+    stan_file: str | os.PathLike[str], *, overwrite_file: bool = False,
+    canonicalize: bool | str | Iterable[str] = False, max_line_length: int | None = 78, backup: bool = True,
+    stanc_options: Mapping[str, Any] | None = None,
+) -> None:  # fmt: skip
+    """Print a program in stanc's layout, or write it so: see `stanimport.format`.
+
+    Args:
+        stan_file: the program.
+        overwrite_file: write the file instead of printing.
+        canonicalize: True, or some of the canonicalizations, a list or a text with commas.
+        max_line_length: of lines that can be broken.
+        backup: keep the file as it was, with the suffix ".bak-" and the time.
+        stanc_options: of these "include-paths" is heeded.
+
+    Raises:
+        ValueError: if there is no such file.
+        StanError: for what is wrong with the program.
+    """
+    path = Path(stan_file)
+    if not path.exists():
+        raise ValueError(f"File does not exist: {path}")
+    given = canonicalize.split(",") if isinstance(canonicalize, str) else canonicalize
+    chosen = given if isinstance(given, bool) else list(given)
+    text = api.format(path, include_paths=include_paths(stanc_options), canonicalize=chosen,
+                      max_line_length=78 if max_line_length is None else max_line_length)  # fmt: skip
+    if not overwrite_file:
+        print(text)
+        return
+    if backup:
+        shutil.copyfile(path, f"{path}.bak-{datetime.now():%Y%m%d%H%M%S}")
+    path.write_text(text, encoding="utf-8")
 
 
 def show_versions(output: bool = True) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -82,9 +82,13 @@ class CmdStanModel:
     def compile(self, *args: Any, **options: Any) -> None:
         """Nothing has to be compiled."""
 
-    def format(self, *args: Any, **options: Any) -> None:
-        """Not there. Raises NotImplementedError."""
-        format_stan_file()
+    def format(
+        self, overwrite_file: bool = False, canonicalize: bool | str | Iterable[str] = False,
+        max_line_length: int | None = 78, *, backup: bool = True,
+    ) -> None:  # fmt: skip
+        """Print the program in stanc's layout, or write it so: see `format_stan_file`."""
+        format_stan_file(self.stan_file, overwrite_file=overwrite_file, canonicalize=canonicalize, backup=backup,
+                         max_line_length=max_line_length, stanc_options=self.stanc_options)  # fmt: skip
 
     # --- methods of inference --------------------------------------------------------------------------------------
 

@@ -66,8 +66,8 @@ def t_INCLUDE(t: Any) -> Any:
 
 
 @TOKEN(r"//[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/")
-def t_COMMENT(t: Any) -> None:
-    return None
+def t_COMMENT(t: Any) -> Any:
+    return t
 
 
 @TOKEN(r"/\*")
@@ -171,6 +171,24 @@ class Token:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class Trivia:
+    """What the parser does not see and a formatter keeps: comments ("line" or "block"), and includes ("include").
+
+    Marks that no node of the tree has ("separator") tell on which side of them a comment stands.
+    """
+
+    kind: str
+    span: Span
+
+
+_SEPARATORS = {
+    "LESS", "GREATER", "COMMA", "BAR", "ELSE", "QUESTION", "MINUS", "PLUS", "POWER", "TIMES", "DIVIDE", "MODULO",
+    "INTEGER_DIVIDE", "LEFT_DIVIDE", "ELT_TIMES", "ELT_POWER", "ELT_DIVIDE", "OR", "AND", "EQUALS", "NOT_EQUALS",
+    "LEQ", "GEQ",
+}  # fmt: skip
+
+
 # Words that became keywords in Stan 2.26 to 2.37: outside strict mode they are only where a keyword can stand, told
 # by the token before (for the constraints) and the one behind.
 _SOFT_AFTER = {"LOWER": "ASSIGN", "UPPER": "ASSIGN", "OFFSET": "ASSIGN", "MULTIPLIER": "ASSIGN", "ARRAY": "LBRACKET",
@@ -181,10 +199,17 @@ IncludeResolver = Callable[[str, Span], Source]
 
 
 class TokenStream:
-    """The tokens of a program, includes spliced in; what PLY's parser takes for its lexer."""
+    """The tokens of a program, includes spliced in; what PLY's parser takes for its lexer.
 
-    def __init__(self, source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, strict: bool):
+    What a formatter keeps is added to `trivia`, if that is a list.
+    """
+
+    def __init__(
+        self, source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, strict: bool,
+        trivia: list[Trivia] | None = None,
+    ):  # fmt: skip
         self.resolve, self.diagnostics, self.strict = resolve, diagnostics, strict
+        self.trivia = trivia
         self.stack: list[tuple[Source, Any]] = [(source, _new_lexer(source.text))]
         self.ahead: deque[Any] = deque()
         self.previous = ""
@@ -226,10 +251,14 @@ class TokenStream:
                 self.stack.pop()
                 continue
             span = Span(source, t.lexpos, t.lexpos + len(t.value))
+            if self.trivia is not None:
+                self._note(t.type, span)
             if t.type == "INCLUDE":
                 self._include(t.value, span)
             elif t.type == "HASH_COMMENT":
                 self._hash_comment(span)
+            elif t.type == "COMMENT":
+                continue
             elif t.type == "ARROW" and self.strict:
                 return self._split_arrow(t, span)
             elif t.type == "DOT" and self.strict:
@@ -238,6 +267,17 @@ class TokenStream:
                 t.value = Token(t.value, span)
                 return t
         return None
+
+    def _note(self, kind: str, span: Span) -> None:
+        """Keep what a formatter needs."""
+        assert self.trivia is not None
+        kinds = {"INCLUDE": "include", "HASH_COMMENT": "line"}
+        if kind in _SEPARATORS:
+            self.trivia.append(Trivia("separator", span))
+        elif kind == "COMMENT":
+            self.trivia.append(Trivia("block" if span.text.startswith("/*") else "line", span))
+        elif kind in kinds:
+            self.trivia.append(Trivia(kinds[kind], span))
 
     def _include(self, directive: str, span: Span) -> None:
         name = directive[len("#include") :].strip()

@@ -13,7 +13,7 @@ from ply import yacc
 from ..errors import Diagnostic, Diagnostics, StanSyntaxError
 from ..source import Source, Span
 from . import ast, grammar, messages, shape
-from .lexer import IncludeResolver, TokenStream
+from .lexer import IncludeResolver, TokenStream, Trivia
 
 MAX_DEPTH = 1000
 TABLES = "stanimport.frontend.parsetab"
@@ -37,13 +37,19 @@ class _Context:
             self.diagnostics.deprecate(message, span, hint)
 
 
-def parse(source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, strict: bool = False) -> ast.Program:
+def parse(
+    source: Source, resolve: IncludeResolver, diagnostics: Diagnostics, strict: bool = False,
+    trivia: list[Trivia] | None = None,
+) -> ast.Program:  # fmt: skip
     """The program in a source, with its includes.
+
+    Args:
+        trivia: a list to which comments and includes are added.
 
     Raises:
         StanSyntaxError: if the text is no Stan program; with all that the grammar's actions noted up to there.
     """
-    stream = TokenStream(source, resolve, diagnostics, strict)
+    stream = TokenStream(source, resolve, diagnostics, strict, trivia)
     context = _Context(stream, diagnostics, strict)
     try:
         program: ast.Program = _new_parser(context).parse(lexer=stream)

@@ -130,10 +130,24 @@ def test_options_that_are_not_there_are_told(model):
             model.optimize(DATA, **options)
     with pytest.warns(UserWarning, match="without the option tol_param"):
         model.optimize(DATA, tol_param=1e-6, seed=1)
-    with pytest.raises(NotImplementedError, match="auto-format"):
-        model.format()
     with pytest.raises(stanimport.StanDataError, match="y is missing"):
         model.sample({"N": 1})
+
+
+def test_programs_are_formatted(folder, capsys):
+    """Printed, or written with a copy of what was there."""
+    path = folder / "rough.stan"
+    path.write_text("data{int N;} model{for(i in 1:N)print(i);}")
+    smooth = "data {\n  int N;\n}\nmodel {\n  for (i in 1 : N)\n    print(i);\n}\n"
+    model = cmdstanpy.CmdStanModel(stan_file=path)
+    model.format()
+    assert capsys.readouterr().out == f"{smooth}\n" and path.read_text() != smooth
+    cmdstanpy.format_stan_file(path, overwrite_file=True, canonicalize="braces")
+    assert path.read_text() == smooth.replace(": N)\n    print(i);", ": N) {\n    print(i);\n  }")
+    (copy,) = folder.glob("rough.stan.bak-*")
+    assert copy.read_text().startswith("data{int N;}")
+    with pytest.raises(ValueError, match="File does not exist"):
+        cmdstanpy.format_stan_file(folder / "none.stan")
 
 
 def test_there_is_no_installation(folder, capsys):
