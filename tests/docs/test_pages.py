@@ -12,12 +12,13 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md", "docs/many.md",
-         "docs/long_runs.md", "docs/discrete.md"]  # fmt: skip
+         "docs/long_runs.md", "docs/discrete.md", "docs/large.md"]  # fmt: skip
 # Fewer iterations, for the tests that run every time.
 SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),
     (r"4000 // 4", "100"), (r"\(1000, 8\)", "(100, 8)"),
     (r"jax.random.PRNGKey\(2\), 500", "jax.random.PRNGKey(2), 50"),
+    (r"N, K = 10_000_000", "N, K = 20_000"), (r"iter=[\d_]+", "iter=300"),
 ]  # fmt: skip
 
 
@@ -39,33 +40,37 @@ def files_of(page: str) -> dict[str, str]:
     return dict(blocks)
 
 
-def run(page: str, code: str, folder: pathlib.Path) -> None:
-    """Run a page's code in a folder where models/ is, without a display."""
+def shortened(code: str) -> str:
+    for pattern, shorter in SHORT:
+        code = re.sub(pattern, shorter, code)
+    return code
+
+
+def run(page: str, folder: pathlib.Path, short: bool) -> None:
+    """Run a page's scripts and its code in a folder where models/ is, without a display."""
     shutil.copytree(ROOT / "models", folder / "models", ignore=shutil.ignore_patterns("__pycache__"))
     for name, text in files_of(page).items():
-        (folder / name).write_text(text)
+        (folder / name).write_text(shortened(text) if short else text)
     program = folder / f"page_{pathlib.Path(page).stem}.py"
-    program.write_text(code)
+    program.write_text(shortened(python_of(page)) if short else python_of(page))
     environment = os.environ | {"PYTHONPATH": str(ROOT), "MPLBACKEND": "agg", "PYTHONWARNINGS": "ignore"}
-    done = subprocess.run(
-        [sys.executable, program.name], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    for script in (*(n for n in files_of(page) if n.endswith(".py")), program.name):
+        done = subprocess.run(
+            [sys.executable, script], cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs(page, tmp_path):
-    code = python_of(page)
-    assert code.strip(), f"{page} has no Python"
-    for pattern, shorter in SHORT:
-        code = re.sub(pattern, shorter, code)
-    run(page, code, tmp_path)
+    assert python_of(page).strip(), f"{page} has no Python"
+    run(page, tmp_path, short=True)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_of_a_page_runs_as_it_stands(page, tmp_path):
-    run(page, python_of(page), tmp_path)
+    run(page, tmp_path, short=False)
 
 
 def test_every_page_is_in_the_navigation():

@@ -61,8 +61,8 @@ def test_parameters_of_rows_follow_their_rows():
     assert fit.stan_variable("m").mean() == pytest.approx(mean, abs=0.1)
     params = fit.info["params"]
     assert params["z.loc"].shape == (N,)
-    np.testing.assert_allclose(params["z.loc"], (mean + y / 4) / 1.25, atol=0.25)
-    np.testing.assert_allclose(params["z.scale"], np.sqrt(1 / 1.25), rtol=0.25)
+    assert np.abs(params["z.loc"] - (mean + y / 4) / 1.25).mean() < 0.1
+    assert np.abs(params["z.scale"] - np.sqrt(1 / 1.25)).mean() < 0.15
     assert set(fit.variables) == {"m", "twice", "noisy"}
     np.testing.assert_allclose(fit.stan_variable("twice"), 2 * fit.stan_variable("m"))
     assert fit.info["pareto_k"] > 0.7  # a mean-field law of so many parameters that depend on one another

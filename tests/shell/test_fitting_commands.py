@@ -64,7 +64,20 @@ def test_other_methods_print_their_table(coin, command, heading, value, capsys):
     assert float(theta[1]) == pytest.approx(value, abs=0.04)
 
 
+def test_minibatches_of_a_folder_of_arrays(coin, tmp_path, capsys):
+    data = json.loads((tmp_path / "coin.json").read_text())
+    (tmp_path / "coins").mkdir()
+    np.save(tmp_path / "coins" / "y.npy", np.array(data["y"] * 20))
+    (tmp_path / "coins" / "sizes.json").write_text('{"N": 200}')
+    arguments = ["coin.stan", "--data", "coins", "--minibatch", "N=50", "--seed", "3", "--no-progress", "--no-khat"]
+    assert main(["variational", *arguments, "--iter", "1500", "--checkpoint", "far", "--output", "fit.nc"]) == 0
+    theta = next(words for words in map(str.split, capsys.readouterr().out.splitlines()) if words[:1] == ["theta"])
+    assert float(theta[1]) == pytest.approx(142 / 204, abs=0.02)
+    assert (tmp_path / "far").exists() and "theta" in stanimport.Fit.load("fit.nc").variables
+
+
 @pytest.mark.parametrize("arguments, told", [
+    (["variational", "coin.stan", "--minibatch", "256"], "'256' is not like N=256"),
     (["sample", "coin.stan", "--wramup", "10"], "did you mean --warmup?"), (["sampel"], "did you mean sample?"),
     (["sample", "coin.stan", "--data", "coin.json", "--metric", "dense"], "did you mean 'dense_e'"),
     (["sample", "coin.stan", "--data", "coin.json", "--chains", "0"], "chains must be at least 1"),

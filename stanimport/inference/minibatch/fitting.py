@@ -126,6 +126,11 @@ def _begun(
     return Progressing(dict(steps.start), tables)
 
 
+def _length(total: int, most: int) -> int:
+    """A length of batches of all rows: one that leaves no smaller last batch, if there is a large one."""
+    return next((n for n in range(min(most, total), most // 4, -1) if total % n == 0), min(most, total))
+
+
 def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any]) -> Fit:
     rows, state = inputs.rows, at.result()
     wanted = frozenset.intersection(*(r.whole for r in rows.values()))
@@ -140,7 +145,7 @@ def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settin
     info["params"] = params
     if settings["khat"] and len(rows) == 1:
         ((size, total),) = inputs.feed.totals.items()
-        batch = min(total, max(ROWS, inputs.feed.batch[size]))
+        batch = _length(total, max(ROWS, inputs.feed.batch[size]))
         info["pareto_k"] = importance.pareto_shape(steps.ratios(state, at.tables, min(DRAWS, settings["draws"]), batch))
     data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,

@@ -14,6 +14,7 @@ import numpyro
 from numpyro import distributions as dist
 from numpyro import handlers
 from numpyro.distributions import constraints
+from numpyro.infer import Trace_ELBO
 from numpyro.infer.util import compute_log_probs
 
 from .. import tuples
@@ -45,6 +46,9 @@ class Laws(Protocol):
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         """The constrained parameters in a trace of the guide, by the names of their sites."""
 
+    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+        """The bound, negative, by `count` draws of a batch; and the state of networks that have one, or None."""
+
 
 class Guided:
     """A guide, of the program or a function of the inputs.
@@ -65,6 +69,11 @@ class Guided:
 
     def parameters(self, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.items() if s["type"] == "sample"}
+
+    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+        bound = Trace_ELBO(num_particles=count)
+        made = bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)
+        return made["loss"], made["mutable_state"] or None
 
 
 class Automatic:
@@ -101,14 +110,19 @@ class Automatic:
         """The model of the shared part: no density."""
         return numpyro.sample("point", dist.ImproperUniform(constraints.real, (), (self.size,)))
 
-    def model(self, batch: Batch, laws: Spread) -> Any:
+    def point_of_batch(self, batch: Batch, laws: Spread) -> Any:
+        """The model of a point of a batch: no density."""
         shared = self.point() if self.size else jnp.zeros(0)
         rows = {}
         for size, local in self.locals.items():
             law = dist.ImproperUniform(constraints.real, (), (self.held[size], local.width))
             rows[size] = numpyro.sample(_SITE + size, law)
+        return self.joined(shared, rows)
+
+    def model(self, batch: Batch, laws: Spread) -> Any:
+        point = self.point_of_batch(batch, laws)
         density = handlers.block(self.posterior.given(batch).log_density, hide_fn=_is_no_weight)
-        numpyro.factor("density", density(self.joined(shared, rows)))
+        numpyro.factor("density", density(point))
 
     def guide(self, batch: Batch, laws: Spread) -> Any:
         if self.size:
@@ -116,6 +130,32 @@ class Automatic:
         for size, (mean, spread) in laws.items():
             with handlers.scale(scale=self.factors[size]):
                 numpyro.sample(_SITE + size, dist.Normal(mean, spread).to_event(2))
+
+    def loss(self, key: Any, params: dict[str, Any], count: int, batch: Batch, laws: Spread) -> tuple[Any, Any]:
+        """By pairs of draws on either side of the mean, where the law is normal.
+
+        In the gradient of standard deviations the noise of the batch is the same on both sides, and goes out.
+        """
+        if self.size and "auto_loc" not in params:
+            bound = Trace_ELBO(num_particles=count)
+            return bound.loss_with_mutable_state(key, params, self.model, self.guide, batch, laws)["loss"], None
+
+        def pair(key: Any) -> Any:
+            keys = jax.random.split(key)
+            by_guide, trace = compute_log_probs(handlers.seed(self.guide, keys[0]), (batch, laws), {}, params)
+            drawn = {n: trace[n]["value"] for n in ("point", *(_SITE + s for s in laws)) if n in trace}
+            means: dict[str, Any] = {"point": params.get("auto_loc")}
+            means |= {_SITE + s: mean for s, (mean, _) in laws.items()}
+            total = -sum(by_guide.values(), start=jnp.zeros(()))
+            for values in (drawn, {n: 2 * means[n] - v for n, v in drawn.items()}):
+                model = handlers.substitute(handlers.seed(self.model, keys[1]), data=values)
+                by_model, _ = compute_log_probs(model, (batch, laws), {}, params)
+                total = total + sum(by_model.values(), start=jnp.zeros(())) / 2
+            return -total
+
+        if count == 1:
+            return pair(key), None
+        return jnp.mean(jax.vmap(pair)(jax.random.split(key, count))), None
 
     def joined(self, shared: Any, rows: Mapping[str, Any]) -> Any:
         """A point of a batch, from the parameters that all share and those of the batch's rows."""

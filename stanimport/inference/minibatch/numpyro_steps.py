@@ -56,7 +56,6 @@ class Steps:
         self.of_rows = frozenset(n for r in inputs.rows.values() for n in r.axes)
         if isinstance(self.laws, Automatic):
             self._prepare(self.laws, inits)
-        self.bound = Trace_ELBO(num_particles=settings["grad_samples"])
         self.start = self._begin()
         self._program: Program | None = None
 
@@ -85,7 +84,10 @@ class Steps:
     def _begin(self) -> State:
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         laws = {s: (np.zeros((b, self.locals[s].width)), np.ones((b, self.locals[s].width))) for s, b in held.items()}
-        self.svi = SVI(self.laws.model, self.laws.guide, numpyro.optim.SGD(1.0), self.bound)
+        model = self.laws.model
+        if isinstance(self.laws, Automatic) and not self.module.stan.networks:
+            model = self.laws.point_of_batch  # there are no parameters in the density
+        self.svi = SVI(model, self.laws.guide, numpyro.optim.SGD(1.0), Trace_ELBO())
         key = random_keys(self.settings["seed"], 9, count=1)[0]
 
         def begin(key: Any) -> Any:
@@ -141,11 +143,9 @@ class Steps:
         laws = {s: v[:, : 2 * self.locals[s].width] for s, v in lines.items()}
 
         def loss(values: Any, laws: Any) -> Any:
-            made = self.bound.loss_with_mutable_state(
-                now, self.params(values, state["changing"]), self.laws.model, self.laws.guide, batch, self.spread(laws)
-            )
-            changing = made["mutable_state"] or None
-            return made["loss"], state["changing"] if changing is None else ravel_pytree(changing)[0]
+            params = self.params(values, state["changing"])
+            found, changing = self.laws.loss(now, params, self.settings["grad_samples"], batch, self.spread(laws))
+            return found, state["changing"] if changing is None else ravel_pytree(changing)[0]
 
         (found, changing), (by_values, by_laws) = jax.value_and_grad(loss, (0, 1), has_aux=True)(state["values"], laws)
         total = state["count"] + 1
@@ -179,7 +179,7 @@ class Steps:
         """What differences of each parameter are measured in: of means the standard deviation, of others 1."""
         with TRACING, double_precision():
             units = jax.tree.map(jnp.ones_like, self.unravel(state["values"]))
-            if isinstance(self.laws, Automatic) and self.laws.size:
+            if "auto_loc" in units and isinstance(self.laws, Automatic):
                 law = self.laws.family.get_posterior(self.params(state["values"], state["changing"]))
                 units["auto_loc"] = jnp.sqrt(law.variance)
             return np.asarray(ravel_pytree(units)[0])

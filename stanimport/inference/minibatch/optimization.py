@@ -58,6 +58,7 @@ class Progressing:
         losses: of all steps.
         converged: whether the iterates have arrived.
         rhat: the latest look's, NaN before the first.
+        hurried: whether a stage ended because it had its share of the steps.
     """
 
     state: State
@@ -68,6 +69,7 @@ class Progressing:
     losses: list[np.ndarray] = field(default_factory=list)
     converged: bool = False
     rhat: float = float("nan")
+    hurried: bool = False
 
     def elbo(self) -> tuple[np.ndarray, np.ndarray]:
         """The bound's mean over every hundred steps, and its standard error."""
@@ -97,8 +99,8 @@ class Progressing:
         if blocks:
             arrays |= {"means": np.stack([b.mean for b in blocks]), "squares": np.stack([b.squares for b in blocks])}
         described = {"run": dict(run), "step": self.step, "stage": self.stage, "converged": self.converged,
-                     "rhat": self.rhat, "looked": self.iterates.looked, "least": self.iterates.least,
-                     "lengths": [b.length for b in blocks]}  # fmt: skip
+                     "rhat": self.rhat, "hurried": self.hurried, "looked": self.iterates.looked,
+                     "least": self.iterates.least, "lengths": [b.length for b in blocks]}  # fmt: skip
         checkpoints.save(path, described, arrays)
 
     @classmethod
@@ -109,7 +111,7 @@ class Progressing:
         blocks = [Block(c, arrays["means"][i], arrays["squares"][i]) for i, c in enumerate(described["lengths"])]
         iterates = Iterates(blocks, described["least"], described["looked"])
         return cls(by_kind["state"], by_kind["table"], described["step"], described["stage"], iterates,
-                   [arrays["losses"]], described["converged"], described["rhat"])  # fmt: skip
+                   [arrays["losses"]], described["converged"], described["rhat"], described["hurried"])  # fmt: skip
 
 
 def batches_together(inputs: Inputs, steps: int) -> int:
@@ -174,7 +176,7 @@ def _judge(stepper: Stepper, at: Progressing, steps: int) -> None:
     if at.iterates.is_due():
         look = at.iterates.look(stepper.units(at.state))
         at.rhat = look.rhat
-        if look.rhat < stopping.LARGEST_RHAT:
+        if look.has_arrived(at.hurried):
             is_last = look.spread < stopping.LARGEST_SPREAD or at.stage + 1 >= stopping.STAGES
             if is_last and look.error < stopping.LARGEST_ERROR:
                 at.converged, at.state = True, at.state | {"values": look.mean}
@@ -182,6 +184,7 @@ def _judge(stepper: Stepper, at: Progressing, steps: int) -> None:
                 _next_stage(at, look.mean)
             return
     if at.iterates.count >= steps / stopping.SHARES and at.stage + 1 < stopping.STAGES:
+        at.hurried = True
         _next_stage(at, at.iterates.latest())
 
 

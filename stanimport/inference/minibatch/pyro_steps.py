@@ -47,7 +47,6 @@ class Steps:
         self.module, self.inputs, self.settings, self.most = module, inputs, settings, most
         self.example = {n: v[0] for n, v in inputs.of(inputs.feed.take(0, 1)).items()}
         self.of_rows = frozenset(n for r in inputs.rows.values() for n in r.axes)
-        self.bound = Trace_ELBO(num_particles=settings["grad_samples"])
         self.store: Any = None
         with self._inside(None):
             held = inputs.feed.batch
@@ -76,7 +75,7 @@ class Steps:
         laws = {s: (torch.zeros(b, self.locals[s].width), torch.ones(b, self.locals[s].width))
                 for s, b in self.inputs.feed.batch.items() if s in self.locals}  # fmt: skip
         with torch.no_grad():
-            self.bound.loss(self.laws.model, self.laws.guide, self.example, laws)
+            Trace_ELBO().loss(self.laws.model, self.laws.guide, self.example, laws)
         self.names = sorted(self._leaves())
         values = self._values()
         return {"values": values, "moments": np.zeros(2 * values.size), "count": np.zeros(()),
@@ -132,7 +131,7 @@ class Steps:
         for leaf in leaves.values():
             leaf.grad = None
         laws = {s: torch.tensor(v[:, : 2 * self.locals[s].width], requires_grad=True) for s, v in lines.items()}
-        loss = self.bound.differentiable_loss(self.laws.model, self.laws.guide, batch, self.spread(laws))
+        loss = self.laws.loss(self.settings["grad_samples"], batch, self.spread(laws))
         if not isinstance(loss, torch.Tensor):
             raise StanError("the bound does not depend on any parameter")
         loss.backward()
@@ -239,6 +238,9 @@ class _Guided:
     def parameters(self, trace: Any) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.nodes.items() if s["type"] == "sample"}
 
+    def loss(self, count: int, batch: Batch, laws: Spread) -> Any:
+        return Trace_ELBO(num_particles=count).differentiable_loss(self.model, self.guide, batch, laws)
+
     def posterior(self) -> Any:
         return None
 
@@ -297,6 +299,22 @@ class _Automatic:
         for size, (mean, spread) in laws.items():
             with poutine.scale(scale=self.factors[size]):
                 pyro.sample(_SITE + size, pyro.distributions.Normal(mean, spread).to_event(2))
+
+    def loss(self, count: int, batch: Batch, laws: Spread) -> Any:
+        """By pairs of draws on either side of the mean, as on NumPyro."""
+        if self.size and not hasattr(self.family, "loc"):
+            return Trace_ELBO(num_particles=count).differentiable_loss(self.model, self.guide, batch, laws)
+        total = torch.zeros(())
+        for _ in range(count):
+            guide = poutine.trace(self.guide).get_trace(batch, laws)
+            drawn = {n: guide.nodes[n]["value"] for n in ("point", *(_SITE + s for s in laws)) if n in guide.nodes}
+            means = {_SITE + s: mean for s, (mean, _) in laws.items()}
+            means |= {"point": self.family.loc} if self.size else {}
+            total = total + guide.log_prob_sum()
+            for values in (drawn, {n: 2 * means[n] - v for n, v in drawn.items()}):
+                with _Keep(values):
+                    total = total - poutine.trace(self.model).get_trace(batch, laws).log_prob_sum() / 2
+        return total / count
 
     def joined(self, shared: torch.Tensor, rows: Mapping[str, torch.Tensor]) -> torch.Tensor:
         parts, at = {}, 0

@@ -21,7 +21,7 @@ LARGEST_SPREAD = 1.0  # of the iterates, in the same units, for step sizes that 
 FEWEST = 200  # steps of a stage
 STAGES = 6  # at most: the last one has a 300th of the first one's step size
 SMALLER = 10**-0.5
-SHARES = 4  # a stage takes no more than this part of all steps
+SHARES = 8  # a stage takes no more than this part of all steps
 _MOST_BLOCKS = 32
 _GROWTH = 1.2  # of a stage between two looks at it
 
@@ -43,12 +43,27 @@ def merged(blocks: list[Block]) -> Block:
 
 
 class Look(NamedTuple):
-    """What the second half of a stage's iterates shows: the largest R-hat, error and spread of all parameters."""
+    """What the second half of a stage's iterates shows.
+
+    Attributes:
+        rhat, error, drift, spread: the largest of all parameters: R-hat of its two halves, the Monte Carlo error of the
+            mean, the difference of the halves' means, and the standard deviation, all but the first in units.
+        mean: of the iterates.
+    """
 
     rhat: float
     error: float
+    drift: float
     spread: float
     mean: np.ndarray
+
+    def has_arrived(self, hurried: bool) -> bool:
+        """Whether the iterates move no more, as far as that can be told, or matters.
+
+        Args:
+            hurried: whether an earlier stage had no time to arrive: then what hardly moves may be far away.
+        """
+        return self.rhat < LARGEST_RHAT or self.drift < LARGEST_ERROR and not hurried
 
 
 @dataclass
@@ -93,8 +108,9 @@ class Iterates:
         deviations = sum(b.length * np.square(b.mean - every.mean) for b in half)
         error = np.sqrt(deviations / ((len(half) - 1) * every.length))
         spread = np.sqrt(every.squares / max(every.length - 1, 1))
-        rhat = np.sqrt(1 + ratio.max(initial=0.0))
-        return Look(float(rhat), _largest(error / units), _largest(spread / units), every.mean)
+        rhat, drift = np.sqrt(1 + ratio.max(initial=0.0)), np.abs(first.mean - last.mean)
+        largest = [_largest(v / units) for v in (error, drift, spread)]
+        return Look(float(rhat), largest[0], largest[1], largest[2], every.mean)
 
     def latest(self) -> np.ndarray:
         """The mean of the last quarter of the iterates."""
