@@ -9,7 +9,7 @@ import re
 import sys
 import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,7 @@ _replacing = threading.Lock()
 
 def load(
     path_or_module_name: PathLike, *, backend: str | None = None, scheme: str | None = None,
-    include_paths: Sequence[PathLike] = (),
+    include_paths: Sequence[PathLike] = (), functions: Mapping[str, str] | None = None,
 ) -> types.ModuleType:  # fmt: skip
     """The translated module of a Stan file at any path ("schools-1.stan"), or of an importable one by module name.
 
@@ -39,6 +39,8 @@ def load(
         backend: "numpyro" or "pyro".
         scheme: "comprehensive", "mixed" or "generative".
         include_paths: folders in which `#include` looks; the program's own folder if there are none.
+        functions: where Python finds the functions that the program declares without a body:
+            {"foo": "package.module.foo"}.
 
     Returns:
         The same module for the same file, options and content, that of included files too.
@@ -54,12 +56,13 @@ def load(
     """
     path = _path_of(path_or_module_name)
     program = loading.read(path)
-    return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
+    chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
+    return _module(program, chosen)
 
 
 def loads(
     source: str, *, name: str = "model", backend: str | None = None, scheme: str | None = None,
-    include_paths: Sequence[PathLike] = (),
+    include_paths: Sequence[PathLike] = (), functions: Mapping[str, str] | None = None,
 ) -> types.ModuleType:  # fmt: skip
     """The translated module of a program given as text; `name` is what messages call it. Raises StanError.
 
@@ -70,12 +73,13 @@ def loads(
     """
     tag = hashlib.sha256(source.encode()).hexdigest()[:8]
     program = StanFile(f"<{name}-{tag}.stan>", source, None, name)
-    return _module(program, dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths)))
+    chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
+    return _module(program, chosen)
 
 
 def check(
     path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = (), strict: bool = False,
-    pedantic: bool = False,
+    pedantic: bool = False, functions: Mapping[str, str] | None = None,
 ) -> list[Diagnostic]:
     """Check a program without translating it.
 
@@ -86,6 +90,7 @@ def check(
         strict: accept the language of Stan 2.39 and nothing else.
         pedantic: warn of what is allowed but seldom meant, too: parameters without a prior, arguments outside of
             what a distribution is defined for, ...
+        functions: as for `load`.
 
     Returns:
         The warnings.
@@ -107,7 +112,9 @@ def check(
     """
     from . import pipeline
 
-    program, diagnostics, _ = pipeline.analyse(_source(path, source), [Path(p) for p in include_paths], strict)
+    program, diagnostics, _ = pipeline.analyse(
+        _source(path, source), [Path(p) for p in include_paths], strict, settings.current(functions=functions).functions
+    )  # fmt: skip
     if not pedantic:
         return diagnostics.warnings
     found = [*diagnostics.warnings, *pipeline.pedantic_warnings(program)]
@@ -116,7 +123,7 @@ def check(
 
 def translate(
     path: PathLike, *, source: str | None = None, backend: str | None = None, scheme: str | None = None,
-    include_paths: Sequence[PathLike] = (), strict: bool = False,
+    include_paths: Sequence[PathLike] = (), strict: bool = False, functions: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
     """The Python text that a program is translated to. Arguments as for `check` and `load`. Raises StanError.
 
@@ -127,8 +134,8 @@ def translate(
     """
     from . import pipeline
 
-    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
-    options = pipeline.Options(chosen.backend, chosen.scheme)
+    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
+    options = pipeline.Options(chosen.backend, chosen.scheme, functions=chosen.functions)
     text = _source(path, source)
     return pipeline.translate(text, Path(text.name).stem, options, chosen.include_paths, strict).text
 
@@ -188,7 +195,7 @@ def _canonicalizations(given: bool | Sequence[str]) -> list[str]:
 
 def dump(
     path: PathLike, stage: str, *, source: str | None = None, backend: str | None = None, scheme: str | None = None,
-    include_paths: Sequence[PathLike] = (), without: Sequence[str] = (),
+    include_paths: Sequence[PathLike] = (), without: Sequence[str] = (), functions: Mapping[str, str] | None = None,
 ) -> str:  # fmt: skip
     """What one stage of the translation makes of a program, as text: see `stanimport.pipeline.STAGES`.
 
@@ -200,8 +207,8 @@ def dump(
     """
     from . import pipeline
 
-    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths))
-    options = pipeline.Options(chosen.backend, chosen.scheme, frozenset(without))
+    chosen = settings.current(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
+    options = pipeline.Options(chosen.backend, chosen.scheme, frozenset(without), chosen.functions)
     text = _source(path, source)
     return pipeline.dump(stage, text, Path(text.name).stem, options, chosen.include_paths)
 
@@ -281,6 +288,7 @@ class _Loader(StanLoader):
 
 def restore_loaded(program: StanFile, current: settings.Settings, attribute: str | None) -> Any:
     """Unpickle a module made by `load` or `loads`, or an attribute of it."""
-    chosen = dict(backend=current.backend, scheme=current.scheme, include_paths=current.include_paths)
+    chosen = dict(backend=current.backend, scheme=current.scheme, include_paths=current.include_paths,
+                  functions=current.functions)  # fmt: skip
     module = _module(program, chosen)
     return module if attribute is None else getattr(module, attribute)

@@ -46,6 +46,7 @@ def key(text: str, settings: Settings) -> bytes:
     """What a translation depends on, but for its includes: text, options, translator, Python."""
     parts = [
         text, settings.backend, settings.scheme, *map(str, settings.include_paths), fingerprint(),
+        repr(settings.functions),
         str(sys.implementation.cache_tag), sys.version,
     ]  # fmt: skip
     return files.digest("\0".join(parts).encode())

@@ -119,7 +119,7 @@ def translation_of(program: StanFile, settings: Settings) -> Translation:
     """Translate a program and issue its warnings. Raises StanSyntaxError and StanSemanticError."""
     from . import pipeline  # only now: a cached program needs neither PLY nor the library
 
-    options = pipeline.Options(settings.backend, settings.scheme)
+    options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
     source = Source(program.name, program.text)
     translation = pipeline.translate(source, program.model_name, options, include_folders(program, settings))
     issue(translation.warnings)
@@ -130,7 +130,7 @@ def rows_of(program: StanFile, settings: Settings, sizes: Sequence[str], guide: 
     """What of a model, or guide, depends on rows of the data: see `pipeline.rows_of`."""
     from . import pipeline
 
-    options = pipeline.Options(settings.backend, settings.scheme)
+    options = pipeline.Options(settings.backend, settings.scheme, functions=settings.functions)
     source = Source(program.name, program.text)
     return pipeline.rows_of(source, options, sizes, guide, include_folders(program, settings))
 

@@ -87,6 +87,7 @@ PASSES = (
 OVER_PROGRAM = tuple(_WHOLE)
 OVER_BODIES = tuple(p for p in PASSES if p.over_bodies)
 OPTIONAL = tuple(p.name for p in PASSES if p.optional)
+Bound = Iterable[tuple[str, str]]
 _RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
 
 
@@ -110,9 +111,9 @@ class Translation:
 
 
 def analyse(
-    source: Source, include_paths: Sequence[Path] = (), strict: bool = False
+    source: Source, include_paths: Sequence[Path] = (), strict: bool = False, functions: Bound = ()
 ) -> tuple[typed.TypedProgram, Diagnostics, Includes]:
-    """Parse and check a program.
+    """Parse and check a program; `functions` are where Python finds those that it declares without a body.
 
     Raises:
         StanSyntaxError, StanSemanticError: with everything that is wrong with it.
@@ -120,7 +121,7 @@ def analyse(
     diagnostics, includes = Diagnostics(), Includes(source, include_paths)
     with _deep():
         program = parse(source, includes.resolve, diagnostics, strict)
-        return check_types(program, diagnostics, strict), diagnostics, includes
+        return check_types(program, diagnostics, strict, dict(functions)), diagnostics, includes
 
 
 def formatted(
@@ -156,7 +157,8 @@ def compile_program(
     program, discrete = summed_out(program, names)
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
-    made = replace(made, networks=declared, discrete=tuple(comprehensive.variables(discrete)))
+    summed = tuple(comprehensive.variables(discrete))
+    made = replace(made, networks=declared, externals=program.externals, discrete=summed)
     made = _verified(made, "scheme", Phase.COMPILED)
     for p in _up_to(last, OVER_PROGRAM, options.without):
         made = _verified(p.run(made, names), p.name, p.gives)
@@ -242,7 +244,7 @@ def translate(
         UnknownPass: for passes to leave out that can't be.
     """
     verify_left_out(options.without)
-    checked, diagnostics, includes = analyse(source, include_paths, strict)
+    checked, diagnostics, includes = analyse(source, include_paths, strict, options.functions)
     names = Fresh()
     with _deep():
         made = specialised(compile_program(checked, options, names), options, names)
@@ -298,7 +300,7 @@ def rows_of(
     Raises:
         StanSemanticError: naming the statements that depend on rows otherwise.
     """
-    checked, _, _ = analyse(source, include_paths)
+    checked, _, _ = analyse(source, include_paths, functions=options.functions)
     with _deep():
         program = compile_program(checked, options, Fresh(), effects.__name__.rpartition(".")[2])
         return {size: rows.rows_of(program, size, guide) for size in sizes}
@@ -328,7 +330,7 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
         program: ast.Program = parse(source, includes.resolve, diagnostics)
         if stage == "ast":
             return repr(program)
-        checked = check_types(program, diagnostics)
+        checked = check_types(program, diagnostics, bound=dict(options.functions))
         return repr(checked) if stage == "typed" else _shown(stage, checked, options)
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ class Settings:
     include_paths: tuple[Path, ...] = ()
     trusted_folders: tuple[Path, ...] = ()
     network_packages: tuple[str, ...] = ()
+    functions: tuple[tuple[str, str], ...] = ()
 
 
 # The settings that environment variables give, and what stands between several values.
@@ -42,6 +43,7 @@ def configure(**options: Any) -> None:
         include_paths: folders in which `#include` looks.
         trusted_folders: folders whose `.stanc` files are used, which are code.
         network_packages: packages and modules that programs may name in their block `networks`.
+        functions: where Python finds functions that programs declare without a body: {"foo": "package.module.foo"}.
 
     Raises:
         ValueError: for an unknown option, backend or scheme, with the one that was probably meant.
@@ -82,6 +84,8 @@ def _checked(name: str, value: Any) -> Any:
         return _paths(value)
     if name == "network_packages":
         return _packages(value)
+    if name == "functions":
+        return _functions(value)
     allowed = BACKENDS if name == "backend" else SCHEMES
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{_suggest(str(value), allowed)}")
@@ -100,6 +104,15 @@ def _packages(value: Any) -> tuple[str, ...]:
         if not all(part.isidentifier() for part in name.split(".")):
             raise ValueError(f"network_packages must be names of packages or modules, not {name!r}")
     return names
+
+
+def _functions(value: Any) -> tuple[tuple[str, str], ...]:
+    """Names in Stan with dotted paths in Python, in one order."""
+    pairs = value.items() if isinstance(value, Mapping) else value
+    for name, path in (pairs := [tuple(p) for p in pairs]):
+        if not isinstance(path, str) or "." not in path or not all(p.isidentifier() for p in path.split(".")):
+            raise ValueError(f"functions must be paths such as 'package.module.{name}', not {path!r}")
+    return tuple(sorted(pairs))
 
 
 def _suggest(name: str, known: Sequence[str]) -> str:

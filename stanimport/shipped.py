@@ -83,7 +83,7 @@ def encode(
     ]  # fmt: skip
     header = {
         "interface": _interface(), "name": entry.code.co_filename, "source": _digest_text(text),
-        "backend": settings.backend, "scheme": settings.scheme,
+        "backend": settings.backend, "scheme": settings.scheme, "functions": dict(settings.functions),
         "includes": [[name, _digest(content)] for name, content in includes],
         "python": importlib.util.MAGIC_NUMBER.hex(), "sizes": [len(p) for p in parts],
         "digest": _digest(b"".join(parts)),
@@ -112,8 +112,8 @@ def _split(body: bytes, sizes: Sequence[int]) -> Iterator[bytes]:
 
 
 def _fits(header: dict[str, Any], text: str, settings: Settings) -> bool:
-    made_for = (header["interface"], header["backend"], header["scheme"], header["source"])
-    return made_for == (_interface(), settings.backend, settings.scheme, _digest_text(text))
+    made_for = (header["interface"], header["backend"], header["scheme"], header["source"], header.get("functions", {}))
+    return made_for == (_interface(), settings.backend, settings.scheme, _digest_text(text), dict(settings.functions))
 
 
 def _includes(included: Sequence[tuple[str, str]], folders: Sequence[Path]) -> tuple[tuple[str, bytes], ...] | None:

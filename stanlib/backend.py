@@ -57,6 +57,12 @@ class Backend:
         """A declared network; arguments as for networks.Network."""
         return networks.Network(self, stan, *declared, **options)
 
+    def external(self, signature: str, path: str, dims: int, spec: Any = None) -> Any:
+        """A function that the program declares without a body; arguments as for externals.external."""
+        from . import externals
+
+        return externals.external(self.backend_name, signature, path, dims, spec)
+
     def generated_quantities(
         self, data: program.TransformedData, **stan_names: str
     ) -> Callable[[Callable[..., Any]], program.GeneratedQuantities]:

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pedantic", action="store_true", help="warn of what is allowed but seldom meant, too")
     parser.add_argument("--format", choices=("text", "json"), default="text",
                         help="json: one list with the diagnostics of all files, for editors")  # fmt: skip
+    parsing.add_functions(parser)
     parsing.add_includes(parser)
 
 
@@ -39,8 +40,9 @@ def _checked(file: Path, options: argparse.Namespace) -> tuple[bool, Sequence[Di
     """Whether a program is wrong, and the diagnostics: its errors, or the warnings of one that is not."""
     try:
         return False, api.check(
-            file, include_paths=options.include_path, strict=options.strict, pedantic=options.pedantic
-        )
+            file, include_paths=options.include_path, strict=options.strict, pedantic=options.pedantic,
+            functions=dict(options.function),
+        )  # fmt: skip
     except StanError as e:
         diagnostics = getattr(e, "diagnostics", None)
         if diagnostics is None:

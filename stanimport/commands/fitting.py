@@ -23,7 +23,8 @@ ROWS = 60  # of a table on the terminal
 def module_of(options: argparse.Namespace, backend: str | None = None) -> ModuleType:
     """The translated module of the program named on the command line."""
     return api.load(
-        options.file, backend=backend or options.backend, scheme=options.scheme, include_paths=options.include_path
+        options.file, backend=backend or options.backend, scheme=options.scheme, include_paths=options.include_path,
+        functions=dict(options.function),
     )
 
 

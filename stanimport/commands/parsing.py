@@ -58,7 +58,20 @@ def add_program(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", type=Path, metavar="FILE.stan")
     parser.add_argument("--backend", choices=BACKENDS, help="the language of the translation (default: numpyro)")
     parser.add_argument("--scheme", choices=SCHEMES, help="the compilation scheme (default: mixed)")
+    add_functions(parser)
     add_includes(parser)
+
+
+def add_functions(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--function", action="append", default=[], type=_bound, metavar="NAME=PATH",
+                        help="where Python finds a function without a body: foo=package.module.foo")  # fmt: skip
+
+
+def _bound(text: str) -> tuple[str, str]:
+    name, found, path = text.partition("=")
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text}: write NAME=package.module.name")
+    return name, path
 
 
 def add_data(parser: argparse.ArgumentParser) -> None:

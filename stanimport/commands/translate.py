@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         text = api.dump(
             options.file, options.dump, backend=options.backend, scheme=options.scheme,
-            include_paths=options.include_path, without=options.without,
+            include_paths=options.include_path, without=options.without, functions=dict(options.function),
         )  # fmt: skip
     except UnknownPass as e:
         parsing.exit_with(str(e))

@@ -24,14 +24,15 @@ class UserFunctions:
         self.module = Names()
         self.module.inside |= names_of_variables(program)
         self.module.kept |= {stem(f.name) for f in program.functions}
-        self.networks = {n.name: self.module.new(n.name) for n in program.networks}
+        bodiless = [*(n.name for n in program.networks), *(f.name for f in program.externals)]
+        self.networks = {name: self.module.new(name) for name in bodiless}
         self.variants = {v.definition.name: self.module.new(v.definition.name) for v in specialised.variants}
         self.random = frozenset(v.definition.name for v in specialised.variants if v.is_random)
 
     # --- what expressions ask
 
     def identifier(self, name: str) -> str:
-        """The Python name of a variant or network."""
+        """The Python name of a variant, a network or a function that Python has."""
         return self.networks[name] if name in self.networks else self.variants[name]
 
     def is_random(self, name: str) -> bool:

@@ -39,6 +39,7 @@ class Options:
     backend: str = "numpyro"
     scheme: str = "mixed"
     without: frozenset[str] = frozenset()  # passes that are left out, for debugging
+    functions: tuple[tuple[str, str], ...] = ()  # where Python finds functions that the program declares without a body
 
 
 def build(specialised: Specialised, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
@@ -58,7 +59,7 @@ class _Module:
         data, model = self._transformed_data(), self._model()
         guide = [self._guide()] if self.program.guide else []
         quantities = self._generated_quantities()
-        networks, definitions = self._networks(), self.functions.definitions()
+        networks, definitions = [*self._networks(), *self._externals()], self.functions.definitions()
         body = [*self._header(), self._metadata(), *networks, *definitions, data, model, *guide, quantities]
         return limited(ast.Module(body=body, type_ignores=[]))
 
@@ -135,6 +136,17 @@ class _Module:
                 dims=b.const(dimensions(n.result)), **named,
             )  # fmt: skip
             made.append(b.assign(self.functions.networks[n.name], call))
+        return made
+
+    def _externals(self) -> list[ast.stmt]:
+        """The functions that Python has, each of which is found when it is first called."""
+        made = []
+        for f in self.program.externals:
+            b = Builder(f.span)
+            shown = ", ".join(f"{p.type} {p.name}" for p in f.parameters)
+            call = b.call("ppl.external", b.const(f"{f.result} {f.name}({shown})"), b.const(f.path),
+                          b.const(dimensions(f.result)), b.name("__spec__"))  # fmt: skip
+            made.append(b.assign(self.functions.networks[f.name], call))
         return made
 
     # --- functions of the module

@@ -572,6 +572,17 @@ class Network:
 
 
 @dataclass(frozen=True, slots=True)
+class External:
+    """A function that the program declares without a body: `path` is where Python finds it."""
+
+    name: str
+    path: str
+    parameters: tuple[Parameter, ...]
+    result: Type
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Program:
     """A compiled program: what each function of the translated module does.
 
@@ -594,6 +605,7 @@ class Program:
     guide: tuple[Stmt, ...] = ()
     networks: tuple[Network, ...] = ()
     discrete: tuple[Variable, ...] = ()
+    externals: tuple[External, ...] = ()
 
 
 def int_const(value: int, span: Span) -> Const:

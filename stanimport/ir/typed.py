@@ -41,12 +41,16 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class TypedProgram:
-    """The blocks by name, their declarations in the order of the text; absent blocks are empty."""
+    """The blocks by name, their declarations in the order of the text; absent blocks are empty.
+
+    `externals` are the functions without a body that the caller binds to Python's.
+    """
 
     functions: tuple[gprob.FunDef, ...]
     networks: tuple[Network, ...]
     blocks: dict[str, tuple[gprob.Stmt, ...]]
     span: Span
+    externals: tuple[gprob.External, ...] = ()
 
     def block(self, name: str) -> tuple[gprob.Stmt, ...]:
         return self.blocks.get(name, ())

@@ -15,6 +15,7 @@ class Functions:
     def __init__(self, program: gprob.Program):
         self.by_key = {f.name: f for f in program.functions}
         self.networks = frozenset(n.name for n in program.networks)
+        self.bodiless = self.networks | {f.name for f in program.externals}
         self.effectful = effectful_functions(program)
         self.random = closure(program.functions, _draws, lambda f: f.suffix == "rng")
         self._shaped: dict[str, frozenset[int]] = {}
@@ -30,7 +31,7 @@ class Functions:
 
     def shaped_by(self, key: str) -> frozenset[int]:
         """The positions of the arguments that decide shapes or the bounds of loops in a function."""
-        if key in self.networks:
+        if key in self.bodiless:
             return frozenset()
         if key not in self._shaped:
             self._shaped[key] = frozenset()  # while a recursive function is looked at
@@ -41,7 +42,7 @@ class Functions:
         """The positions of the arguments that must be alike where calls run at once: of a function that calls itself
         also the integers, which tell how often.
         """
-        if key in self.networks or not self._is_recursive(key):
+        if key in self.bodiless or not self._is_recursive(key):
             return self.shaped_by(key)
         return self.shaped_by(key) | {i for i, p in enumerate(self.by_key[key].parameters) if p.type == INT}
 

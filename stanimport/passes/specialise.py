@@ -135,7 +135,7 @@ class _Specialiser:
 
     def _ask(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""
-        if key in self.functions.networks:
+        if key in self.functions.bodiless:
             return key
         if not self.traces:
             dynamic = (True,) * len(dynamic)

@@ -65,7 +65,7 @@ REFUSED = {
     "functions { real f(int x, real y) { return 1; } real f(real x, int y) { return 2; } } model { real a = f(1, 1); }":
         (1, "ambiguous"),
     "functions { real foo_lpdf(int y) { return 1; } }": (1, "first argument"),
-    "functions { real foo(real x); }": (1, "'foo' is declared but never defined: it needs a body in Stan"),
+    "functions { real foo(real x); }": (1, "'foo' is declared but never defined"),
     "model { int i = 3000000000; }": (1, "less than 2147483648"),
     "model { tuple(int, real) t; t.3 = 1; }": (1, "no item 3"),
     "model { vector[2] a; real b; (a[1], a[2]) = (1, 2); }": (1, "assigned to twice"),

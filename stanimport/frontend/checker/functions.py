@@ -4,9 +4,13 @@ Source: Stan Reference Manual, "User-Defined Functions".
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from stanlib import registry, variadic
 from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 
+from ...errors import nearest
 from ...ir import gprob, typed
 from ...ir.fresh import Fresh
 from .. import ast
@@ -91,8 +95,34 @@ def _verify_all_defined(c: Context) -> None:
     for functions in c.functions.by_name.values():
         for f in functions:
             if not f.defined and not f.network:
-                said = f"{f.name!r} is declared but never defined: it needs a body in Stan, C++ can't be linked to it"
-                c.diagnostics.error(said, f.span, code="undefined")
+                said = f"{f.name!r} is declared but never defined"
+                hint = f"give it a body, or say where Python has it: functions={{{f.name!r}: 'package.module.name'}}"
+                c.diagnostics.error(said, f.span, hint, code="undefined")
+
+
+def bind_externals(
+    c: Context, block: ast.ProgramBlock, known: dict[int, UserFunction], bound: Mapping[str, str]
+) -> list[gprob.External]:  # fmt: skip
+    """Enter the functions without a body that Python has as defined."""
+    out: list[gprob.External] = []
+    for d in block.body:
+        function = known.get(id(d))
+        if function is None or function.name not in bound or not isinstance(d, ast.FunctionDefinition):
+            continue
+        if any(f.defined and f.key == function.key for f in c.functions.find(function.name)):
+            continue
+        if d.result == VOID or function.type.suffix in ("rng", "lp", "jacobian"):
+            c.diagnostics.error(f"{function.name!r} can't be a function of Python, which has only values",
+                                d.name.span, "give it a body", code="undefined")  # fmt: skip
+            continue
+        c.functions.add(replace(function, defined=True))
+        parameters = tuple(gprob.Parameter(a.name.text, a.type, a.data_only) for a in d.arguments)
+        out.append(gprob.External(function.key, bound[function.name], parameters, d.result, d.span))
+    for name in bound.keys() - {f.name for f in known.values()}:
+        meant = nearest(name, [f.name for f in known.values()])
+        c.diagnostics.error(f"the program declares no function {name!r} without a body", block.span,
+                            f"did you mean {meant!r}?" if meant else "", code="undefined")  # fmt: skip
+    return out
 
 
 def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -> gprob.FunDef | None:

@@ -1,6 +1,8 @@
 """The whole program: its functions, then its blocks in order, each seeing the variables of those before."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ...errors import Diagnostics, StanSemanticError
 from ...ir import gprob, typed
 from .. import ast
@@ -14,8 +16,10 @@ _IN_ORDER = ("data", "transformed data", "parameters", "transformed parameters")
 _SEPARATE = ("model", "generated quantities")
 
 
-def check(program: ast.Program, diagnostics: Diagnostics, strict: bool = False) -> typed.TypedProgram:
-    """The typed program.
+def check(
+    program: ast.Program, diagnostics: Diagnostics, strict: bool = False, bound: Mapping[str, str] | None = None
+) -> typed.TypedProgram:
+    """The typed program; `bound` tells where Python finds functions that it declares without a body.
 
     Raises:
         StanSemanticError: with every error found, the first that stanc would report at the front.
@@ -23,7 +27,7 @@ def check(program: ast.Program, diagnostics: Diagnostics, strict: bool = False) 
     c = Context(Functions(), diagnostics, strict)
     networks = program.block("networks")
     declared = functions.declare_networks(c, networks) if networks is not None else []
-    definitions = _functions(c, program)
+    definitions, externals = _functions(c, program, bound or {})
     blocks: dict[str, tuple[gprob.Stmt, ...]] = {}
     for name in _IN_ORDER:
         blocks[name] = _block(c, program, name)
@@ -38,15 +42,16 @@ def check(program: ast.Program, diagnostics: Diagnostics, strict: bool = False) 
         c.report(e)
     if diagnostics.errors:
         raise StanSemanticError(diagnostics.errors)
-    return typed.TypedProgram(tuple(definitions), tuple(declared), blocks, program.span)
+    return typed.TypedProgram(tuple(definitions), tuple(declared), blocks, program.span, tuple(externals))
 
 
-def _functions(c: Context, program: ast.Program) -> list[gprob.FunDef]:
-    block = program.block("functions")
-    if block is None:
-        return []
+def _functions(
+    c: Context, program: ast.Program, bound: Mapping[str, str]
+) -> tuple[list[gprob.FunDef], list[gprob.External]]:  # fmt: skip
+    block = program.block("functions") or ast.ProgramBlock("functions", (), program.span)
     known = functions.declare_all(c, block)
-    return functions.check_all(c, block, known)
+    externals = functions.bind_externals(c, block, known, bound)
+    return functions.check_all(c, block, known), externals
 
 
 def _block(c: Context, program: ast.Program, name: str) -> tuple[gprob.Stmt, ...]:

@@ -1,0 +1,63 @@
+"""Functions that a program declares without a body, and that Python has.
+
+Where they are found is told by who loads the program, never by the program. They get arrays of the library that
+computes at the time, NumPy's for what depends on data alone, and are differentiated as any code of that library is.
+"""
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from . import signatures
+from .arrays.base import Namespace
+from .errors import StanError
+from .registry import Function
+
+
+class StanFunctionError(StanError):
+    """A function in Python can't be found, or returns what is not declared."""
+
+
+def external(backend: str, signature: str, path: str, dims: int, spec: Any = None) -> Function:
+    """The record of a function that Python has, which generated code calls.
+
+    Args:
+        backend: of the module: on Pyro functions are torch's, and get tensors for data too.
+        signature: as it is declared.
+        path: of the function: modules and a name.
+        dims: how many dimensions its result has.
+        spec: of the translated module, for messages.
+    """
+    name = signatures.name_in(signature)
+    place = f", {spec.origin}" if spec is not None and spec.origin else ""
+
+    def fail(problem: str) -> StanFunctionError:
+        return StanFunctionError(f"the function {path} ({signature}{place}) {problem}")
+
+    @lru_cache(maxsize=1)
+    def found() -> Callable[..., Any]:
+        module, _, attribute = path.rpartition(".")
+        try:
+            function = getattr(importlib.import_module(module), attribute)
+        except (ImportError, AttributeError) as e:
+            raise fail(f"can't be found: {e}") from e
+        if not callable(function):
+            raise fail(f"is a {type(function).__name__} and can't be called")
+        return function
+
+    def body(xp: Namespace, *arguments: Any) -> Any:
+        if backend == "pyro" and xp.LIBRARY == "numpy":
+            import torch
+
+            made = found()(*(torch.as_tensor(a) for a in arguments))
+            made = made.detach().numpy() if isinstance(made, torch.Tensor) else made
+        else:
+            made = found()(*arguments)
+        result = xp.asarray(made)
+        if result.ndim != dims:
+            raise fail(f"returns a value of shape {tuple(result.shape)}, declared are {dims} dimensions")
+        return result
+
+    return Function(name, name, (), body)
