@@ -1,0 +1,70 @@
+"""Newton's method with halved steps, as CmdStan's: it stops where a step gains next to nothing.
+
+Source: CmdStan Guide, "Optimization", "Newton optimizer"; directions in which the function is not convex are mirrored,
+as in Nocedal and Wright (2006), "Numerical Optimization", section 3.4.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+LEAST_GAIN = 1e-8
+LEAST_STEP = 1e-50
+
+Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
+
+
+def minimum(
+    objective: Objective, hessian: Callable[[np.ndarray], np.ndarray], start: np.ndarray, most: int
+) -> OptimizeResult:  # fmt: skip
+    """Where a function is smallest, near a start at which it is finite.
+
+    Args:
+        objective: the value, infinite where there is none, and the gradient.
+        hessian: the matrix of second derivatives.
+        most: how many steps to take at most.
+
+    Returns:
+        SciPy's result. It is a success where a step gains LEAST_GAIN or less, which at a kink may be far from where the
+        gradient vanishes.
+    """
+    point, (value, gradient) = start, objective(start)
+    for count in range(1, most + 1):
+        matrix = hessian(point)
+        if not np.all(np.isfinite(matrix)):
+            return _result(point, value, gradient, count, False, "the Hessian is not finite")
+        previous = value
+        point, value, gradient = _stepped(objective, point, value, gradient, _direction(matrix, gradient))
+        if previous - value <= LEAST_GAIN:
+            return _result(point, value, gradient, count, True, "no step gains more")
+    return _result(point, value, gradient, most, False, "too many iterations")
+
+
+def _direction(matrix: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """The step to the minimum of the quadratic function, with every eigenvalue of its matrix taken as positive."""
+    values, vectors = np.linalg.eigh(matrix)
+    sizes = np.abs(values)
+    floor = np.finfo(float).eps * max(float(sizes.max()), np.finfo(float).tiny)
+    return np.asarray(-vectors @ ((vectors.T @ gradient) / np.maximum(sizes, floor)))
+
+
+def _stepped(
+    objective: Objective, point: np.ndarray, value: float, gradient: np.ndarray, direction: np.ndarray
+) -> tuple[np.ndarray, float, np.ndarray]:
+    """The point after a step, halved until the function is not larger there; the same point if it always is."""
+    step = 1.0
+    while step >= LEAST_STEP:
+        there = point + step * direction
+        found, slope = objective(there)
+        if found <= value:
+            return there, found, slope
+        step /= 2
+    return point, value, gradient
+
+
+def _result(
+    point: np.ndarray, value: float, gradient: np.ndarray, count: int, success: bool, message: str
+) -> OptimizeResult:  # fmt: skip
+    return OptimizeResult(x=point, fun=value, jac=gradient, nit=count, success=success, message=message)
