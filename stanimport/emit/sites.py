@@ -37,7 +37,8 @@ def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> a
     arguments = [b.const(s.site), laws.distribution(st.expr, d, b)]
     if s.sized.shape:
         arguments.append(st.shape(s.sized, b))
-    return b.call("ppl.sample", *arguments, **_domain(st, s.name, s.constraint, b))
+    function = "ppl.sample_unconstrained" if s.free else "ppl.sample"
+    return b.call(function, *arguments, **_domain(st, s.name, s.constraint, b))
 
 
 def _domain(st: Context, name: str, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:

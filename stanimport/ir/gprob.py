@@ -315,7 +315,8 @@ class Unpack(Stmt):
 class Sample(Stmt):
     """A parameter: from `distribution`, or (None) from the uniform or improper law on its domain.
 
-    One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises.
+    One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises;
+    of one that is `free` the distribution is that of the unconstrained parameter.
     """
 
     name: str
@@ -324,6 +325,7 @@ class Sample(Stmt):
     constraint: Constraint | None
     distribution: Distribution | None = None
     learned: bool = False
+    free: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ def _accumulate(s: gprob.Accumulate) -> list[str]:
 
 def _sample(s: gprob.Sample) -> list[str]:
     law = "domain" if s.distribution is None else _law(s.distribution)
-    return [f"sample {s.name} ~ {law}: {_sized(s.sized)}"]
+    return [f"sample {'unconstrained ' * s.free}{s.name} ~ {law}: {_sized(s.sized)}"]
 
 
 def _bind(s: gprob.Bind) -> list[str]:

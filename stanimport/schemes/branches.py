@@ -13,7 +13,7 @@ from stanlib.types import INT
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from .priors import subject
+from .free import about
 
 Stmts = tuple[gprob.Stmt, ...]
 IsLaw = Callable[[gprob.Stmt], bool]
@@ -67,7 +67,7 @@ def _holds_law(body: Stmts, is_law: IsLaw) -> bool:
 def _are_alike(a: gprob.Observe, b: gprob.Observe) -> bool:
     """Whether two laws differ in the values of their arguments alone."""
     laws = (a.distribution, b.distribution)
-    same = laws[0].lpdf == laws[1].lpdf and subject(a.value, laws[0]) == subject(b.value, laws[1])
+    same = laws[0].lpdf == laws[1].lpdf and about(a.value, laws[0]) == about(b.value, laws[1])
     types = [[x.type for x in d.arguments] for d in laws]
     return same and types[0] == types[1] and all(d.lower is None and d.upper is None for d in laws)
 

@@ -14,13 +14,15 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
 from ..ir.uses import mentions
-from . import comprehensive, elementwise
+from . import comprehensive, elementwise, free
 from .branches import lift
 from .comprehensive import map_statements
 from .dependence import arrange, dynamic_names
 from .priors import NoPrior, prior, subject
 
 Stmts = tuple[gprob.Stmt, ...]
+
+_FREE_LAW = "give the unconstrained parameter a law, as `ordered_unconstrain(x) ~ normal(m, s)` does"
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -49,7 +51,7 @@ def generate(
         StanSemanticError: naming every statement that prevents it.
     """
     body = elementwise.gather(body, {p.name for p in parameters}, names)
-    scheme = _Generative({p.name: p for p in parameters}, body, functions, dynamic_names(body, observed))
+    scheme = _Generative({p.name: p for p in parameters}, body, functions, dynamic_names(body, observed), learned)
     made = scheme.statements(lift(body, scheme.is_law, names))
     made = (*made, *scheme.left_out(made, learned))
     if scheme.errors:
@@ -81,6 +83,7 @@ class _Generative:
     body: Sequence[gprob.Stmt]
     functions: Iterable[gprob.FunDef]
     of_data: Collection[str] = ()
+    learned: bool = False
     errors: list[Diagnostic] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -93,7 +96,7 @@ class _Generative:
 
     def is_law(self, s: gprob.Stmt) -> bool:
         """Whether a statement is the law of a parameter."""
-        return isinstance(s, gprob.Observe) and subject(s.value, s.distribution) in self.parameters
+        return isinstance(s, gprob.Observe) and free.about(s.value, s.distribution)[1] in self.parameters
 
     def refuse(self, message: str, s: gprob.Stmt | gprob.Sample, hint: str = "") -> None:
         self.errors.append(Diagnostic(message, s.span, hint, code="not-generative"))
@@ -113,6 +116,8 @@ class _Generative:
 
     def _law(self, s: gprob.Observe) -> gprob.Stmt:
         parameter = self.parameters.get(subject(s.value, s.distribution) or "")
+        if self.learned and free.is_inverse(s.value):
+            return self._free(s, s.value)
         if parameter is None and self._is_computed_of_data(s.value):
             return s
         if parameter is None:
@@ -121,9 +126,24 @@ class _Generative:
         try:
             law = prior(parameter, s.value, s.distribution, self.static)
         except NoPrior as e:
-            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s, e.hint)
+            other = _FREE_LAW if self.learned and parameter.constraint is not None else ""
+            hint = "; or ".join(filter(None, (e.hint, other)))
+            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s, hint)
             return s
         return replace(parameter, span=s.span, distribution=law)
+
+    def _free(self, s: gprob.Observe, value: gprob.Apply) -> gprob.Stmt:
+        """The sample of a parameter by a law of the unconstrained one."""
+        parameter = self.parameters.get(free.subject(value) or "")
+        if parameter is None:
+            self.refuse("what is unconstrained must be a parameter as a whole", s)
+            return s
+        try:
+            law = free.law(parameter, value, s.distribution)
+        except NoPrior as e:
+            self.refuse(f"the law {e.reason}, so that {parameter.site} can't be sampled from it", s, e.hint)
+            return s
+        return replace(parameter, span=s.span, distribution=law, free=True)
 
     def _is_computed_of_data(self, value: gprob.Expr) -> bool:
         """Whether a value is a variable, or a part of one, that the program computes of data and parameters."""

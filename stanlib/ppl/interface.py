@@ -65,6 +65,11 @@ class Sites(Protocol):
     ) -> Any:
         """A parameter from its law."""
 
+    def sample_unconstrained(
+        self, name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any
+    ) -> Any:
+        """A parameter from a law of the unconstrained parameter."""
+
     def param(
         self, name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
     ) -> Any:

@@ -29,7 +29,7 @@ from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, 
 from .laws import placed, take_up
 from .networks_numpyro import TRAINED, call_network  # noqa: F401
 from .numpyro_distributions import Improper, Restricted, Truncated, make
-from .numpyro_priors import approximate, half, param, sample  # noqa: F401
+from .numpyro_priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .numpyro_supports import support_of
 from .sites_numpyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401

@@ -38,6 +38,22 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
     return latent(name, fitted(name, distribution, sizes, support_of(kind, arguments, sizes)))
 
 
+def sample_unconstrained(
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any
+) -> Any:
+    """A parameter from a law of the unconstrained parameter, through the transform of its domain.
+
+    Arguments as for `sample`.
+    """
+    check_domain(name, arguments)
+    sizes = tuple(int(n) for n in shape)
+    transform = biject_to(support_of(kind, arguments, sizes))
+    free = transform.inverse_shape(sizes)
+    check_law(name, distribution.batch_shape, free, distribution.event_dim)
+    law = of_shape(distribution, free)
+    return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
+
+
 def param(
     name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
 ) -> Any:

@@ -29,7 +29,7 @@ from .laws import placed, take_up
 from .networks_pyro import TRAINED, call_network  # noqa: F401
 from .pyro_bounds import bound, known, recorded  # noqa: F401
 from .pyro_distributions import Improper, Restricted, Truncated, make, tensors
-from .pyro_priors import approximate, half, param, sample  # noqa: F401
+from .pyro_priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .pyro_supports import support_of
 from .sites_pyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401

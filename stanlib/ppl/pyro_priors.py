@@ -37,6 +37,24 @@ def sample(
     return latent(name, fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
 
+def sample_unconstrained(
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False,
+    **arguments: Any,
+) -> Any:  # fmt: skip
+    """A parameter from a law of the unconstrained parameter, through the transform of its domain.
+
+    Arguments as for `sample`.
+    """
+    given, sizes = {k: known(v) for k, v in arguments.items()}, tuple(int(n) for n in shape)
+    check_domain(name, given)
+    support = support_of(kind, given, sizes)
+    transform = biject_to(recorded(name, support) if bounding else support)
+    free = tuple(transform.inverse_shape(torch.Size(sizes)))
+    check_law(name, distribution.batch_shape, free, distribution.event_dim)
+    law = of_shape(distribution, free)
+    return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
+
+
 def param(
     name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
 ) -> Any:

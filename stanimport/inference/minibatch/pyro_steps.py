@@ -166,7 +166,7 @@ class Steps:
         with self._inside(state), torch.no_grad():
             leaves, law = self._leaves(), self.laws.posterior()
             for name in self.names:
-                if name.endswith("auto.loc") and law is not None:
+                if name.endswith(".loc") and law is not None:
                     units[at : at + leaves[name].numel()] = _spread_of(law)
                 at += leaves[name].numel()
         return units
