@@ -19,7 +19,6 @@ from .nodes import renamed
 from .normal import normalized
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
 from .tables import table
-from .tainting import adding_functions, tainted
 
 _STATIC_BLOCKS = ("data", "transformed data")
 _DECLARE = gprob.Declare
@@ -46,8 +45,8 @@ class _Summing:
 
     def program(self) -> typed.TypedProgram:
         derived = without_continue(self.source.block("transformed parameters"))
-        of_derived = tainted(derived, self.discrete)
-        terms.verify(derived, of_derived, adding_functions(self.source))
+        of_derived = uses.depending(derived, self.discrete)
+        terms.verify(derived, of_derived, terms.adding_functions(self.source))
         kept = tuple(terms.rest(derived, of_derived))
         later = tuple(terms.drawn_with(derived, of_derived))
         model, arguments = self.model((*map(_local, later), *self.source.block("model")))
@@ -65,7 +64,7 @@ class _Summing:
 
     def depending(self, body: Stmts) -> set[str]:
         """The variables of a body that depend on discrete parameters, and those themselves."""
-        return tainted(body, self.discrete)
+        return uses.depending(body, self.discrete)
 
     def is_discrete(self, s: gprob.Stmt) -> bool:
         return isinstance(s, gprob.Declare) and s.name in self.discrete
@@ -75,7 +74,7 @@ class _Summing:
     def model(self, body: Stmts) -> tuple[Stmts, tuple[gprob.Expr, ...]]:
         """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
         body = without_continue(body)
-        terms.verify(body, self.depending(body), adding_functions(self.source))
+        terms.verify(body, self.depending(body), terms.adding_functions(self.source))
         sizes = {
             s.name: s.sized
             for block in _KNOWN_BLOCKS for s in self.source.block(block) if isinstance(s, gprob.Declare)

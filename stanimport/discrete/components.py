@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from stanlib import registry
-from stanlib.types import MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, array, dimensions
+from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, array, dimensions
 
 from ..ir import gprob
 from .parameters import call
@@ -66,6 +66,8 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     if name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
         inner = component(e.arguments[0], i)
         return inner if inner.type == component_type(e.type) else gprob.Promote(REAL, e.span, inner)
+    if name == "transpose" and e.type in (VECTOR, ROW_VECTOR):
+        return component(e.arguments[0], i)
     if name == "rows_dot_product":
         return call("dot_product", e.span, *(component(a, i) for a in e.arguments))
     if not _is_by_component(e):
@@ -96,8 +98,18 @@ def _of_cond(e: gprob.Cond, i: gprob.Expr) -> gprob.Expr:
     return replace(e, type=component_type(e.type), then=component(e.then, i), otherwise=component(e.otherwise, i))
 
 
+def _of_items(e: gprob.MakeArray | gprob.MakeRow, i: gprob.Expr) -> gprob.Expr | None:
+    if not isinstance(i, gprob.Const) or not isinstance(i.value, int) or not 1 <= i.value <= len(e.items):
+        return None
+    item, t = e.items[i.value - 1], component_type(e.type)
+    if item.type == INT and t == REAL:
+        return gprob.Promote(REAL, e.span, item)
+    return item if item.type == t else None
+
+
 _RULES: dict[type, Callable[..., gprob.Expr | None]] = {
     gprob.Index: _of_index, gprob.Apply: _of_apply, gprob.Promote: _of_promote, gprob.Cond: _of_cond,
+    gprob.MakeArray: _of_items, gprob.MakeRow: _of_items,
 }  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,11 +70,11 @@ class _Inliner:
     def indexed(self, e: gprob.Index) -> gprob.Expr:
         """`m[a, b]` of a variable that is set component by component; and indices of what has taken its place."""
         found = self.known.get(e.base.name) if isinstance(e.base, gprob.Var) else None
-        if found is not None and len(e.indices) == len(found.at):
-            if all(isinstance(i, gprob.Single) for i in e.indices):
-                at = {n: i.value for n, i in zip(found.at, e.indices) if isinstance(i, gprob.Single)}
-                out: gprob.Expr = substituted(found.value, at)
-                return out
+        if found is not None and len(e.indices) >= len(found.at) > 0:
+            first, rest = e.indices[: len(found.at)], e.indices[len(found.at) :]
+            if all(isinstance(i, gprob.Single) for i in first):
+                at = {n: i.value for n, i in zip(found.at, first) if isinstance(i, gprob.Single)}
+                return _part(substituted(found.value, at), rest, e)
         if not isinstance(e.base, (gprob.Var, gprob.Index)) and len(e.indices) == 1:
             index = e.indices[0]
             if isinstance(index, gprob.Single) and dimensions(e.base.type) == 1:
@@ -114,6 +114,16 @@ class _Inliner:
         if uses.names_in(value) <= self.steady | set(at):
             self.known[name] = _Definition(value, at)
             self.steady.add(name)
+
+
+def _part(value: gprob.Expr, indices: Sequence[gprob.IndexExpr], e: gprob.Expr) -> gprob.Expr:
+    """The part of a value that indices select, of the type of `e`."""
+    if all(isinstance(i, gprob.Single) for i in indices):
+        for i in indices:
+            assert isinstance(i, gprob.Single)
+            value = component(value, i.value)
+        return value
+    return gprob.Index(e.type, e.span, value, tuple(indices))
 
 
 def _indices(place: gprob.Place) -> tuple[str, ...]:

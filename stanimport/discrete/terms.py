@@ -103,6 +103,21 @@ def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
                    "let it return the term, and add that")  # fmt: skip
 
 
+def adding_functions(program: typed.TypedProgram) -> set[str]:
+    """The program's functions that add to the target, or call one that does."""
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        for f in program.functions:
+            for node in traversal.walk(f.body):
+                if isinstance(node, (typed.Tilde, typed.Increment)):
+                    found.add(f.name)
+                elif isinstance(node, gprob.CallUser) and node.function in found:
+                    found.add(f.name)
+        if len(found) == before:
+            return found
+
+
 def collected(body: Stmts, at: int, tainted: Set[str]) -> Iterator[Term]:
     """The terms in statement `at` of a body."""
     top = body[at]
@@ -159,5 +174,3 @@ def drawn_with(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
                 yield inner
         elif set(uses.writes(s)) & tainted:
             yield s
-
-

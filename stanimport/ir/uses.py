@@ -117,6 +117,25 @@ def written_in_order(body: Stmts) -> list[str]:
     return _in_order(writes, body)
 
 
+def depending(body: Stmts, start: Iterable[str]) -> set[str]:
+    """The variables that may depend on those in `start`, by their values or by what decides whether they are set."""
+    found = set(start)
+    while True:
+        before = len(found)
+        _mark(body, found, False)
+        if len(found) == before:
+            return found
+
+
+def _mark(body: Stmts, found: set[str], controlled: bool) -> None:
+    for s in body:
+        depends = controlled or bool(reads(s) & found)
+        if depends:
+            found.update(counts(s), writes(s))
+        for b in traversal.bodies(s):
+            _mark(b, found, depends)
+
+
 def declared(body: Stmts) -> set[str]:
     """The variables that a body declares."""
     return {s.name for s in walk_statements(body) if isinstance(s, gprob.Declare)}

@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..ir import gprob, traversal
+from ..ir import gprob
 from ..ir.uses import counts, reads, walk_statements, writes
 
 Edges = list[set[int]]
@@ -28,32 +28,6 @@ def access(s: gprob.Stmt) -> Access:
         if isinstance(inner, gprob.Message):
             out.writes.add("print")  # messages keep their order
     return out
-
-
-def dynamic_names(body: Sequence[gprob.Stmt], start: Iterable[str]) -> set[str]:
-    """The variables that may depend on those in `start`, by their values or by what decides whether they are set."""
-    dynamic = set(start)
-    while True:
-        before = len(dynamic)
-        _mark(body, dynamic, False)
-        if len(dynamic) == before:
-            return dynamic
-
-
-def _mark(body: Sequence[gprob.Stmt], dynamic: set[str], controlled: bool) -> None:
-    for s in body:
-        inner = traversal.bodies(s)
-        if not inner:
-            found = access(s)
-            if controlled or found.reads & dynamic:
-                dynamic |= found.writes
-            continue
-        heads = reads(s)
-        here = controlled or bool(heads & dynamic)
-        if here and isinstance(s, (gprob.For, gprob.ForEach)):
-            dynamic.add(s.name)
-        for nested in inner:
-            _mark(nested, dynamic, here)
 
 
 def arrange(

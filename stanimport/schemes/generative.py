@@ -13,11 +13,11 @@ from stanlib.types import INT, scalar_of
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
-from ..ir.uses import mentions
+from ..ir.uses import depending, mentions
 from . import comprehensive, elementwise, free
 from .branches import lift
 from .comprehensive import map_statements
-from .dependence import arrange, dynamic_names
+from .dependence import arrange
 from .priors import NoPrior, prior, subject
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -51,7 +51,7 @@ def generate(
         StanSemanticError: naming every statement that prevents it.
     """
     body = elementwise.gather(body, {p.name for p in parameters}, names)
-    scheme = _Generative({p.name: p for p in parameters}, body, functions, dynamic_names(body, observed), learned)
+    scheme = _Generative({p.name: p for p in parameters}, body, functions, depending(body, observed), learned)
     made = scheme.statements(lift(body, scheme.is_law, names))
     made = (*made, *scheme.left_out(made, learned))
     if scheme.errors:
@@ -88,7 +88,7 @@ class _Generative:
 
     def __post_init__(self) -> None:
         learned = [s.name for s in self.body if isinstance(s, gprob.Param)]
-        self.dynamic = dynamic_names(self.body, [*self.parameters, *learned])
+        self.dynamic = depending(self.body, [*self.parameters, *learned])
         self.effectful = {f.name for f in self.functions if f.suffix in ("lp", "jacobian")}
 
     def static(self, e: gprob.Expr) -> bool:

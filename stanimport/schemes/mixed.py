@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
-from ..ir.uses import mentions
+from ..ir.uses import depending, mentions
 from . import comprehensive
-from .dependence import arrange, dynamic_names
+from .dependence import arrange
 from .priors import NoPrior, prior, subject
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -84,7 +84,7 @@ class _Merging:
 
 def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
     """A test of whether an expression depends on data alone."""
-    dynamic = dynamic_names(model, [s.name for s in model if isinstance(s, gprob.Sample)])
+    dynamic = depending(model, [s.name for s in model if isinstance(s, gprob.Sample)])
 
     def static(e: gprob.Expr) -> bool:
         return not mentions(e, dynamic) and not any(_is_impure(n) for n in traversal.walk(e))

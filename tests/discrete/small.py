@@ -11,17 +11,18 @@ from typing import Any, Protocol
 
 import numpy as np
 
-ASSIGNMENTS = 800  # at most
+ASSIGNMENTS = 300  # at most
 
 
 @dataclass(frozen=True)
 class Variable:
-    """An array of ints with `values` values from `lower` on."""
+    """An array of ints with `values` values from `lower` on, or as many as `own` says of every element."""
 
     name: str
     shape: tuple[int, ...]
     lower: int
     values: int
+    own: tuple[int, ...] = ()
 
     @property
     def size(self) -> int:
@@ -30,7 +31,20 @@ class Variable:
     @property
     def declaration(self) -> str:
         sizes = f"array[{', '.join(map(str, self.shape))}] " if self.shape else ""
-        return f"{sizes}int<lower={self.lower}, upper={self.lower + self.values - 1}> {self.name};"
+        upper = str(self.lower + self.values - 1)
+        if self.own:
+            own = (self.lower - 1 + np.array(self.own)).reshape(self.shape).tolist()
+            upper = str(own).replace("[", "{").replace("]", "}")
+        return f"{sizes}int<lower={self.lower}, upper={upper}> {self.name};"
+
+    @property
+    def ranges(self) -> list[range]:
+        """The values of every element."""
+        return [range(self.lower, self.lower + n) for n in self.own or (self.values,) * self.size]
+
+    @property
+    def assignments(self) -> int:
+        return int(np.prod([len(r) for r in self.ranges]))
 
 
 @dataclass(frozen=True)
@@ -40,14 +54,24 @@ class Small:
     variables: tuple[Variable, ...]
     statements: tuple[str, ...]
     data: dict[str, Any]
+    derived: tuple[str, ...] = ()  # in transformed parameters
 
     def text(self, of_data: bool = False) -> str:
         declared = " ".join(v.declaration for v in self.variables)
-        body = "\n  ".join(self.statements)
+        body, derived = "\n  ".join(self.statements), "\n  ".join(self.derived)
         given, summed = (declared, "") if of_data else ("", declared)
-        return f"""functions {{ real term(int k, real y, vector m) {{ return k > 1 ? -square(y - m[1]) : m[2] * k; }} }}
+        return f"""functions {{ real term(int k, real y, vector m) {{ return k > 1 ? -square(y - m[1]) : m[2] * k; }}
+  real total(array[] int k, vector m) {{ real t = 0;
+    for (i in 1:size(k)) {{ if (i > 1) t += k[i] == k[i - 1] ? m[1] : -m[2]; t += m[k[i] + 1] * i; }}
+    return t; }}
+  vector means(array[] int k, vector m) {{ vector[size(k)] v;
+    for (i in 1:size(k)) v[i] = m[k[i] + 1] / i;
+    return v; }} }}
 data {{ int N; vector[N] y; array[N] int ii; array[N] int jj; array[N] int b; {given} }}
 parameters {{ vector[4] m; real<lower=0> s; real<lower=0, upper=1> p; {summed} }}
+transformed parameters {{
+  {derived}
+}}
 model {{
   {body}
 }}
@@ -66,25 +90,29 @@ class Writer:
         variables: list[Variable] = []
         count = 1
         for name in ("z", "w")[: r.choice((1, 1, 2))]:
-            shape = r.choice(((), (3,), (3,), (3,), (4,), (5,), (2, 2), (3, 2)))
+            shape = r.choice(((), (3,), (3,), (4,), (4,), (5,), (6,), (8,), (2, 2), (3, 2), (2, 3), (2, 4)))
             values = r.choice((2, 2, 2, 3))
-            if count * values ** int(np.prod(shape)) <= ASSIGNMENTS:
-                variables.append(Variable(name, shape, r.choice((0, 0, 1)), values))
-                count *= values ** int(np.prod(shape))
-        self.variables = variables
+            own = tuple(r.randint(1, values) for _ in range(int(np.prod(shape)))) if shape and r.random() < 0.15 else ()
+            v = Variable(name, shape, r.choice((0, 0, 1)), max(own, default=values), own)
+            if count * v.assignments <= ASSIGNMENTS:
+                variables.append(v)
+                count *= v.assignments
+        self.variables = variables or [Variable("z", (3,), 0, 2)]
+        self.derived: list[str] = []
         statements = ["m ~ normal(0, 2);"]
         for _ in range(r.randint(1, 5)):
             statements += self.statement()
-        first = min((v.shape[0] for v in variables if v.shape), default=1)
+        first = min((v.shape[0] for v in self.variables if v.shape), default=1)
         data = {
             "N": n, "y": [round(r.gauss(0, 1), 2) for _ in range(n)], "b": [r.randint(0, 1) for _ in range(n)],
             "ii": [r.randint(1, first) for _ in range(n)], "jj": [r.randint(1, first) for _ in range(n)],
         }  # fmt: skip
-        return Small(tuple(variables), tuple(statements), data)
+        return Small(tuple(self.variables), tuple(statements), data, tuple(self.derived))
 
     def statement(self) -> list[str]:
         v = self.random.choice(self.variables)
-        forms = [self.one] if not v.shape else [self.one, self.each, self.each, self.chain, self.pairs, self.whole]
+        forms = [self.one] if not v.shape else [self.one, self.each, self.each, self.chain, self.chain, self.pairs,
+                                                self.whole, self.style, self.style, self.style]  # fmt: skip
         if len(v.shape) == 2:
             forms = [self.rows, self.rows, self.one, self.whole]
         return self.random.choice(forms)(v)
@@ -152,6 +180,10 @@ class Writer:
             [f"for (i in 1:{n}) {{ int all = 1; for (j in 1:{k}) if ({e} > {v.lower}) all = 0;"
              " target += all * m[1]; }"],
             [f"for (i in 2:{n}) for (j in 1:{k}) target += {self.pair(e, f'{v.name}[i - 1, j]')};"],
+            [f"for (j in 1:{k}) {{ real t = p; for (i in 1:{n}) t += m[i % 4 + 1] * {e}; y[1] ~ normal(t, s); }}"],
+            [f"for (j in 1:{k}) for (i in 1:{n}) if (i > 1 && {e} == {v.name}[i - 1, j]) target += m[1];"],
+            [f"for (j in 2:{k}) for (i in 1:{n}) target += {self.pair(e, f'{v.name}[i, j - 1]')};"],
+            [f"for (j in 1:{k}) target += m[1] * sum({v.name}[:, j]);"],
         ))  # fmt: skip
 
     def whole(self, v: Variable) -> list[str]:
@@ -183,6 +215,56 @@ class Writer:
             [f"for (n in 1:{n}) {{ real {c} = m[1]; if ({e} == 1) {c} += s; {c} *= p; target += -square({c}); }}"],
             [f"for (n in 1:{n}) for (i in 1:{e}) target += m[i] * n;"],
         ))  # fmt: skip
+
+    def style(self, v: Variable) -> list[str]:
+        """The same in other words: copies, counters, lists, functions, slices, transformed parameters."""
+        self.locals += 1
+        n, z, c = v.shape[0], v.name, f"c{self.locals}"
+        top, here = v.lower + v.values - 1, f"{z}[n]"
+        each = f"for (n in 1:{n})"
+        return self.random.choice((
+            lambda: [f"array[{n}] int {c}; {each} {c}[n] = {top + v.lower} - {here}; "
+                     f"{each} target += {self.real(f'{c}[n]')};"],
+            lambda: [f"array[{n}] int {c} = {z}; for (n in 2:{n}) target += {self.pair(f'{c}[n]', f'{c}[n - 1]')};"],
+            lambda: [f"vector[{n}] {c} = rep_vector(p, {n}); for (n in 1:N) {c}[ii[n]] = {self.real(f'{z}[jj[n]]')}; "
+                     f"{each} target += -square({c}[n] - m[3]);"],
+            lambda: [f"vector[{n}] {c}; {each} {{ {c}[n] = {self.real(here)}; if ({here} > {v.lower}) {c}[n] *= p; "
+                     f"else {c}[n] += m[4]; }} target += sum({c}); y[1] ~ normal({c}, s);"],
+            lambda: [f"int {c} = {z}[1]; for (n in 2:{n}) {{ target += {self.pair(here, c)}; {c} = {here}; }}"],
+            lambda: [f"real {c} = s; {each} {{ target += {c} * {self.real(here)}; {c} = {self.real(here)}; }}"],
+            lambda: [f"int {c} = 0; {each} {{ {c} += 1 + b[1 + n % 3]; if ({c} <= {n}) "
+                     f"target += {self.real(f'{z}[{c}]')}; }}"],
+            lambda: [f"int {c} = 1; for (i in 1:2) {{ for (n in {c}:{n}) {{ if (n > {c} + i) continue; "
+                     f"target += {self.pair(here, f'{z}[{c}]')}; }} {c} += 1 + b[i]; }}"],
+            lambda: [f"target += total({z}, m) * p;"], lambda: [f"{z}[1:2] ~ normal(means({z}[1:2], m), s);"],
+            lambda: [f"for (k in {z}) target += {self.real('k')};"],
+            lambda: [f"for (n in 1:N) {{ int {c} = b[n] == 1 ? {z}[ii[n]] : 1; target += {self.real(c)}; }}"],
+            lambda: [f"{each} if (n > 1 && {z}[max(n - 1, 1)] == {here}) target += m[2]; else target += -s * {here};"],
+            lambda: [f"{each} target += (n == 1 || {z}[n - (n > 1)] != {here}) ? m[1] : {self.real(here)};"],
+            lambda: [f"to_vector({z}[2:{n}]) ~ normal(m[{z}[1:{n - 1}]], s);"] if v.lower else
+                    [f"target += normal_lpdf(to_vector({z}[2:{n}]) | to_vector({z}[1:{n - 1}]) * p, s);"],
+            lambda: [f"{each} {{ real q; real r; if ({here} == {v.lower}) {{ q = m[1]; r = s; }} else {{ q = m[2]; "
+                     f"r = 1; }} y[1] ~ normal(q, r); target += -log(r); }}"],
+            lambda: [f"vector[{n}] {c}; vector[{n}] d{c}; {each} {{ if ({here} == {v.lower}) {{ {c}[n] = m[1]; "
+                     f"d{c}[n] = s; }} else {{ {c}[n] = m[2]; d{c}[n] = 2; }} }} "
+                     f"target += normal_lpdf(y[1] | {c}, d{c});"],
+            lambda: [f"{each} target += logistic_lpdf(y[2] | m[{here} + 1], s) "
+                     f"- logistic_lccdf(-{here} | m[{here} + 1], s);"],
+            lambda: [f"{each} for (k in {v.lower}:{top}) {{ if ({here} != k) continue; target += {self.real('k')}; }}"],
+            lambda: [f"target += m[1] - p * (dot_self(m[{z if v.lower else '{1, 2}'}]) / 2 + 1); "
+                     f"target += -0.5 * sum(square(to_vector({z}) - m[3]));"],
+            lambda: self.transformed(v, c),
+        ))()  # fmt: skip
+
+    def transformed(self, v: Variable, c: str) -> list[str]:
+        n, here = v.shape[0], f"{v.name}[n]"
+        self.derived.append(self.random.choice((
+            f"vector[{n}] {c}; for (n in 1:{n}) {c}[n] = {self.real(here)};",
+            f"vector[{n}] {c} = m[1] * to_vector({v.name});",
+            f"vector[{n}] {c}; for (n in 1:{n}) {{ if ({here} > {v.lower}) {c}[n] = s; else {c}[n] = m[1] / n; }}",
+        )))  # fmt: skip
+        return [self.random.choice((f"{c} ~ normal(p, s); ", f"target += sum({c});",
+                                    f"for (n in 1:{n}) target += -square({c}[n]) * p;"))]  # fmt: skip
 
     # --- expressions
 
@@ -220,7 +302,7 @@ class Program(Protocol):
 
 def assignments(small: Program) -> list[dict[str, Any]]:
     """All values of the discrete parameters, as data."""
-    ranges = [range(v.lower, v.lower + v.values) for v in small.variables for _ in range(v.size)]
+    ranges = [r for v in small.variables for r in v.ranges]
     out = []
     for flat in itertools.product(*ranges):
         rest, values = list(flat), {}
