@@ -330,7 +330,12 @@ def _evaluated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Ter
     import stanli
 
     model = stanli.Model(stan_code=text, data=data)
-    return [model.log_prob_grad(q) for q in points]
+    try:
+        return [model.log_prob_grad(q) for q in points]
+    except RuntimeError as e:
+        if "domain error" not in str(e):
+            raise
+        return [(np.nan, np.full(len(q), np.nan)) for q in points]
 
 
 def _translated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Term:
@@ -342,15 +347,12 @@ def _translated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Te
 def summed(small: Program, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
     """The log of the sum over all assignments, up to a constant, and its gradient.
 
-    An impossible assignment has a term of -inf, whatever its gradient. Where the other implementation throws, the terms
-    are those of our translation of the program with data; one for which that rejects too makes the sum NaN.
+    An impossible assignment has a term of -inf, whatever its gradient. Where the other implementation throws or says
+    NaN, the terms are those of our translation of the program with data; one that it rejects makes the sum NaN.
     """
     text, given = small.text(of_data=True), [{**small.data, **z} for z in assignments(small)]
-    try:
-        terms = [_evaluated(text, data, points) for data in given]
-    except RuntimeError as e:
-        if "domain error" not in str(e):
-            raise
+    terms = [_evaluated(text, data, points) for data in given]
+    if np.isnan([value for t in terms for value, _ in t]).any():
         terms = [_translated(text, data, points) for data in given]
     logs, slopes = (np.array([[part[i] for part in t] for t in terms]) for i in (0, 1))
     total = np.logaddexp.reduce(logs, axis=0)
