@@ -1,7 +1,10 @@
 """The Bernoulli distribution. Source: Stan Functions Reference, "Bernoulli distribution"."""
 from __future__ import annotations
 
+import math
 from typing import Any
+
+import numpy as np
 
 from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
@@ -24,7 +27,7 @@ class bernoulli:
 
     @staticmethod
     def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
-        if xp.ndim(theta):  # one logarithm for each observation: to 1e-16, which no sum of log densities tells
+        if _is_large(xp, y, theta):  # one logarithm for each observation: to 1e-16, which no sum of log densities tells
             terms = log0(xp, xp.where(y == 1, theta, 1 - theta))
         else:
             terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
@@ -45,6 +48,12 @@ class bernoulli:
     @staticmethod
     def rng(xp: Namespace, random: Random, theta: Any) -> Any:
         return xp.integer(random.uniform(xp.shape(theta)) < theta)
+
+
+def _is_large(xp: Namespace, y: Any, theta: Any) -> bool:
+    """Whether the two logarithms of every theta are more than one for each observation."""
+    shape = xp.shape(theta)
+    return bool(shape) and 2 * math.prod(shape) > math.prod(np.broadcast_shapes(xp.shape(y), shape))
 
 
 def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Any:
