@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import math
+from itertools import zip_longest
 from typing import Any
-
-import numpy as np
 
 from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
@@ -53,7 +52,8 @@ class bernoulli:
 def _is_large(xp: Namespace, y: Any, theta: Any) -> bool:
     """Whether the two logarithms of every theta are more than one for each observation."""
     shape = xp.shape(theta)
-    return bool(shape) and 2 * math.prod(shape) > math.prod(np.broadcast_shapes(xp.shape(y), shape))
+    together = zip_longest(reversed(xp.shape(y)), reversed(shape), fillvalue=1)
+    return bool(shape) and 2 * math.prod(shape) > math.prod(map(max, together))
 
 
 def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Any:
