@@ -164,7 +164,9 @@ class Lanes:
             if graph.is_recurrence(group):
                 if alike or left:
                     raise Refused("a recurrence over values of different shapes")
-                others = {a.name for i, g in enumerate(accesses) if i not in group for a in g if a.needs_value}
+                own = declared(statements)  # what the rest assigns to must be there, though nobody reads it
+                rest = [a for i, g in enumerate(accesses) if i not in group for a in g]
+                others = {a.name for a in rest if a.needs_value or a.name in own}
                 parts = self._recurrence(s, statements, inside, private, carried, sums, others | after)
                 for t in parts:
                     inside = _declaring(inside, t)
