@@ -7,10 +7,14 @@ from .kinds import INT, Kind
 from .scope import Place, Signature
 
 
+def allowed(place: Place) -> set[str]:
+    """The suffixes of functions that may be called here, without those of laws and of random numbers."""
+    return {"", *(["lp"] if place.target else []), *(["jacobian"] if place.jacobian else [])}
+
+
 def call(place: Place, result: Kind, depth: int) -> str:
     """A call with a result of this kind, or nothing."""
-    allowed = {"", "lp"} if place.target else {""}
-    known = [f for f in place.functions if f.result == result and f.suffix in allowed]
+    known = [f for f in place.functions if f.result == result and f.suffix in allowed(place)]
     return with_arguments(place, place.choices.pick(known[::-1]), depth) if known else ""
 
 

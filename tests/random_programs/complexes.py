@@ -5,8 +5,14 @@ from __future__ import annotations
 from .kinds import COMPLEX
 from .scope import Place
 
-UNARY = ("conj({})", "-({})", "exp(0.1 * ({}))", "sqrt(2.2 + {})", "({}) * 0.7", "pow(2.2 + {}, 2)")
-BINARY = ("{} + {}", "{} - {}", "({}) * ({})")
+UNARY = (
+    "conj({})", "-({})", "exp(0.1 * ({}))", "sqrt(2.2 + {})", "({}) * 0.7", "pow(2.2 + {}, 2)", "log(3.2 + 0.1 * ({}))",
+    "sin(0.2 * ({}))", "tanh(0.3 * ({}))", "1 / (2.5 + 0.1 * ({}))",
+)  # fmt: skip
+BINARY = (
+    "{} + {}", "{} - {}", "({}) * ({})", "({}) / (4.1 + 0.1 * ({}))", "polar(1 + square(get_real({})), get_imag({}))",
+    "pow(3.0 + 0.1 * ({}), 0.3 * ({}))",
+)  # fmt: skip
 
 
 def complex_number(place: Place, depth: int = 2, data: bool = False) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .integers import condition, integer
-from .kinds import COMPLEX, INT, REAL, Kind, array, matrix, row_vector, vector
+from .kinds import COMPLEX, INT, REAL, Kind, array, is_empty, matrix, row_vector, vector
 from .scope import Place, Variable, size
 
 ELEMENTWISE = (
@@ -305,7 +305,7 @@ def array_of(place: Place, kind: Kind, depth: int = 2, data: bool = False, low: 
         if what == 4 and larger:
             v = c.pick(larger[::-1])
             return f"{v.name}[{_stretch(place, n, v.kind.dims[0])}]"
-        if what == 5 or n == 0:
+        if (what == 5 and element.name != "tuple") or n == 0:
             return f"rep_array({expression(place, element, depth - 1, data, low, high)}, {size(place, n)})"
         return "{" + ", ".join(expression(place, element, min(depth - 1, 1), data, low, high) for _ in range(n)) + "}"
 
@@ -330,3 +330,18 @@ def complex_vector_of(place: Place, n: int, depth: int = 2, data: bool = False) 
     if known and place.choices.chance(50):
         return known
     return f"[{', '.join(complex_number(place, depth - 1, data) for _ in range(n))}]'"
+
+
+def summary(name: str, kind: Kind) -> str:
+    """A real that all of a value enters, or one part of what is nested; nothing if it is empty."""
+    if is_empty(kind):
+        return ""
+    if kind.name == "tuple":
+        return " + ".join(filter(None, (summary(f"{name}.{i}", item) for i, item in enumerate(kind.items, 1))))
+    if kind.name == "array" and kind.element not in (INT, REAL):
+        return summary(f"{name}[{kind.dims[0]}]", kind.element)
+    if kind == COMPLEX:
+        return f"get_real({name}) - get_imag({name})"
+    if kind.name.startswith("complex"):
+        return f"get_imag(sum({name}))"
+    return name if kind == REAL else f"0.3 * {name}" if kind == INT else f"sum({name})"

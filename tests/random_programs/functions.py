@@ -1,9 +1,10 @@
-"""Random functions: plain, recursive, with early returns, _lp, _lpdf and _lpmf."""
+"""Random functions: plain, recursive, with early returns, _lp, _jacobian, _lpdf, _lpmf and _rng."""
 
 from __future__ import annotations
 
 from .containers import expression
-from .kinds import INT, REAL, Kind, array, matrix, unsized, vector
+from .kinds import COMPLEX, INT, REAL, Kind, array, matrix, tuple_of, unsized, vector
+from .reals import real
 from .scope import Place, Signature, Variable
 from .statements import accumulator, indented, statements
 
@@ -13,16 +14,25 @@ Lines = list[str]
 def function(place: Place, sizes: list[int]) -> Lines:
     """A new function, added to the place."""
     c = place.choices
-    suffix = c.weighted([(6, ""), (2, "lp"), (2, "lpdf"), (1, "lpmf")])
+    suffixes = [(6, ""), (2, "lp"), (2, "lpdf"), (1, "lpmf")]
+    suffixes += [(6, s) for s in ("jacobian", "rng") if s in place.features]
+    suffix = c.weighted(suffixes)
     if suffix == "" and c.chance(15):
         return recursive(place)
     n = c.pick(sizes)
     options = [REAL, vector(n), INT, array(REAL, n), matrix(n, 2), array(INT, n)]
+    if "tuples" in place.features:
+        options += [tuple_of(REAL, vector(n)), array(tuple_of(REAL, INT), max(n, 1))]
+    if "complex" in place.features:
+        options += [COMPLEX]
     first = {"lpdf": REAL if c.chance(60) else vector(n), "lpmf": INT}.get(suffix)
     kinds = ([first] if first else []) + [c.pick(options) for _ in range(c.between(1, 2))]
     result: Kind | None = REAL
-    if suffix in ("", "lp"):
-        result = c.weighted([(5, REAL), (2, vector(n)), (1, None if suffix == "lp" else REAL)])
+    if suffix not in ("lpdf", "lpmf"):
+        adds = suffix in ("lp", "jacobian")
+        results = [(5, REAL), (2, vector(n)), (1, None if adds else REAL), (1, array(REAL, n))]
+        results += [(1, INT)] if suffix == "rng" else []
+        result = c.weighted([*results, *((2, k) for k in options if k.name in ("tuple", "complex"))])
     return _written(place, kinds, result, suffix)
 
 
@@ -33,7 +43,8 @@ def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) 
     data = tuple(kind in (REAL, INT) and i > 0 and c.chance(15) for i, kind in enumerate(kinds))
     bounds = (1, 3)
     inside = Place(c, place.names, place.features - {"ragged", "target"}, "function", functions=list(place.functions),
-                   budget=8, result=result, returns=True, escapes=c.chance(50), target=suffix == "lp")  # fmt: skip
+                   budget=8, result=result, returns=True, escapes=c.chance(50), target=suffix == "lp",
+                   jacobian=suffix == "jacobian", random=suffix == "rng")  # fmt: skip
     arguments = []
     for kind, is_data in zip(kinds, data):
         argument = inside.add(Variable(place.names.fresh(), kind, *bounds, is_data, is_data))
@@ -44,12 +55,23 @@ def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) 
     body = [*sums, *statements(inside, 3, 65)]
     if result is not None:
         value = expression(inside, result, 2)
-        if sums and result != INT:
+        if suffix == "rng":
+            value = drawn_around(inside, result, value)
+        elif sums and result.name in ("real", "vector"):
             value = f"{value} + tanh({inside.variables[len(kinds)].name})"
         body.append(f"return {value};")
     place.functions.append(Signature(name, tuple(kinds), data, result, suffix, (bounds,) * len(kinds)))
     head = f"{unsized(result) if result else 'void'} {name}({', '.join(arguments)}) {{"
     return [head, *indented(body), "}"]
+
+
+def drawn_around(place: Place, kind: Kind, value: str) -> str:
+    """A draw whose law depends on a value."""
+    if kind == INT:
+        return f"poisson_rng(exp(tanh({real(place, 1)})))"
+    if kind == REAL or kind.name == "array" and kind.element == REAL:
+        return f"normal_rng({value}, 1)"
+    return f"to_vector(normal_rng({value}, 1))" if kind.name == "vector" else value
 
 
 def recursive(place: Place) -> Lines:

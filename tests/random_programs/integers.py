@@ -16,7 +16,7 @@ def integer(place: Place, low: int, high: int, depth: int = 2, static: bool = Fa
         makers = [(3, _literal), (8, _variable)]
         if depth > 0:
             makers += [(3, _shifted), (1, _mirrored), (2, _element), (1, _clamped), (1, _modulo)]
-            makers += [(1, _ternary), (1, _flag), (1, _quotient)]
+            makers += [(1, _ternary), (1, _flag), (1, _quotient), (1, _scaled)]
         maker = place.choices.weighted(makers)
         return maker(place, low, high, depth, static) or _literal(place, low, high, depth, static)
 
@@ -86,6 +86,15 @@ def _quotient(place: Place, low: int, high: int, depth: int, static: bool) -> st
         return ""
     by = place.choices.between(2, 3)
     return f"({integer(place, low * by, high * by, depth - 1, static)}) %/% {by}"
+
+
+def _scaled(place: Place, low: int, high: int, depth: int, static: bool) -> str:
+    """A variable times a constant, divided by it again."""
+    known = place.having(lambda v: _fits(v, low, high, static) and v.low >= 0)
+    if not known:
+        return ""
+    by = place.choices.between(2, 3)
+    return f"({place.choices.pick(known[::-1]).name} * {by} + {by - 1}) %/% {by}"
 
 
 def _ternary(place: Place, low: int, high: int, depth: int, static: bool) -> str:

@@ -100,12 +100,22 @@ def argument(place: Place, what: str, n: int | None) -> str:
 def truncated(place: Place, name: str, y: str, given: list[str]) -> str:
     """A law with cut tails, whose outcome lies between them."""
     c = place.choices
+    if c.chance(50):
+        return around(place, name, y, given)
     low = "-30" if SIMPLE[name][0] == "real" else "0.01"
     ends = c.pick([f"T[{low}, ]", "T[, 40]", f"T[{low}, 40]"])
     outcome = f"fmin({y}, 39)" if "40" in ends else y
     if low in ends:
         outcome = f"fmax({outcome}, {low} + 0.1)"
     return f"{outcome} ~ {name}({', '.join(given)}) {ends};"
+
+
+def around(place: Place, name: str, y: str, given: list[str]) -> str:
+    """A law that is cut around its outcome, at places that vary."""
+    gap, other = argument(place, "positive", None), argument(place, "positive", None)
+    low = f"({y}) - {gap}" if SIMPLE[name][0] == "real" else f"({y}) * inv_logit({gap})"
+    return f"{y} ~ {name}({', '.join(given)}) " + place.choices.pick(
+        [f"T[{low}, ]", f"T[, {y} + {other}]", f"T[{low}, {y} + {other}]"]) + ";"  # fmt: skip
 
 
 def multivariate(place: Place) -> str:

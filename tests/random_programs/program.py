@@ -13,6 +13,7 @@ from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, matrix, 
 from .laws import prior
 from .names import Names
 from .scope import Place, Variable, size
+from .solvers import solver
 from .statements import accumulator, body, indented, statements
 
 FEATURES = {
@@ -22,10 +23,15 @@ FEATURES = {
     "tuples": 5,
     "complex": 5,
     "rng": 25,
+    "solvers": 8,
+    "jacobian": 12,
     "adversarial": 45,
     "target": 8,
     "constrained": 50,
 }
+
+
+ADDED = "added_to_the_jacobian_lp"
 
 
 @dataclass
@@ -62,7 +68,7 @@ def program(c: Choices, wild: bool = False) -> RandomProgram:
         "generated quantities",
     )
     text = "".join(_block(b, blocks[b]) for b in order if blocks[b] or b in ("parameters", "model"))
-    return RandomProgram(_ours(text), _stans(text), data, frozenset(names.random), features)
+    return RandomProgram(_ours(text), _without_jacobian(_stans(text)), data, frozenset(names.random), features)
 
 
 def _block(name: str, lines: list[str]) -> str:
@@ -75,6 +81,18 @@ def _ours(text: str) -> str:
 
 def _stans(text: str) -> str:
     return re.sub(r"\x00.*?\x01(.*?)\x02", r"\1", text, flags=re.DOTALL)
+
+
+def _without_jacobian(text: str) -> str:
+    """The same to a Stan of before 2.36, with functions that add to the target in place of those of the Jacobian."""
+    if "jacobian" not in text:
+        return text
+    at = re.search(r"^(transformed )?(data|parameters) {", text, re.MULTILINE)
+    assert at is not None
+    functions, blocks = text[: at.start()].rstrip() or "functions {\n}", text[at.start() :]
+    functions = functions.replace("jacobian +=", "target +=")[:-1] + f"  void {ADDED}(real x) {{ target += x; }}\n}}\n"
+    blocks = re.sub(r"\bjacobian \+= (.*);", rf"{ADDED}(\1);", blocks)
+    return re.sub(r"_jacobian\b", "_lp", functions + blocks)
 
 
 def data_block(place: Place, data: dict[str, Any]) -> list[str]:
@@ -160,8 +178,10 @@ def ragged(place: Place, data: dict[str, Any]) -> list[str]:
     data |= {"NG": len(lengths), "NR": total, "start_g": starts, "length_g": lengths, "end_g": ends}
     place.sizes |= {"NG": len(lengths), "NR": total}
     data["ragged_y"] = drawn(c, vector(total), 0, 1)
+    data["index_g"] = _permuted(c, total)
     place.add(Variable("ragged_y", vector(total), data=True, static=True))
-    place.names.used |= {"NG", "NR", "start_g", "length_g", "end_g", "ragged_y"}
+    place.add(Variable("index_g", array(INT, total), 1, total, True, True))
+    place.names.used |= {"NG", "NR", "start_g", "length_g", "end_g", "ragged_y", "index_g"}
     return [
         "int NG;",
         "int NR;",
@@ -169,7 +189,15 @@ def ragged(place: Place, data: dict[str, Any]) -> list[str]:
         "array[NG] int length_g;",
         "array[NG] int end_g;",
         "vector[NR] ragged_y;",
+        "array[NR] int index_g;",
     ]
+
+
+def _permuted(c: Choices, n: int) -> list[int]:
+    left, out = list(range(1, n + 1)), []
+    while left:
+        out.append(left.pop(c.below(len(left))))
+    return out
 
 
 def functions_block(place: Place) -> list[str]:
@@ -180,6 +208,8 @@ def functions_block(place: Place) -> list[str]:
         with c.span():
             if c.chance(35):
                 lines += function(place, sizes)
+    if "solvers" in place.features:
+        lines += solver(place)
     return lines
 
 
@@ -235,6 +265,8 @@ def constrained(place: Place, name: str, n: int) -> str:
                 "<lower=-1, upper=2>",
                 f"<lower={bound}>",
                 f"<offset={bound}, multiplier=2>",
+                f"<offset={bound}, multiplier=exp(tanh({bound}))>",
+                f"<lower={bound}, upper={bound} + exp(tanh({c.pick([*reals, '0.2'])}))>",
                 f"<lower={bound}, upper={bound} + 1>",
                 "<multiplier=0.5>",
             ]
@@ -243,7 +275,7 @@ def constrained(place: Place, name: str, n: int) -> str:
         if form == "<lower=0>":
             place.names.positive.add(name)
         return declared(kind, [size(place, d) for d in all_dims(kind)], name, form) + ";"
-    k = max(2, n)
+    k = max(c.pick([2, 1]), n)
     forms: list[tuple[str, Kind]] = [
         (f"simplex[{k}]", vector(k)),
         (f"ordered[{k}]", vector(k)),
@@ -255,6 +287,10 @@ def constrained(place: Place, name: str, n: int) -> str:
         (f"cholesky_factor_cov[{k}]", matrix(k, k)),
         (f"sum_to_zero_vector[{k}]", vector(k)),
         (f"array[2] simplex[{k}]", array(vector(k), 2)),
+        (f"array[2] cov_matrix[{k}]", array(matrix(k, k), 2)),
+        (f"array[{n}] ordered[{k}]", array(vector(k), n)),
+        (f"array[2] cholesky_factor_corr[{k}]", array(matrix(k, k), 2)),
+        (f"cholesky_factor_cov[{k + 1}, {k}]", matrix(k + 1, k)),
     ]
     form, kind = c.pick(forms)
     place.add(Variable(name, kind))
@@ -266,7 +302,7 @@ def computed_blocks(place: Place) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {"transformed parameters": [], "generated quantities": []}
     parameters = [v for v in place.variables if not v.data]
     if c.chance(60):
-        inside = place.inner(block="transformed parameters", outermost=True)
+        inside = place.inner(block="transformed parameters", outermost=True, jacobian="jacobian" in place.features)
         out["transformed parameters"] = [*accumulator(inside), *statements(inside, 4, 85)]
         known = {v.name for v in place.variables}
         for v in inside.variables:
@@ -276,7 +312,7 @@ def computed_blocks(place: Place) -> dict[str, list[str]]:
     inside = place.inner(block="model", target=True, features=features)
     out["model"] = [*priors(inside, parameters), *body(inside, 4, 90)]
     if c.chance(60):
-        inside = place.inner(block="generated quantities")
+        inside = place.inner(block="generated quantities", random=True)
         out["generated quantities"] = [*accumulator(inside), *statements(inside, 3, 90)]
     return out
 

@@ -15,6 +15,9 @@ UNARY = (
     "({}) ^ 2", "pow({}, 3)", "-({})", "Phi({})", "digamma(2 + square({}))", "log(0.3 + abs({}))",
 )  # fmt: skip
 BINARY = (
+    "normal_lcdf(tanh({}) | tanh({}), 1.3)", "normal_cdf({} | {}, 2)", "logistic_lccdf(tanh({}) | tanh({}), 0.7)",
+    "log_mix(inv_logit({}), tanh({}), -0.4)", "log_mix(0.3, {}, {})", "exponential_cdf(exp({}) | exp(tanh({})))",
+    "log_diff_exp(3 + tanh({}), tanh({}))", "student_t_lcdf(tanh({}) | 4, tanh({}), 1.2)",
     "{} + {}", "{} - ({})", "({}) * ({})", "({}) / (1.5 + square({}))", "hypot(0.7 + square({}), {})", "fdim({}, {})",
     "log_sum_exp({}, {})", "atan2({}, 1.1 + square({}))", "({}) * tanh({})", "fmin({}, {})", "fmax({}, {})",
     "lmultiply(1 + square({}), 0.5 + square({}))", "logical_gt({}, 0.31) * ({})",
@@ -41,6 +44,8 @@ def real(place: Place, depth: int = 2, data: bool = False) -> str:
                 makers.append((1, _of_complex))
             if "tuples" in place.features:
                 makers.append((1, _item))
+            if place.solvers and not data and place.loops < 3:
+                makers.append((2, _solved))
             if place.target and not data and "target" in place.features:
                 makers.append((1, _target))
         maker = place.choices.weighted(makers)
@@ -154,6 +159,10 @@ def _library(place: Place, depth: int, data: bool) -> str:
     return library_call(place, depth, data)
 
 
+def _solved(place: Place, depth: int, data: bool) -> str:
+    return place.choices.pick(place.solvers)(place, min(depth - 1, 1))
+
+
 def _of_complex(place: Place, depth: int, data: bool) -> str:
     from .complexes import complex_number
 
@@ -163,12 +172,19 @@ def _of_complex(place: Place, depth: int, data: bool) -> str:
 
 def _item(place: Place, depth: int, data: bool) -> str:
     """An item of a tuple."""
-    known = place.having(lambda v: v.kind.name == "tuple" and REAL in v.kind.items and (v.data or not data))
+
+    def fits(v: Variable) -> bool:
+        kind = v.kind.element if v.kind.name == "array" and v.kind.dims[0] else v.kind
+        return kind.name == "tuple" and REAL in kind.items and (v.data or not data)
+
+    known = place.having(fits)
     if not known:
         return ""
     v = place.choices.pick(known[::-1])
-    at = place.choices.pick([i for i, k in enumerate(v.kind.items, 1) if k == REAL])
-    return f"{v.name}.{at}"
+    kind, at = v.kind, ""
+    if kind.name == "array":
+        kind, at = kind.element, f"[{integer(place, 1, kind.dims[0], 1)}]"
+    return f"{v.name}{at}.{place.choices.pick([i for i, k in enumerate(kind.items, 1) if k == REAL])}"
 
 
 def _target(place: Place, depth: int, data: bool) -> str:

@@ -54,6 +54,7 @@ class Place:
         escapes: whether a `break`, `continue` or `return` may depend on parameters here.
         budget: how many times more a loop may multiply what is run.
         features: what the program may contain.
+        target, jacobian, random: whether statements may add to the target, to the Jacobian, and draw random numbers.
         outermost: whether what is declared here is a transformed parameter.
     """
 
@@ -63,6 +64,7 @@ class Place:
     block: str = "model"
     variables: list[Variable] = field(default_factory=list)
     functions: list[Signature] = field(default_factory=list)
+    solvers: list[Callable[["Place", int], str]] = field(default_factory=list)
     sizes: dict[str, int] = field(default_factory=dict)
     dynamic: bool = False
     loops: int = 0
@@ -72,6 +74,8 @@ class Place:
     result: Kind | None = None
     returns: bool = False
     target: bool = False
+    jacobian: bool = False
+    random: bool = False
     outermost: bool = False
     unbounded: bool = True  # no parameter has a transform, so that target() is the same on both scales
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .containers import _stretch, expression
+from .calls import allowed, with_arguments
+from .containers import _stretch, expression, summary
+from .draws import random_numbers
+from .groups import scattered
 from .integers import condition, integer, is_static
 from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, is_empty, matrix, row_vector, tuple_of, vector
 from .laws import both, law
@@ -47,21 +50,6 @@ def flow(place: Place, v: Variable, known: set[str]) -> Lines:
     return [place.choices.pick([f"{name} += tanh({text});", f"{name} = 0.4 * {name} + sin({text});"])]
 
 
-def summary(name: str, kind: Kind) -> str:
-    """A real that all of a value enters, or one part of what is nested; nothing if it is empty."""
-    if is_empty(kind):
-        return ""
-    if kind.name == "tuple":
-        return " + ".join(filter(None, (summary(f"{name}.{i}", item) for i, item in enumerate(kind.items, 1))))
-    if kind.name == "array" and kind.element not in (INT, REAL):
-        return summary(f"{name}[{kind.dims[0]}]", kind.element)
-    if kind == COMPLEX:
-        return f"get_real({name}) - get_imag({name})"
-    if kind.name.startswith("complex"):
-        return f"get_imag(sum({name}))"
-    return name if kind == REAL else f"0.3 * {name}" if kind == INT else f"sum({name})"
-
-
 def statement(place: Place) -> Lines:
     c = place.choices
     makers = [(5, declaration), (7, assignment), (4, branch)]
@@ -73,8 +61,12 @@ def statement(place: Place) -> Lines:
         makers.append((3, void_call))
     if place.breakable or place.returns:
         makers.append((4, escape))
-    if place.block == "generated quantities" and "rng" in place.features:
+    if place.jacobian:
+        makers.append((3, jacobian_increment))
+    if place.random and "rng" in place.features:
         makers.append((2, random_numbers))
+    if "NG" in place.sizes:
+        makers.append((3, scattered))
     makers.append((1, nested_block))
     return c.weighted(makers)(place) or increment_or_nothing(place)
 
@@ -101,6 +93,7 @@ def local_kind(place: Place) -> Kind:
     ]
     if "tuples" in place.features:
         options += [(3, tuple_of(REAL, vector(n))), (1, tuple_of(INT, REAL, tuple_of(REAL, INT)))]
+        options += [(2, array(tuple_of(REAL, INT), max(n, 1))), (1, tuple_of(array(INT, n), REAL))]
     if "complex" in place.features:
         options += [(3, COMPLEX), (1, Kind("complex_vector", (n,)))]
     kind = c.weighted(options)
@@ -227,12 +220,14 @@ def part(place: Place, v: Variable) -> tuple[str, Kind]:
     if v.kind.name == "matrix":
         return matrix_part(place, v, what)
     if what in (3, 4) and v.kind.name in ("vector", "row_vector", "array"):
-        taken = c.between(0, n)
+        taken = c.between(1 if v.kind.items and v.kind.element.name == "tuple" else 0, n)
         kind = Kind(v.kind.name, (taken,), v.kind.items)
         return f"{v.name}[{_stretch(place, taken, n)}]", kind
     if v.kind.name == "array":
         element = v.kind.element
         at = integer(place, 1, n, 1)
+        if element.name == "tuple" and element.items[0] == REAL and c.chance(50):
+            return f"{v.name}[{at}].1", REAL
         if element.name in ("vector", "row_vector", "array") and element.dims[0] > 0 and c.chance(50):
             kind = element.items[0] if element.items else REAL
             return f"{v.name}[{at}, {integer(place, 1, element.dims[0], 1)}]", kind
@@ -391,35 +386,14 @@ def increment(place: Place) -> Lines:
     return [f"target += {real(place, 3)};"]
 
 
+def jacobian_increment(place: Place) -> Lines:
+    return [f"jacobian += {real(place, 2)};"]
+
+
 def increment_or_nothing(place: Place) -> Lines:
     return increment(place) if place.target else declaration(place)
 
 
 def void_call(place: Place) -> Lines:
-    from .calls import with_arguments
-
-    allowed = {"", "lp"} if place.target else {""}
-    known = [f for f in place.functions if f.result is None and f.suffix in allowed]
+    known = [f for f in place.functions if f.result is None and f.suffix in allowed(place)]
     return [f"{with_arguments(place, place.choices.pick(known), 2)};"] if known else []
-
-
-def random_numbers(place: Place) -> Lines:
-    """Draws, which nothing that is compared depends on."""
-    c = place.choices
-    name, index = place.names.fresh(), place.names.fresh()
-    place.names.random.add(name)
-    n = max(1, dimension(place))
-    draw = f"normal_rng({real(place, 1)}, exp(tanh({real(place, 1)})))"
-    flip = f"bernoulli_rng(inv_logit({real(place, 1)}))"
-    forms = [
-        [f"real {name} = {draw};"],
-        [f"vector[{n}] {name};", f"for ({index} in 1:{n}) {name}[{index}] = {draw};"],
-        [f"int {name} = 0;", f"for ({index} in 1:{n}) if ({flip}) {name} += 1;"],
-        [f"array[{n}] int {name} = rep_array(0, {n});", f"for ({index} in 1:{n}) {name}[{index}] = {flip};"],
-        [
-            f"vector[{n}] {name};",
-            f"{name}[1] = {draw};",
-            f"for ({index} in 2:{n}) {name}[{index}] = normal_rng({name}[{index} - 1], 1);",
-        ],
-    ]
-    return c.pick(forms)

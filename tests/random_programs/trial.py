@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Iterator, Sequence
@@ -197,7 +198,8 @@ def base(name: str) -> str:
 
 
 def without_random(outcome: Outcome, program: RandomProgram) -> Outcome:
-    """The outcome without what is drawn at random."""
+    """The outcome with zeros for what is drawn at random, if it is finite."""
     if outcome.values is not None:
-        outcome.values = {n: v for n, v in outcome.values.items() if base(n) not in program.random}
+        drawn = {n for n, v in outcome.values.items() if base(n) in program.random and math.isfinite(v)}
+        outcome.values = {n: 0.0 if n in drawn else v for n, v in outcome.values.items()}
     return outcome

@@ -1,0 +1,105 @@
+"""Functions of functions, of the program: equations, integrals, differential equations, sums in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .containers import expression, vector_of
+from .integers import integer
+from .kinds import REAL, Kind, array, vector
+from .reals import real
+from .scope import Place, Variable
+from .statements import indented, statements
+
+Lines = list[str]
+TIGHT = "1e-10, 1e-10, 100000"
+
+
+def solver(place: Place) -> Lines:
+    """A function to be handed over, and in the place how it is called."""
+    return place.choices.pick([root, integral, trajectory, parts, mapped])(place)
+
+
+def _inside(place: Place, *arguments: tuple[str, Kind, bool]) -> Place:
+    inside = Place(place.choices, place.names, place.features - {"ragged", "target"}, "function",
+                   functions=[f for f in place.functions if not f.suffix], budget=4)  # fmt: skip
+    for name, kind, data in arguments:
+        inside.add(Variable(name, kind, 1, 3, data, data))
+    return inside
+
+
+def _names(place: Place, count: int) -> list[str]:
+    return [place.names.fresh() for _ in range(count)]
+
+
+def root(place: Place) -> Lines:
+    """An equation of two unknowns."""
+    f, z, a, b = _names(place, 4)
+    inside = _inside(place, (a, REAL, False), (b, vector(2), False))
+    one, other = real(inside, 1), real(inside, 1)
+    name = place.choices.pick(["solve_newton_tol({f}, [0.1, 0.2]', 1e-11, 1e-11, 500, {x}, {v})[{i}]",
+                               "solve_powell_tol({f}, [0.1, 0.2]', 1e-12, 1e-12, 500, {x}, {v})[{i}]"])  # fmt: skip
+    place.solvers.append(_call(name, f))
+    return [f"vector {f}(vector {z}, real {a}, vector {b}) {{",
+            f"  return [{z}[1]^3 + 2 * {z}[1] - tanh({one}), {z}[2] + 0.3 * tanh({z}[1]) - sin({other})]';", "}"]
+
+
+def integral(place: Place) -> Lines:
+    f, x, xc, th, xr, xi = _names(place, 6)
+    inside = _inside(place, (th, array(REAL, 2), False), (xr, array(REAL, 1), True))
+    factor = real(inside, 1)
+    place.solvers.append(_call("integrate_1d({f}, 0, exp(tanh({y})), {{{x}, {y}}}, {{0.3}}, {{1}}, 1e-9)", f))
+    return [
+        f"real {f}(real {x}, real {xc}, array[] real {th}, data array[] real {xr}, data array[] int {xi}) {{",
+        f"  return exp(-square({th}[1]) * square({x})) * (1.5 + sin({factor})) + {xr}[{xi}[1]] * {x};", "}",
+    ]
+
+
+def trajectory(place: Place) -> Lines:
+    """A linear system, by one of the integrators."""
+    f, t, s, k, b = _names(place, 5)
+    inside = _inside(place, (k, REAL, False), (b, vector(2), False))
+    one = real(inside, 1)
+    method = place.choices.pick(["rk45", "bdf", "ckrk", "adams"])
+    place.solvers.append(_call(f"ode_{method}_tol({{f}}, [1.0, 0.5 + tanh({{y}})]', 0, {{{{0.5, 1.0}}}}, {TIGHT}, "
+                               "exp(tanh({x})), {v})[{i}, 2]", f))  # fmt: skip
+    return [f"vector {f}(real {t}, vector {s}, real {k}, vector {b}) {{",
+            f"  return [-{k} * {s}[1] + tanh({one}), {k} * {s}[1] - 0.5 * {s}[2] + 0.1 * {t}]';", "}"]
+
+
+def parts(place: Place) -> Lines:
+    """A sum in parts, with statements of its own."""
+    f, own, start, end, a, b, out = _names(place, 7)
+    inside = _inside(place, (a, REAL, False), (b, vector(2), False))
+    inside.add(Variable(out, REAL, assignable=True))
+    index = place.names.fresh()
+    lines = statements(inside, 2)
+    inside.add(Variable(index, REAL))  # an element of what is summed
+    term = real(inside, 1)
+    place.solvers.append(_call("reduce_sum({f}, {w}, 1, {x}, {v})", f))
+    return [f"real {f}(array[] real {own}, int {start}, int {end}, real {a}, vector {b}) {{", f"  real {out} = 0;",
+            f"  for ({index} in {own}) {{", *indented(indented(lines)), f"    {out} += tanh({term});", "  }",
+            f"  return {out} + 0.1 * ({end} - {start} + 1);", "}"]  # fmt: skip
+
+
+def mapped(place: Place) -> Lines:
+    f, phi, th, xr, xi = _names(place, 5)
+    inside = _inside(place, (phi, vector(2), False), (th, vector(1), False), (xr, array(REAL, 1), True))
+    one = real(inside, 2)
+    own, data = "{{[{x}]', [{y}]'}}", "{{{{0.3}}, {{-0.2}}}}, {{{{1}}, {{2}}}}"
+    place.solvers.append(_call(f"sum(map_rect({{f}}, {{v}}, {own}, {data}))", f))
+    return [f"vector {f}(vector {phi}, vector {th}, data array[] real {xr}, data array[] int {xi}) {{",
+            f"  return [{one}, {xi}[1] * tanh({th}[1])]';", "}"]  # fmt: skip
+
+
+def _call(text: str, f: str) -> Callable[[Place, int], str]:
+    """How the call is written: with reals x and y, a vector v of two, an array w, an index i."""
+
+    def written(place: Place, depth: int) -> str:
+        x, y = real(place, depth), real(place, depth)
+        return "tanh(" + text.format(
+            f=f, x=f"tanh({x})", y=f"sin({y})", v=f"tanh({vector_of(place, 2, depth)})",
+            w=expression(place, array(REAL, 3), depth), i=integer(place, 1, 2, 1),
+        ) + ")"  # fmt: skip
+
+    return written
