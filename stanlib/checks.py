@@ -74,8 +74,8 @@ def size(function: str, name: str, n: Any) -> int:
     """A size that a program computed, which must not be negative."""
     n = int(n)
     if n < 0:
-        raise StanDomainError(f"{function}: {name} is {n}, but must be nonnegative!")
-    return n
+        refuse(True, lambda: StanDomainError(f"{function}: {name} is {n}, but must be nonnegative!"))
+    return max(n, 0)
 
 
 def index(xp: Namespace, function: str, i: Any, n: int, what: str = "") -> Any:

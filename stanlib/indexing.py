@@ -126,8 +126,20 @@ def _convert(xp: Namespace, index: Any, n: int) -> Any:
         return xp.minimum(xp.maximum(index, 1), n) - 1
     index = np.asarray(index)
     if index.size and (index.min() < 1 or index.max() > n):
-        raise out_of_range(index, n)
+        index = _refused(index, n)
     return int(index) - 1 if index.ndim == 0 else index - 1
+
+
+def _refused(index: np.ndarray, n: int) -> np.ndarray:
+    """Known indices out of the range, moved into it: where they matter to no lane that runs, or reject the draw.
+
+    Raises:
+        StanIndexError: elsewhere, and for an empty container.
+    """
+    if n == 0:
+        raise out_of_range(index, n)
+    refuse(True, lambda: out_of_range(index, n))
+    return np.clip(index, 1, n)
 
 
 def out_of_range(index: Any, n: int) -> StanIndexError:

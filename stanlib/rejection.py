@@ -28,14 +28,15 @@ _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
 class Rejections:
     """The conditions under which a draw is rejected, as the code of one function meets them.
 
-    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane. With
+    `of_lanes` keeps the conditions as they are met, known ones too, for the caller to look at lane by lane; so do
+    those inside of such ones. With
     `raising`, one that is known is an error though it depends on parameters. `decided` tells whether Python took a
     branch because of parameters.
     """
 
     def __init__(self, of_lanes: bool = False, raising: bool = False):
-        self.of_lanes, self.raising, self.decided = of_lanes, raising, False
-        self.around = _current.get()
+        self.around, self.raising, self.decided = _current.get(), raising, False
+        self.of_lanes = of_lanes or self.around is not None and self.around.of_lanes
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
 
@@ -115,9 +116,9 @@ def is_noted() -> bool:
 
 
 def is_lane_by_lane() -> bool:
-    """Whether conditions are kept for every lane: what is known to be wrong in one may be in none that runs."""
+    """Whether what is known to be wrong may be so in no lane that runs: lanes are looked at, or a mask is around."""
     found = _current.get()
-    return found is not None and found.of_lanes
+    return found is not None and found.of_lanes or frames.current().mask is not None
 
 
 def refuse(bad: Any, error: Error) -> None:
@@ -153,7 +154,7 @@ def refuse_here(error: Error) -> None:
     """
     found = _current.get()
     if found is not None and found.decided and not found.raising and not _explaining.get():
-        found.note(True, error)
+        found.note(_where_masked(True), error)
     else:
         refuse(True, error)
 
@@ -195,11 +196,13 @@ def pending() -> Any:
 
 def _where_masked(bad: Any) -> Any:
     """The condition, where code runs for lanes of a loop that a mask may leave out: some lane must be left."""
-    mask = frames.current().mask
-    if mask is None or is_of_data((bad,)) and not named("numpy").any(bad):
+    frame = frames.current()
+    if frame.mask is None or is_of_data((bad,)) and not named("numpy").any(bad):
         return bad
-    xp = namespace((bad, mask.data))
-    return xp.asarray(any_of(bad)) & xp.any(mask.data)
+    mask = frame.mask.within(frame.axes)
+    xp = namespace((bad, mask))
+    one, other = xp.convert((xp.asarray(any_of(bad)), xp.any(mask)))
+    return one & other
 
 
 def poisoned(values: Any, flag: Any) -> Any:

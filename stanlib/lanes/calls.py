@@ -122,8 +122,17 @@ def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
     """The terms of a law's density or log distribution function for arrays that broadcast against each other."""
     xp = namespace(arrays)
     y, *parameters = arrays
-    law.check_variate(xp, method, y, parameters)
-    return law.log_prob(y, *parameters) if method == law.density else law.checked_terms(method, arrays)
+    if method != law.density:
+        return law.checked_terms(method, arrays)
+    if current().mask is None:
+        law.check_variate(xp, method, y, parameters)
+        return law.log_prob(y, *parameters)
+    terms = law.log_prob(y, *parameters)
+    with collected(of_lanes=True) as found:
+        law.refuse_variate(xp, method, y, parameters)
+    for bad, _ in found.found:
+        terms = namespace((terms, bad)).where(bad, -math.inf, terms)
+    return terms
 
 
 # --- rejections ------------------------------------------------------------------------------------------------------
@@ -146,7 +155,7 @@ def rejecting(axes: tuple[Axis, ...], rank: int, frame: Frame) -> Iterator[None]
 
 def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, frame: Frame) -> None:
     """What Stan throws for in some lanes: a condition whose array leads with `axes`, unless all lanes share it."""
-    if frame.mask is None or len(np.shape(bad)) < len(axes) + rank:
+    if frame.mask is None or not axes or len(np.shape(bad)) < len(axes) + rank:
         refuse(bad, error)
         return
     bad = _any_within(bad, len(axes))
@@ -173,11 +182,19 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
     axes = tuple(a for a in frame.axes if a in union)
     with outside():
         if not axes:  # there are values of lanes that no loop around has any more
-            return function(*(v.data if type(v) is Lanes else v for v in values))
-        out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
+            out, found = _once(function, values, frame.mask is not None)
+        else:
+            out, found = _BATCHED[_library(values)](function, values, axes, frame.mask is not None)
     for bad, error in found:
         refuse_in_lanes(bad, error, axes, 0, frame)
-    return _wrapped(out, axes, frame)
+    return _wrapped(out, axes, frame) if axes else out
+
+
+def _once(function: Callable[..., Any], values: Sequence[Any], masked: bool) -> tuple[Any, "Found"]:
+    """function of what all lanes share."""
+    with collected(of_lanes=True) if masked else nullcontext() as found:
+        out = function(*(v.data if type(v) is Lanes else v for v in values))
+    return out, [] if found is None else found.found
 
 
 def _is_count(value: Any) -> bool:
@@ -221,7 +238,7 @@ def _vmap(
         filled = list(values)
         for i, array in zip(varying, arrays):
             filled[i] = array
-        with collected() as found:
+        with collected(of_lanes=masked) as found:
             return function(*filled), found.take()
 
     for axis in reversed(axes):
@@ -257,7 +274,7 @@ def _vmap_torch(
         filled = list(values)
         for i, array in zip(varying, arrays):
             filled[i] = array
-        with collected() as inside:
+        with collected(of_lanes=masked) as inside:
             returned = function(*filled)
         found[:] = inside.found
         flags = [torch.as_tensor(any_of(bad)) for bad, _ in found]

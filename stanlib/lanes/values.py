@@ -40,6 +40,10 @@ class Lanes:
         """Other values of the same lanes."""
         return Lanes(data, self.axes, self.mask)
 
+    def within(self, axes: tuple[Axis, ...]) -> Any:
+        """The array of the values over these axes alone."""
+        return refined(self, Frame(axes)).data
+
     def __repr__(self) -> str:
         return f"Lanes({self.data!r}, {self.axes})"
 

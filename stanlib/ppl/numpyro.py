@@ -51,7 +51,8 @@ from .values import (  # noqa: F401
 
 xp = named("jax")
 
-make_distribution = lane_law(placed(make))
+make_placed = placed(make)
+make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
 
 
@@ -115,7 +116,7 @@ def _complex(name: str, re: Any, im: Any) -> Any:
 def observe(name: str, distribution: Any, value: Any) -> None:
     """An observed site, its log_prob with one entry per observation."""
     if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
-        made = distribution.observed(value, make)
+        made = distribution.observed(value, make_placed)
         if made is None:
             observe_terms(name, distribution.log_prob(value))
             return

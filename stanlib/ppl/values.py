@@ -20,15 +20,21 @@ UNSET = None  # a variable that has no value yet and no size of its own
 _LEAST_INT = -(2**31)
 
 
+def _sizes(shape: Sequence[int]) -> tuple[int, ...]:
+    """The sizes of a declaration; negative ones are none."""
+    sizes = tuple(int(agreed(n)) for n in shape)
+    if any(n < 0 for n in sizes):
+        refuse(True, lambda: StanIndexError(f"a size is negative: {sizes}"))
+    return tuple(max(n, 0) for n in sizes)
+
+
 def unset(shape: Sequence[int], kind: str = "real") -> Any:
     """A declared variable without a value: NaN, for integers the least one.
 
     Raises:
         StanIndexError: if a size is negative.
     """
-    sizes = tuple(int(agreed(n)) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise StanIndexError(f"a size is negative: {sizes}")
+    sizes = _sizes(shape)
     if kind == "int":
         return np.full(sizes, _LEAST_INT, np.int64) if sizes else _LEAST_INT
     fill = complex(np.nan, np.nan) if kind == "complex" else np.nan
@@ -62,7 +68,7 @@ def fit(value: Any, shape: Sequence[int]) -> Any:
     Raises:
         StanIndexError: naming both shapes.
     """
-    declared = tuple(int(agreed(n)) for n in shape)
+    declared = _sizes(shape)
     given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
     if given == declared:
         return value

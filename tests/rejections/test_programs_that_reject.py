@@ -9,7 +9,7 @@ import pytest
 from densities import module_log_density
 
 import stanimport
-from stanlib.errors import StanDomainError, StanReject
+from stanlib.errors import StanDomainError, StanIndexError, StanReject
 
 BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 DOMAINS = {  # parameters whose domain depends on others: a program, where it has a density, where Stan throws
@@ -33,7 +33,7 @@ def rejects(program, backend, draw, message, **data):
     """Whether the density is minus infinity, or an error that matches the message."""
     try:
         return log_density(program, backend, draw, **data) == -math.inf
-    except StanReject as e:
+    except (StanReject, StanIndexError) as e:
         assert re.search(message, str(e)), e
         return True
 
@@ -128,6 +128,50 @@ def test_negative_sizes_of_parts_in_loops_are_rejected(statement, name, backend,
     draw, m = {"x": [0.1, 0.2, 0.3]}, [[1.0, 2.0, 3.0]] * 3
     assert math.isfinite(log_density(program, backend, draw, G=3, k=[2, 1, 1], m=m))
     assert rejects(program, backend, draw, rf"{name}: .*-1.*nonnegative", G=3, k=[2, -1, 1], m=m)
+
+
+@BOTH
+@pytest.mark.parametrize("statement, name", [
+    ("target += sum(segment(x, g, k[1]));", "segment"), ("target += sum(block(m, 1, g, k[1], 1));", "block"),
+    ("target += sum(sub_col(m, 1, g, k[1]));", "sub_col"), ("target += sum(sub_row(m, g, 1, k[1]));", "sub_row"),
+])  # fmt: skip
+def test_negative_sizes_of_parts_that_all_iterations_share_are_rejected(statement, name, backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int k; matrix[3, 3] m; } parameters { vector[3] x; }\n"
+        f"model {{ x ~ std_normal(); for (g in 1:G) {{ {statement} }} }}"
+    )
+    draw, m = {"x": [0.1, 0.2, 0.3]}, [[1.0, 2.0, 3.0]] * 3
+    assert math.isfinite(log_density(program, backend, draw, G=3, k=[1, 1, 1], m=m))
+    assert rejects(program, backend, draw, rf"{name}: .*-1.*nonnegative", G=3, k=[-1, 1, 1], m=m)
+
+
+@BOTH
+@pytest.mark.parametrize("statement", [
+    "target += sum(x[1:k[g]] + y[1:2]);", "target += dot_product(x[2:(k[g] + 1)], head(y, 2));",
+    "x[1:k[g]] ~ normal(y[2:3], 1);", "target += normal_lpdf(head(x, k[g]) | y[at[2:3]], 1);",
+    "segment(x, 1, k[g]) ~ normal(0, rep_vector(2, 2));", "target += sum(2 * x[at[1:k[g]]] - y[1:2]);",
+    "target += sum(x[1:k[g]] .* z);",
+])  # fmt: skip
+def test_sizes_that_do_not_match_in_some_iterations_are_rejected(statement, backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int k; array[3] int at; }\n"
+        "transformed data { vector[3] y = [1, 2, 3]'; vector[2] z = [4, 5]'; }\n"
+        f"parameters {{ vector[3] x; }} model {{ x ~ std_normal(); for (g in 1:G) {{ {statement} }} }}"
+    )
+    draw, at = {"x": [0.1, 0.2, 0.3]}, [3, 1, 2]
+    assert math.isfinite(log_density(program, backend, draw, G=3, k=[2, 2, 2], at=at))
+    assert rejects(program, backend, draw, "sizes .* must match", G=3, k=[2, 1, 2], at=at)
+
+
+@BOTH
+def test_ranges_that_end_before_they_begin_are_all_of_one_size(backend, x64, torch_double):
+    program = (
+        "data { int G; array[G] int k; } parameters { vector[3] x; }\n"
+        "model { x ~ std_normal(); for (g in 1:G) target += sum(x[3:k[g]] + x[2:(2 * k[g] - 3)]); }"
+    )
+    draw = {"x": [0.1, 0.2, 0.3]}
+    found, expected = (log_density(program, backend, draw, G=len(k), k=k) for k in ([1, 0, 2, 2], []))
+    assert math.isclose(found, expected, rel_tol=1e-12)
 
 
 @BOTH

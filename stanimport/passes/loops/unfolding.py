@@ -69,7 +69,10 @@ class _Unfold:
     def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         """A statement of a loop that holds no others."""
         if isinstance(s, gprob.Observe):
-            yield self._observe(s, varying) or s
+            one = self._observe(s, varying) or s
+            yield from self.before
+            self.before = []
+            yield one
         elif isinstance(s, gprob.Assign) and (loop := self._assigned(s, varying)) is not None:
             yield loop
         elif isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor)) and s.value is not None:
@@ -96,6 +99,7 @@ class _Unfold:
         elements = [component(e, index) for e in parts]
         if any(e is None for e in elements):
             return None
+        self._compare_sizes(d.lpdf.name, parts, count)
         value, *arguments = (e for e in elements if e is not None)
         one = replace(s, value=value, distribution=replace(d, arguments=tuple(arguments)))
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
@@ -126,13 +130,29 @@ class _Unfold:
     def _checked_sizes(self, node: Any, varying: set[str]) -> Iterator[gprob.Stmt]:
         """What Stan throws for sizes that differ between iterations, which loops and ranges no longer ask for."""
         asked: list[Any] = []
-        for name, size in _sizes(node):
+        for name, size, place in _sizes(node):
             form = linear(size)
-            if mentions_values(size, varying) and form not in asked and not self._is_nonnegative(size):
+            differs = mentions_values(size, varying) or mentions(place, varying)
+            if differs and form not in asked and not self._is_nonnegative(size):
                 asked.append(form)
                 negative = apply("logical_lt", INT, (size, gprob.int_const(0, size.span)))
                 items = (f"{name}: n is ", size, ", but must be nonnegative!")
                 yield gprob.If(size.span, negative, (gprob.Message(size.span, "reject", items),), ())
+
+    def _compare_sizes(self, name: str, parts: Sequence[gprob.Expr], count: gprob.Expr) -> None:
+        """What Stan throws for where containers are of other sizes than one that has `count` components."""
+        asked: list[Any] = []
+        for part in _containers(parts):
+            size = _size(part)
+            if difference(linear(size), linear(count)) == 0 or linear(size) in asked:
+                continue
+            asked.append(linear(size))
+            differ = apply("logical_neq", INT, (size, count))
+            zero = gprob.int_const(0, count.span)  # all ranges that end before they begin are empty
+            some = apply("logical_gt", INT, (apply("max", INT, (size, count)), zero))
+            items = (f"{name}: sizes ", size, " and ", count, " must match!")
+            wrong = gprob.Logical(INT, count.span, "&&", differ, some)
+            self.before.append(gprob.If(count.span, wrong, (gprob.Message(count.span, "reject", items),), ()))
 
     def _is_nonnegative(self, size: gprob.Expr) -> bool:
         """Whether the indices of the loops around make it so."""
@@ -164,6 +184,7 @@ class _Unfold:
         term = _term(e, index)
         if term is None:
             return None
+        self._compare_sizes(e.function.name, e.arguments, count)
         total = gprob.Var(REAL, e.span, self.names.helper("sum"))
         zero = gprob.Const(REAL, e.span, 0.0)
         self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(REAL), None, zero))
@@ -172,14 +193,17 @@ class _Unfold:
         return total
 
 
-def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr]]:
-    """The sizes that calls in a node are given, each with the function's name; of calls that certainly happen."""
+def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]]:
+    """The sizes that calls in a node are given, of calls that certainly happen.
+
+    Each comes with the function's name, and with the numbers that tell the place of a part that may become a range.
+    """
     if _is_repeated(node):
-        yield node.function.name, node.arguments[1]
+        yield node.function.name, node.arguments[1], ()
     elif isinstance(node, gprob.Apply) and node.function.name in _PARTS:
-        yield node.function.name, node.arguments[-1]
+        yield node.function.name, node.arguments[-1], node.arguments[1:-1]
     elif isinstance(node, gprob.Apply) and node.function.name == "block":
-        yield from ((node.function.name, size) for size in node.arguments[-2:])
+        yield from ((node.function.name, size, node.arguments[1:]) for size in node.arguments[-2:])
     certain = traversal.children(node)
     if isinstance(node, gprob.Cond):
         certain = [node.condition]
@@ -221,6 +245,29 @@ def _count(e: gprob.Expr) -> gprob.Expr | None:
         if _is_elementwise(e):
             return next((c for c in map(_count, e.arguments) if c is not None), None)
     return None
+
+
+def _containers(parts: Sequence[gprob.Expr]) -> Iterator[gprob.Expr]:
+    """The containers that operands are made of, component by component."""
+    for e in parts:
+        if isinstance(e, gprob.Promote):
+            yield from _containers((e.value,))
+        elif isinstance(e, gprob.Apply) and _is_elementwise(e) and not is_scalar(e.type):
+            yield from _containers(e.arguments)
+        elif not is_scalar(e.type):
+            yield e
+
+
+def _size(e: gprob.Expr) -> gprob.Expr:
+    """The number of components of a container that is no operation."""
+    known = e.arguments[1] if _is_repeated(e) else _count(e)
+    if known is not None:
+        return known
+    if isinstance(e, gprob.Index) and dimensions(e.type) == 1:
+        lists = [i.value for i in e.indices if isinstance(i, gprob.Multi)]
+        if len(lists) == 1:
+            return _size(lists[0])
+    return apply("num_elements", INT, (e,))
 
 
 def _with_filled_up(node: Any, varying: set[str]) -> Any:
