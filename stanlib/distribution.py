@@ -177,13 +177,30 @@ class Distribution:
         xp = namespace((y, *arguments))
         with collected() as found:
             kept, bad = self._inside(xp, arguments)
+            wrong = self.wrong_variate(self.density, y, arguments)
             y, *kept = (xp.reals if self.density == "lpmf" else xp.convert)((y, *kept))
             check_sizes(xp, self.name, (y, *kept), self.event_dims, self.dims)
             terms = xp.without_nan(self.methods[self.density](xp, y, *kept))
             flag = found.take()
-        for b in bad if flag is None else [*bad, flag]:
-            terms = xp.where(b, -xp.inf, terms)
+        for b in (*bad, flag, wrong):
+            terms = terms if b is None else xp.where(b, -xp.inf, terms)
         return terms
+
+    def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Any:
+        """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""
+        domain = self.variate.get(method)
+        if domain is None or not is_of_data((y,)):
+            return None
+        domain = domain if isinstance(domain, Domain) else domain(*arguments)
+        if not is_of_data(domain.bounds):
+            return None
+        numpy = namespace(())
+        wrong = ~numpy.asarray(domain.inside(numpy, numpy.asarray(y)))
+        if not wrong.any():
+            return None
+        if is_explaining():
+            refuse(True, partial(domain.error, f"{self.name}_{method}", self.variate_name, y))
+        return wrong.any(axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
 
     def checked_terms(self, method: str, arguments: Sequence[Any]) -> Any:
         """The terms of a density or distribution function of arrays that broadcast.

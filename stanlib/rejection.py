@@ -36,7 +36,7 @@ class Rejections:
 
     def __init__(self, of_lanes: bool = False, raising: bool = False):
         self.around, self.raising, self.decided = _current.get(), raising, False
-        self.of_lanes = of_lanes or self.around is not None and self.around.of_lanes
+        self.of_lanes: bool = of_lanes or self.around is not None and self.around.of_lanes
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
 

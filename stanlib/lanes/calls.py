@@ -126,13 +126,7 @@ def log_terms(law: Distribution, method: str, arrays: Sequence[Any]) -> Any:
         return law.checked_terms(method, arrays)
     if current().mask is None:
         law.check_variate(xp, method, y, parameters)
-        return law.log_prob(y, *parameters)
-    terms = law.log_prob(y, *parameters)
-    with collected(of_lanes=True) as found:
-        law.refuse_variate(xp, method, y, parameters)
-    for bad, _ in found.found:
-        terms = namespace((terms, bad)).where(bad, -math.inf, terms)
-    return terms
+    return law.log_prob(y, *parameters)
 
 
 # --- rejections ------------------------------------------------------------------------------------------------------

@@ -26,10 +26,20 @@ class LaneLaw:
         frame = current()
         values = [operand(v, frame) for v in (value, *self.arguments)]
         if not is_elementwise(self.record):
-            return each(self.record.log_prob, *values)
+            return self._where_right(each(self.record.log_prob, *values), values)
         arrays, axes = align(values, frame)
         terms = log_terms(self.record, self.record.density, arrays)
         return Lanes(terms, axes, frame.mask) if axes else terms
+
+    def _where_right(self, terms: Any, values: Sequence[Any]) -> Any:
+        """The terms, -inf in lanes with a known outcome for which Stan throws: `each` hides what is known."""
+        if type(values[0]) is not Lanes:
+            return terms
+        y, *arguments = (v.data if type(v) is Lanes else v for v in values)
+        wrong = self.record.wrong_variate(self.record.density, y, arguments)
+        if wrong is None:
+            return terms
+        return combine(lambda c, t: namespace((c, t)).where(c, -float("inf"), t), Lanes(wrong, values[0].axes), terms)
 
     def observed(self, value: Any, make: Callable[[Distribution, Sequence[Any]], Any]) -> tuple[Any, Any] | None:
         """The backend's distribution of all observations in the lanes of this frame, and their values.

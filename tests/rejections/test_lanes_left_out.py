@@ -8,6 +8,7 @@ import pytest
 from densities import module_log_density
 
 import stanimport
+from stanlib.errors import StanError, StanRuntimeError
 
 BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 FUNCTIONS = """functions {
@@ -63,3 +64,47 @@ def test_what_an_iteration_reaches_rejects_the_draw(statement, backend, x64, tor
 def test_what_is_wrong_in_other_iterations_rejects_nothing(statement, expected, backend, x64, torch_double):
     """Of which the third is right, and the only one to get there."""
     assert log_density("x[n] < 0", statement, backend) == pytest.approx(expected)
+
+
+OUTCOMES = {  # no density is zero for: what Stan throws for all the same
+    "not a simplex": "dirichlet_lpdf(b | exp(x))", "not symmetric": "wishart_lpdf(M | 3, identity_matrix(2))",
+    "an upper triangle": "lkj_corr_cholesky_lpdf(U | exp(a))", "no correlations": "lkj_corr_lpdf(M | exp(a))",
+}  # fmt: skip
+PLACES = {
+    "a branch": "if (a > -5) target += {};", "a loop": "for (n in 1:2) target += {};",
+    "a branch in a loop": "for (n in 1:2) if (x[n] > -5) target += {};",
+    "a recurrence": "vector[3] w = [a, a, a]'; for (t in 2:3) {{ w[t] = tanh(w[t - 1]); if (w[t] > 0) target += {}; }}",
+}  # fmt: skip
+
+
+@BOTH
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("outcome", OUTCOMES)
+def test_known_outcomes_are_looked_at_everywhere(outcome, place, backend, x64, torch_double):
+    data = "data { vector[2] b; matrix[2, 2] M; matrix[2, 2] U; } parameters { vector[2] x; real a; }"
+    program = f"{data} model {{ {PLACES[place].format(OUTCOMES[outcome])} }}"
+    module = stanimport.loads(program, backend=backend)
+    given = {"b": [0.3, 0.4], "M": [[1.0, 0.3], [0.2, 1.0]], "U": [[1.0, 0.2], [0.0, 1.0]]}
+    draw = {"x": np.array([0.3, 0.2]), "a": np.array(0.6)}
+    assert rejected(module, given, draw, backend)
+    right = {"b": [0.3, 0.7], "M": [[1.0, 0.3], [0.3, 1.0]], "U": [[1.0, 0.0], [0.6, 0.8]]}
+    assert not rejected(module, right, draw, backend)
+
+
+@BOTH
+def test_known_outcomes_of_iterations_are_looked_at(backend, x64, torch_double):
+    data = "data { array[2] vector[2] b; } parameters { vector[2] x; }"
+    program = f"{data} model {{ for (n in 1:2) b[n] ~ dirichlet(exp(x)); }}"
+    module = stanimport.loads(program, backend=backend)
+    draw = {"x": np.array([0.3, 0.2])}
+    assert rejected(module, {"b": [[0.3, 0.7], [0.3, 0.4]]}, draw, backend)
+    assert not rejected(module, {"b": [[0.3, 0.7], [0.6, 0.4]]}, draw, backend)
+
+
+def rejected(module, data, draw, backend):
+    """Whether the density is minus infinity, or an error that names a line."""
+    try:
+        return float(module_log_density(module, module.transformed_data(**data), draw, backend)) == -math.inf
+    except StanError as e:
+        assert ", line " in str(e) and not isinstance(e, StanRuntimeError), e
+        return True
