@@ -106,7 +106,8 @@ class CmdStanModel:
         _refuse(timeout=timeout)
         fit = sample(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
-            seed=seed, chain_ids=chain_ids, inits=_plain(inits), iter_warmup=iter_warmup, iter_sampling=iter_sampling,
+            threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
+            iter_warmup=iter_warmup, iter_sampling=iter_sampling,
             save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth,
             metric="diag_e" if metric is None else metric, inv_metric=inv_metric,
             step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,

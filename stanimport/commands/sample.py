@@ -17,6 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsing.add_data(parser)
     parser.add_argument("--chains", type=int, metavar="N", help="default: 4")
     parser.add_argument("--parallel-chains", type=int, metavar="N", help="chains that run at the same time")
+    parser.add_argument("--threads-per-chain", type=int, metavar="N", help="threads that share the rows of large data")
     parser.add_argument("--iter-warmup", "--warmup", type=int, metavar="N", help="default: 1000")
     parser.add_argument("--iter-sampling", "--draws", type=int, metavar="N", help="default: 1000")
     parser.add_argument("--thin", type=int, metavar="N", help="keep every N-th draw; default: 1")
@@ -39,9 +40,9 @@ def run(options: argparse.Namespace) -> int:
     with fitting.session():
         from ..inference import sample
 
-        names = ("chains", "parallel_chains", "seed", "iter_warmup", "iter_sampling", "thin", "max_treedepth",
-                 "metric", "step_size", "adapt_delta", "save_warmup", "fixed_param", "method", "journal",
-                 "resume")  # fmt: skip
+        names = ("chains", "parallel_chains", "threads_per_chain", "seed", "iter_warmup", "iter_sampling", "thin",
+                 "max_treedepth", "metric", "step_size", "adapt_delta", "save_warmup", "fixed_param", "method",
+                 "journal", "resume")  # fmt: skip
         chosen = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
         if options.keep_stranded:
             chosen["restart_stranded"] = False

@@ -13,6 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh
 from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
 
@@ -21,7 +22,7 @@ from stanlib.ppl.numpyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from . import tuples
-from .blocks.density import has_many_rows, in_blocks
+from .blocks.density import Sequential, has_many_rows, in_blocks
 from .precision import TRACING, double_precision
 from .programs import Program
 
@@ -37,11 +38,14 @@ class Posterior:
         names: the parameters' sites, a tuple's items each by itself ("a.1").
         shapes, constrained_shapes: of each on the unconstrained scale and in its domain.
         size: the length of a point.
+        mesh: of devices that share the rows of the data; None for one device.
     """
+
+    mesh: Mesh | None = None
 
     def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
-        self._blocks: dict[bool, Callable[[dict[str, Any]], Any] | None] = {}
+        self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
         known = self._probe()
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
         self.names += [n for n in known if n not in self.names]
@@ -113,14 +117,43 @@ class Posterior:
 
         Data of very many rows are read in blocks.
         """
-        in_blocks = self._in_blocks(jacobian) if has_many_rows(self.inputs) and not self.program.networks else None
-        return (in_blocks or partial(self._density_of, jacobian=jacobian))(self.split(point))
+        in_blocks = self._in_blocks(jacobian) if self.mesh is not None or self.has_many_rows else None
+        return in_blocks(point) if in_blocks else self._density_of(self.split(point), jacobian)
 
-    def _in_blocks(self, jacobian: bool) -> Callable[[dict[str, Any]], Any] | None:
+    @property
+    def has_many_rows(self) -> bool:
+        """Whether data have so many rows that they are read in blocks, if they can be."""
+        return has_many_rows(self.inputs) and not self.program.networks
+
+    def divide(self, mesh: Mesh, needed: bool) -> bool:
+        """Let the devices of a mesh share the rows of the data; whether they can.
+
+        Raises:
+            StanError: if it is needed and can't be.
+        """
+        self.mesh, self._blocks = mesh, {}
+        self.__dict__.pop("value_and_grad", None)
+        try:
+            with TRACING, double_precision():
+                self._in_blocks(True)
+        except StanError:
+            self.mesh, self._blocks = None, {}
+            if needed:
+                raise
+        return self.mesh is not None
+
+    def _in_blocks(self, jacobian: bool) -> Callable[[Any], Any] | None:
         """The log density in blocks of rows, planned once; None if that can't be."""
         if jacobian not in self._blocks:
-            example = self.split(self.blank)
-            self._blocks[jacobian] = in_blocks(partial(self._density_of, jacobian=jacobian), example)
+            density = partial(self._density_of, jacobian=jacobian)
+            try:
+                self._blocks[jacobian] = in_blocks(density, self.split, self.blank, self.mesh)
+            except Sequential:
+                raise StanError(f"{self.program.name}: rows of data need the ones before, as in a recurrence; they "
+                                "can't be divided between devices") from None  # fmt: skip
+            if self.mesh is not None and self._blocks[jacobian] is None:
+                raise StanError(f"{self.program.name}: its density has no sums over so many rows of data that they "
+                                f"could be divided between {self.mesh.size} devices")  # fmt: skip
         return self._blocks[jacobian]
 
     def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Any:

@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import Literal, Var
+from jax.sharding import NamedSharding, PartitionSpec
 from jaxlib import lapack
 
 from stanlib.errors import StanError
@@ -34,6 +35,7 @@ HUGE = 2**22  # numbers of one array beyond which it does not
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
+_SHARED = re.compile(r"mhlo\.num_partitions = (?!1 )")
 _CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
 _KNOWN_CALL = re.compile(r"lapack_|mhlo\.|chlo\.")  # which a process has that has not traced them
 _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
@@ -73,7 +75,10 @@ class Traced:
 
     def lower(self, device: Any = None, as_one: bool = False) -> Any:
         """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
-        program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves)
+        shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
+        # each device has all results: left to itself XLA may divide them, and no process would have them
+        whole = {"out_shardings": NamedSharding(shared[0].mesh, PartitionSpec())} if shared else {}
+        program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves, **whole)
         with TRACING, double_precision(), jax.default_device(device):
             lowered = program.lower(self.constants, jax.tree.leaves(self.examples))
         if as_one:
@@ -206,11 +211,19 @@ def _divided(constants: Sequence[Any], device: Any) -> tuple[dict[int, Any], lis
     then is worth more than the compilation. What is read in blocks is no part of it, nor are arrays that would take
     longer to write into it.
     """
-    apart = {i for i, c in enumerate(constants) if c.size > (LARGE if isinstance(c, jax.Array) else HUGE)}
+    divided = {i for i, c in enumerate(constants) if _is_divided(c)}
+    apart = {i for i, c in enumerate(constants) if c.size > (LARGE if isinstance(c, jax.Array) else HUGE)} | divided
     reals = {i for i, c in enumerate(constants) if c.dtype.kind in "fc"} - apart
     free = apart | (reals if sum(constants[i].size for i in reals) <= LARGE else set())
     fixed = {i: c for i, c in enumerate(constants) if i not in free}
+    if divided:  # between devices, maybe those of several processes, each of which has all other arrays
+        return fixed, [constants[i] if i in divided else np.asarray(constants[i]) for i in sorted(free)]
     return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
+
+
+def _is_divided(array: Any) -> bool:
+    """Whether several devices share an array."""
+    return isinstance(array, jax.Array) and len(array.sharding.device_set) > 1
 
 
 def _is_cpu(device: Any) -> bool:
@@ -228,7 +241,9 @@ class _Compiled:
 
     def get(self, lowered: Any, text: str, device: Any) -> tuple[bytes | None, Future[Any]]:
         """The compiled program: one that is known, or one whose compilation starts now; and the key it is kept by."""
-        if "callback" in text:  # it names a Python function by its address, which may be another one's later
+        # a callback is named by the address of a Python function, which may be another one's later; a program of
+        # several devices belongs to those of this process
+        if "callback" in text or _SHARED.search(text):
             return None, _compilers.submit(_compile, lowered, device)
         used = device or jax.devices()[0]
         key = hashlib.sha256(f"{used} {used.device_kind} {_QUICK}\n{text}".encode()).digest()
@@ -321,7 +336,7 @@ def forget() -> None:
 
 def _stored_or_compiled(key: bytes, lowered: Any, device: Any) -> Any:
     with double_precision():
-        found = stored.load(key)
+        found = stored.load(key, device)
     if found is None:
         found = _compile(lowered, device)
         stored.store(key, found)

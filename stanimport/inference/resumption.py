@@ -20,7 +20,8 @@ from .precision import Streams
 from .samplers.standing import Standing
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FREE = {"resume", "parallel_chains", "chain_method", "show_progress", "networks"}  # any run may have its own
+_FREE = {"resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh",
+         "threads_per_chain"}  # any run may have its own
 
 
 def resuming(function: F) -> F:

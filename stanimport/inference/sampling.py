@@ -16,6 +16,7 @@ from stanlib.extras import require
 
 from . import background, initial, interrupts, journals, options, remembered, resumption
 from .data import read_data
+from .devices import mesh_of
 from .fit import Fit
 from .journals import Run
 from .labels import labelled
@@ -52,7 +53,7 @@ def sample(
     restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
     adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
     networks: Mapping[str, Any] | None = None, resume: Any = None,
-    journal: Any = None, blocking: bool = True,
+    journal: Any = None, blocking: bool = True, mesh: Any = None, threads_per_chain: int | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -100,6 +101,11 @@ def sample(
             the fit are maps of files there: memory need not hold them.
         blocking: wait for the fit. If False, a `Sampling` is returned at once, which tells how far the chains are,
             gives the draws so far as a fit, waits, and ends the run.
+        mesh: a `jax.sharding.Mesh` whose devices, in this process or several, share the rows of the data: each has its
+            part of them, and the log density is summed over all. Draws differ by rounding alone. Chains run one after
+            the other.
+        threads_per_chain: how many threads share the rows of large data: a mesh of so many CPU devices of JAX, which
+            must not run yet, or have as many. Data of few rows, and those of recurrences, have one thread.
 
     An option that is None has its default.
 
@@ -110,6 +116,7 @@ def sample(
         StanDataError: for data that are not as declared.
         InitialValueError: if no initial value was found; it names the statement.
         OptionError, TypeError: for options that are wrong.
+        StanError: if a mesh can't share the rows, for they need the ones before or are too few.
         KeyboardInterrupt: after an interrupt before the first draw.
 
     Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15.
@@ -132,11 +139,16 @@ def sample(
         from .pyro_methods import sample as sample_by_pyro
 
         _refuse_several(chosen | {"method": "pyro"}, None)
+        if mesh is not None or (chosen["threads_per_chain"] or 1) > 1:
+            raise options.OptionError("mesh and threads_per_chain: Pyro's sampler runs on one device")
         with interrupts.immediate():
             return _warned(sample_by_pyro(translated, given, _recorded(chosen)))
+    chosen["mesh"] = _devices(given, chosen)
     kept = len(range(0, chosen["iter_sampling"], chosen["thin"])) - chosen.get("earlier", 0)
     key = _key(translated, given, chosen, chosen["chains"] * kept)
     posterior = _posterior(translated, given, chosen["seed"], key)
+    if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=mesh is not None):
+        chosen["mesh"] = None
     if fixed_param or posterior.size == 0:
         if chosen["journal"] is not None:
             raise options.OptionError("journal: no chain is drawn, so there is nothing to go on with")
@@ -163,9 +175,9 @@ def _checked(given: Mapping[str, Any]) -> dict[str, Any]:
         chosen[name] = options.whole(name, given[name], default, 0 if name.startswith("iter_") else 1)
     if not chosen["iter_warmup"] + chosen["iter_sampling"]:
         raise options.OptionError("iter_warmup and iter_sampling are both 0: there is nothing to do")
-    for name in ("parallel_chains", *_WINDOWS):
+    for name in ("parallel_chains", "threads_per_chain", *_WINDOWS):
         if given[name] is not None:
-            chosen[name] = options.whole(name, given[name], 0, int(name == "parallel_chains"))
+            chosen[name] = options.whole(name, given[name], 0, int(name not in _WINDOWS))
     chosen["adapt_delta"] = 0.8 if given["adapt_delta"] is None else given["adapt_delta"]
     options.between(0, 1, adapt_delta=chosen["adapt_delta"])
     options.one_of("method", chosen["method"], METHODS)
@@ -219,7 +231,7 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
 def _recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options that a fit keeps."""
     left_out = ("module", "data", "inits", "show_progress", "streams", "inv_metric", "networks", "resume", "standing",
-                "earlier", "journal", "blocking")  # fmt: skip
+                "earlier", "journal", "blocking", "mesh")  # fmt: skip
     out = {n: v for n, v in chosen.items() if n not in left_out}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
@@ -236,10 +248,23 @@ def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: byte
     return remembered.find(module, key, results_of, condition) or condition()
 
 
+def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
+    """The mesh whose devices are to share the rows of the data; None for one device, and for few rows in threads."""
+    threads = chosen["threads_per_chain"]
+    if chosen["mesh"] is None and (threads or 1) > 1:
+        from .blocks.density import has_many_rows
+
+        if not has_many_rows({n: np.asarray(v) for n, v in data.items() if np.ndim(v)}):
+            return None
+    return mesh_of(chosen["mesh"], threads, chosen["method"], chosen["chain_method"])
+
+
 def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
     """By what the posterior is remembered with what it takes to sample it; None if it is not remembered."""
     devices, lanes, _ = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
     if chosen["fixed_param"] or chosen["method"] != "nuts" or lanes or [*devices] != [None]:
+        return None
+    if chosen["mesh"] is not None:
         return None
     metric = chosen["metric"]
     if not isinstance(metric, str) or metric not in options.METRICS:
@@ -290,7 +315,8 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
 
         run = getattr(other_samplers, f"run_{chosen['method']}")
         return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
-    devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
+    devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
+                                               chosen["mesh"] is not None)  # fmt: skip
     sampler: chains_of.Sampler
     own: NutsSampler | None = None
     if chosen["method"] == "numpyro":

@@ -27,11 +27,14 @@ _MAGIC = b"stanimport program 1\n"
 _SUFFIX = ".xla"
 
 
-def load(key: bytes) -> Any:
-    """The compiled program, None if there is none that can be used."""
+def load(key: bytes, device: Any = None) -> Any:
+    """The compiled program for a device, or JAX's default one; None if there is none that can be used."""
     content = read(key)
     try:
-        return None if content is None else serialize_executable.deserialize_and_load(*content)
+        if content is None:
+            return None
+        used = [device or jax.local_devices()[0]]
+        return serialize_executable.deserialize_and_load(*content, backend=used[0].client, execution_devices=used)
     except Exception:  # whatever XLA has against it: it is compiled anew
         return None
 

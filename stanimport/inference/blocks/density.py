@@ -9,16 +9,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh
 
 from . import arrangement, steps
 from .flat import flattened, is_literal
 from .plan import Plan, Sweep
 from .planning import plan_of
-from .sweeps import Sweeper
+from .sweeps import FEWEST, Sweeper
 
 ROWS = 2**17  # of data, from which on they are computed in blocks
 
-Parts = dict[str, Any]
+
+class Sequential(Exception):
+    """Rows need the ones before: they can't be divided between devices."""
 
 
 class Blocks:
@@ -27,14 +30,23 @@ class Blocks:
     Args:
         plan: of the function that was traced.
         tree: the structure of its results.
+        mesh: of devices that share the rows; None for one device.
+
+    Raises:
+        Sequential: if there is a mesh, and rows need the ones before.
     """
 
-    def __init__(self, plan: Plan, tree: Any):
-        self.plan, self.tree = plan, tree
+    def __init__(self, plan: Plan, tree: Any, mesh: Mesh | None = None):
+        self.plan, self.tree, self.mesh = plan, tree, mesh
         self.roots = {r.variable: r for part in plan.order if isinstance(part, Sweep) for r in part.roots}
         cones = {v: plan.cone(r) for v, r in self.roots.items()}
-        self.sweepers = {k: Sweeper(plan, p, cones) for k, p in enumerate(plan.order) if isinstance(p, Sweep)}
         self.rows, used = self._arranged()
+        self.sweepers = {
+            k: Sweeper(plan, p, cones, mesh, self.rows.get(p.group) if mesh is not None else None)
+            for k, p in enumerate(plan.order) if isinstance(p, Sweep)
+        }  # fmt: skip
+        if mesh is not None and any(s.is_sequential for s in self.sweepers.values()):
+            raise Sequential
         self.constants = {v: jnp.asarray(c) for v, c in plan.flat.constants.items() if v in used}
 
     def _arranged(self) -> tuple[dict[Any, dict[Any, Any]], set[Any]]:
@@ -45,12 +57,16 @@ class Blocks:
         groups = {part.group for part in plan.order if isinstance(part, Sweep)}
         found = arrangement.orders(plan)
         for group in groups:
-            sources = arrangement.sources(plan, group)
+            sources, data = arrangement.sources(plan, group), plan.flat.constants
             if group in found:
-                data = plan.flat.constants
-                out[group] = {v: jnp.asarray(np.take(data[v], found[group], axis)) for v, axis in sources.items()}
+                out[group] = {v: np.take(data[v], found[group], axis) for v, axis in sources.items()}
+            elif self.mesh is not None:
+                out[group] = {v: data[v] for v in sources if v in data}
+                used |= set(sources) - set(data)
             else:
                 used |= set(sources)
+        if self.mesh is None:
+            out = {group: {v: jnp.asarray(a) for v, a in arrays.items()} for group, arrays in out.items()}
         return out, used
 
     def __call__(self, *arguments: Any) -> Any:
@@ -97,37 +113,42 @@ class Blocks:
         return step.rest(value) if isinstance(step, steps.Picked) else value
 
 
-def in_blocks(function: Callable[[Parts], Any], example: Parts) -> Callable[[Parts], Any] | None:
-    """The same function, computed in blocks of rows; None if there are few rows, or what needs them all at once.
+def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, Any]], example: Any,
+              mesh: Mesh | None = None) -> Callable[[Any], Any] | None:  # fmt: skip
+    """The density of a point, computed in blocks of rows; None if there are few rows, or what needs them all at once.
 
     Args:
-        function: of arrays by name, with data of its own; a number.
-        example: arguments, or their shapes.
+        function: the density, of the parts of a point.
+        split: makes the parts of a point, which stand there in this order.
+        example: a point.
+        mesh: of devices that share the rows; then few rows will do.
 
     Returns:
         A function with derivatives of all orders: value and gradient are computed in one go over the data.
     """
-    both = _blocks(jax.value_and_grad(function), example)
+    parts = split(example)
+    both = _blocks(jax.value_and_grad(function), parts, mesh)
     if both is None:
         return None
-    value = cache(lambda: _blocks(function, example) or function)  # few methods take the value alone
+    value = cache(lambda: _blocks(function, parts, mesh) or function)  # few methods take the value alone
 
     @jax.custom_jvp
-    def density(parts: Parts) -> Any:
-        return value()(parts)
+    def density(point: Any) -> Any:
+        return value()(split(point))
 
     @density.defjvp
-    def _(parts: Any, tangents: Any) -> Any:
-        out, gradient = both(parts[0])
-        return out, sum((jnp.vdot(gradient[n], tangents[0][n]) for n in gradient), start=jnp.zeros(()))
+    def _(points: Any, tangents: Any) -> Any:
+        out, gradient = both(split(points[0]))
+        return out, jnp.vdot(jnp.concatenate([jnp.ravel(gradient[n]) for n in parts]), tangents[0])
 
     return density
 
 
-def _blocks(function: Callable[[Parts], Any], example: Parts) -> Blocks | None:
+def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = None) -> Blocks | None:
     traced, shapes = jax.make_jaxpr(function, return_shape=True)(example)
-    plan = plan_of(flattened(traced), ROWS) if not traced.effects else None  # what is printed is printed in order
-    return Blocks(plan, jax.tree.structure(shapes)) if plan is not None else None
+    least = ROWS if mesh is None else FEWEST * mesh.size
+    plan = plan_of(flattened(traced), least) if not traced.effects else None  # what is printed is printed in order
+    return Blocks(plan, jax.tree.structure(shapes), mesh) if plan is not None else None
 
 
 def has_many_rows(data: Mapping[str, Any]) -> bool:

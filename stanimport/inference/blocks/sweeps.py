@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.sharding import Mesh
 
+from . import meshes
 from .flat import is_literal
 from .plan import Cone, Demand, Plan, Root, Sweep
 from .steps import Each, Moved, Recurrence, Total, joined, nothing
@@ -39,11 +42,14 @@ class Block:
         region: the rows over which the block roams.
         start: where it begins.
         states: of recurrences, before these rows.
+        own: on one of several devices, the rows that it has of data, by variable and shift, and where the block begins
+            among them.
     """
 
-    def __init__(self, plan: Plan, whole: Mapping[Any, Any], region: Region, start: Any, states: Mapping[int, Any]):
+    def __init__(self, plan: Plan, whole: Mapping[Any, Any], region: Region, start: Any, states: Mapping[int, Any],
+                 own: tuple[Mapping[Any, Any], Any] = ({}, 0)):  # fmt: skip
         self.plan, self.whole, self.region, self.start = plan, whole, region, start
-        self.states = dict(states)
+        self.states, self.own = dict(states), own
         self.within = region.start, region.stop
         self.made: dict[Any, Sequence[Any]] = {}
 
@@ -89,7 +95,13 @@ class Block:
         return found
 
     def _taken(self, v: Any, demand: Demand, axis: int) -> Any:
+        parts, at = self.own
+        if not is_literal(v) and (v, demand.shift) in parts:
+            return lax.dynamic_slice_in_dim(parts[v, demand.shift], at, self.region.rows, axis)
         value = v.val if is_literal(v) else self.whole[v]
+        if isinstance(value, np.ndarray):
+            rows = slice(demand.start + demand.shift, demand.stop + demand.shift)
+            return jnp.asarray(value[(slice(None),) * axis + (rows,)])
         if not self.region.blocks:
             return lax.slice_in_dim(value, demand.start + demand.shift, demand.stop + demand.shift, axis=axis)
         return lax.dynamic_slice_in_dim(value, self.start + demand.shift, self.region.rows, axis)
@@ -150,13 +162,16 @@ def width_of(plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]) -> int:
     return total + 16 * sum(1 for r in sweep.roots if r.kind != "total")
 
 
-def regions_of(breaks: Sequence[int], most: int) -> list[Region]:
-    """Blocks between rows where parts begin and end; what is left over goes with the short parts beside it."""
+def regions_of(breaks: Sequence[int], most: int, devices: int = 1) -> list[Region]:
+    """Blocks between rows where parts begin and end; what is left over goes with the short parts beside it.
+
+    Every device can have as many blocks as the others.
+    """
     out: list[Region] = []
     short = None
     for start, stop in zip(breaks, breaks[1:]):
-        blocks = -(-(stop - start) // most)
-        if blocks < 2:
+        blocks = -(-(stop - start) // (most * devices)) * devices
+        if blocks < 2 or stop - start < blocks:
             short = start if short is None else short
             continue
         rest = (stop - start) % blocks
@@ -170,11 +185,38 @@ def regions_of(breaks: Sequence[int], most: int) -> list[Region]:
     return out
 
 
-class Sweeper:
-    """The computation of a sweep."""
+class _Asked(dict[Any, Any]):
+    """Stands for the rows that a device has of data, and notes which are asked for: variables and shifts."""
 
-    def __init__(self, plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]):
-        self.plan, self.roots = plan, sweep.roots
+    def __init__(self, data: Mapping[Any, np.ndarray]):
+        super().__init__()
+        self.data, self.keys_read = data, dict[Any, None]()
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, tuple) and key[0] in self.data
+
+    def __missing__(self, key: Any) -> Any:
+        self.keys_read[key] = None
+        return jnp.zeros(self.data[key[0]].shape, self.data[key[0]].dtype)
+
+
+class Sweeper:
+    """The computation of a sweep.
+
+    Args:
+        cones: of its roots.
+        mesh: of devices that share the rows; None for one device.
+        data: with a mesh, what the sweep reads by rows.
+
+    Attributes:
+        is_sequential: whether rows need the ones before.
+    """
+
+    def __init__(self, plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone], mesh: Mesh | None = None,
+                 data: Mapping[Any, np.ndarray] | None = None):  # fmt: skip
+        self.plan, self.roots, self.mesh, self.data = plan, sweep.roots, mesh, data or {}
+        self.read = {v: None for r in self.roots for v in cones[r.variable].whole if v not in self.data}
+        self.parts: dict[Region, dict[Any, jax.Array]] = {}
         found = sorted({i for r in self.roots for i in cones[r.variable].recurrences})
         self.backward = [i for i in found if plan.steps[i].reverse]  # type: ignore[union-attr]
         self.forward = [i for i in found if i not in self.backward]
@@ -183,7 +225,8 @@ class Sweeper:
             _, start, stop = plan.span(i, (-(2**62), 2**62))
             breaks |= {start, stop}
         most = int(np.clip(CACHE // max(width_of(plan, sweep, cones), 1), FEWEST, MOST))
-        self.regions = regions_of(sorted(breaks), most)
+        self.regions = regions_of(sorted(breaks), most, mesh.size if mesh is not None else 1)
+        self.is_sequential = bool(found)
 
     def run(self, whole: Mapping[Any, Any]) -> dict[Any, Any]:
         """The values of the roots."""
@@ -214,6 +257,8 @@ class Sweeper:
         """The totals with the rows of a region, and the state of recurrences after them."""
         if not region.blocks:
             return self._block(whole, region, region.start, (totals, state), starts)
+        if self.mesh is not None:
+            return self._spread(self.mesh, whole, region, totals), state
 
         def body(k: Any, carry: Any) -> Any:
             at = region.blocks - 1 - k if self.backward else k
@@ -224,10 +269,11 @@ class Sweeper:
         return made
 
     def _block(self, whole: Mapping[Any, Any], region: Region, start: Any, carry: tuple[list[Any], dict[int, Any]],
-               before: Mapping[int, Any]) -> tuple[list[Any], dict[int, Any]]:  # fmt: skip
+               before: Mapping[int, Any], own: tuple[Mapping[Any, Any], Any] = ({}, 0)
+               ) -> tuple[list[Any], dict[int, Any]]:  # fmt: skip
         """The totals with the rows of one block, and the state of recurrences after them."""
         totals, state = carry
-        block = Block(self.plan, whole, region, start, {**state, **before})
+        block = Block(self.plan, whole, region, start, {**state, **before}, own)
         demands = [self._demand(r, region) for r in self.roots]
         targets = [_of(d, v) for r, d in zip(self.roots, demands) if d is not None and r.kind != "state"
                    for v in r.reads]  # fmt: skip
@@ -270,6 +316,51 @@ class Sweeper:
             return e.primitive.bind(total, *given, **e.params)
         assert isinstance(step, Total)
         return joined(step.join, total, e.primitive.bind(*block.inputs(root.equation, demand), **e.params))
+
+    def _spread(self, mesh: Mesh, whole: Mapping[Any, Any], region: Region, totals: list[Any]) -> list[Any]:
+        """The totals with the rows of a region, of which every device of a mesh has as many."""
+        each = region.blocks // mesh.size
+        joins = [self._join(r) for r in self.roots]
+        if region not in self.parts:
+            self.parts[region] = self._divided(mesh, whole, region, totals)
+        parts = self.parts[region]
+
+        def local(device: Any, values: list[Any], own: Mapping[Any, Any]) -> list[Any]:
+            given = dict(zip(self.read, values))
+
+            def body(k: Any, found: list[Any]) -> list[Any]:
+                start = region.start + (device * each + k) * region.rows
+                return self._block(given, region, start, (found, {}), {}, (own, k * region.rows))[0]
+
+            blank = [nothing(join, t) for join, t in zip(joins, totals)]
+            found = lax.fori_loop(0, each, body, blank)
+            return [meshes.total(mesh, t, join) for t, join in zip(found, joins)]
+
+        axes = {key: self._axis_of(key[0]) for key in parts}
+        made = meshes.on_each(mesh, local, [whole[v] for v in self.read], parts, axes)
+        return [joined(join, t, m) for join, t, m in zip(joins, totals, made)]
+
+    def _join(self, root: Root) -> str:
+        step = self.plan.steps[root.equation]
+        if root.kind == "total" and isinstance(step, Total):
+            return step.join
+        return "or" if root.variable.aval.dtype == bool else "add"
+
+    def _axis_of(self, v: Any) -> int:
+        return next(axis for i in self.plan.steps for u, axis in self.plan.read_rows(i) if u is v)
+
+    def _divided(self, mesh: Mesh, whole: Mapping[Any, Any], region: Region, totals: list[Any]
+                 ) -> dict[Any, jax.Array]:  # fmt: skip
+        """The rows of data that a region reads, over the devices."""
+        asked = _Asked(self.data)
+        given = {v: whole[v] for v in self.read}
+        jax.eval_shape(lambda t: self._block(given, region, region.start, (t, {}), {}, (asked, 0))[0], totals)
+        out = {}
+        for v, shift in asked.keys_read:
+            axis = self._axis_of(v)
+            rows = slice(region.start + shift, region.stop + shift)
+            out[v, shift] = meshes.spread(mesh, self.data[v][(slice(None),) * axis + (rows,)], axis)
+        return out
 
     def _starts(self, whole: Mapping[Any, Any], states: Mapping[int, Any]) -> dict[int, Any]:
         """The states of recurrences from the first row on, before every block; by region, and at last by -1."""

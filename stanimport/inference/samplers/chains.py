@@ -218,8 +218,12 @@ def _stacked(
     return np.stack([r["point"] for r in records]), stats
 
 
-def layout(chains: int, chain_method: str | None, parallel: int | None) -> tuple[Sequence[Any], int, int]:
-    """Devices, lanes of each program, and threads."""
+def layout(
+    chains: int, chain_method: str | None, parallel: int | None, shared: bool = False
+) -> tuple[Sequence[Any], int, int]:  # fmt: skip
+    """Devices, lanes of each program, and threads; `shared` is for a program that has devices of its own choice."""
+    if shared:  # two of them at once could wait for each other's devices
+        return [None], 0, 1
     devices = jax.local_devices()
     on_cpu = devices[0].platform == "cpu"
     method = chain_method or ("parallel" if on_cpu else "vectorized")
