@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parsing.add_data(parser)
     parser.add_argument(
         "--algorithm", metavar="NAME",
-        help="meanfield, fullrank, lowrank or guide (default: the program's guide, else meanfield)",
+        help="meanfield, fullrank, lowrank, iaf, bnaf, spline or guide (default: the program's guide, else meanfield)",
     )  # fmt: skip
     parser.add_argument("--iter", type=int, default=10000, metavar="N", help="steps at most (default: 10000)")
     parser.add_argument(

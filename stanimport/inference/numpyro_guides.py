@@ -5,5 +5,7 @@ from numpyro.infer import autoguide
 
 GUIDES = {
     "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
-    "lowrank": autoguide.AutoLowRankMultivariateNormal,
+    "lowrank": autoguide.AutoLowRankMultivariateNormal, "iaf": autoguide.AutoIAFNormal,
+    "bnaf": autoguide.AutoBNAFNormal,
 }  # fmt: skip
+FLOWS = ("iaf", "bnaf", "spline")  # the last one is Pyro's alone

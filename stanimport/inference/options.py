@@ -62,6 +62,12 @@ def require_parameters(program: str, size: int) -> None:
         raise StanError(f"{program} has no parameters to approximate: sample() runs its generated quantities")
 
 
+def require_several(algorithm: str, size: int) -> None:
+    """Raise OptionError for a flow of a single parameter."""
+    if algorithm in ("iaf", "bnaf", "spline") and size < 2:
+        raise OptionError(f"the {algorithm} flow is one of several parameters, and there is {size}: take meanfield")
+
+
 def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
     """The value of an option that takes one of some words.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 import pyro
 import torch
 from pyro import poutine
+from pyro.distributions import transforms
 from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
@@ -35,6 +36,23 @@ GUIDES = {
     "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
     "lowrank": autoguide.AutoLowRankMultivariateNormal,
 }  # fmt: skip
+
+
+def flow(kind: str) -> Callable[..., Any]:
+    """The guide of a normalizing flow. Its constructor takes a model, and where to start, which a flow knows not."""
+    makers = {"iaf": transforms.affine_autoregressive, "bnaf": transforms.block_autoregressive,
+              "spline": transforms.spline_coupling}  # fmt: skip
+
+    def made(model: Any, init_loc_fn: Any = None) -> Any:
+        return autoguide.AutoNormalizingFlow(model, partial(transforms.iterated, 1, makers[kind]))
+
+    return made
+
+
+def guide_of(algorithm: str) -> Callable[..., Any]:
+    """What makes the automatic guide of an algorithm."""
+    found: Callable[..., Any] = GUIDES[algorithm] if algorithm in GUIDES else flow(algorithm)
+    return found
 
 
 @contextlib.contextmanager
@@ -249,7 +267,8 @@ def _automatic(
         point = pyro.sample("point", law)
         pyro.factor("density", density(point))
 
-    guide = GUIDES[settings["algorithm"]](model, init_loc_fn=autoguide.init_to_value(values={"point": start}))
+    options.require_several(settings["algorithm"], density.size)
+    guide = guide_of(settings["algorithm"])(model, init_loc_fn=autoguide.init_to_value(values={"point": start}))
     losses = _train(model, guide, {}, settings, show)
     with torch.no_grad():
         law = guide.get_posterior()

@@ -28,7 +28,7 @@ from .data import read_data
 from .fit import Fit
 from .labels import labelled
 from .modules import module_of, with_weights
-from .numpyro_guides import GUIDES
+from .numpyro_guides import FLOWS, GUIDES
 from .optimization import ConvergenceWarning
 from .posterior import Posterior, condition, transformed_data
 from .precision import TRACING, double_precision, new_seed, random_keys
@@ -50,8 +50,10 @@ def variational(
 
     Args:
         module, data, seed, inits: as for `sample`. For a module of the Pyro backend, Pyro fits it.
-        algorithm: "meanfield", "fullrank" or "lowrank": a normal law of the unconstrained parameters; "guide": the
-            program's own `guide` block. If None, "guide" where there is such a block, else "meanfield".
+        algorithm: "meanfield", "fullrank" or "lowrank": a normal law of the unconstrained parameters; "iaf", "bnaf" or
+            "spline", which is Pyro's alone: a normalizing flow of these, by inverse autoregressive networks, block
+            neural autoregressive ones, or spline coupling, for two parameters or more; "guide": the program's own
+            `guide` block. If None, "guide" where there is such a block, else "meanfield".
         guide: a guide function, taking what `module.transformed_data` returns, instead of an algorithm.
         iter: steps.
         grad_samples: draws for each gradient.
@@ -100,13 +102,15 @@ def variational(
     chosen = new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = algorithm or ("guide" if guide is not None or own is not None else "meanfield")
-    options.one_of("algorithm", algorithm, (*GUIDES, "guide"))
+    options.one_of("algorithm", algorithm, (*dict.fromkeys((*GUIDES, *FLOWS)), "guide"))
     settings = dict(seed=chosen, algorithm=algorithm, iter=iter, grad_samples=grad_samples, eta=eta, draws=draws,
                     tol_rel_obj=tol_rel_obj)  # fmt: skip
     if algorithm == "guide" and guide is None and own is None:
         raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
     if translated.stan.backend == "pyro":
         require("torch", "pyro", extra="pyro")
+    elif algorithm not in (*GUIDES, "guide"):
+        raise options.OptionError(f"NumPyro has no {algorithm} flow: translate the program for Pyro, or choose another")
     if minibatch is not None:
         settings |= {"minibatch": dict(minibatch), "khat": khat}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
@@ -153,6 +157,7 @@ def _compare(fit: Fit, wanted: bool) -> None:
 def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
     """A normal law of the point on the unconstrained scale."""
     options.require_parameters(posterior.program.name, posterior.size)
+    options.require_several(settings["algorithm"], posterior.size)
     start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
 
     def model() -> None:
@@ -171,8 +176,10 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
     stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
     weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
-    center = processor(np.asarray(params["auto_loc"], float)[None, None], settings["seed"])
-    info = _info(losses, settings) | {"center": {n: v[0, 0] for n, v in center.items()}}
+    info = _info(losses, settings)
+    if "auto_loc" in params:
+        center = processor(np.asarray(params["auto_loc"], float)[None, None], settings["seed"])
+        info |= {"center": {n: v[0, 0] for n, v in center.items()}}
     info |= {"params": jax.tree.map(np.asarray, weights)} if weights else {}
     return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
                settings, info, posterior.module)  # fmt: skip
@@ -188,8 +195,8 @@ def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -
 
     def draw(key: Any, params: Any) -> tuple[Any, Any]:
         law = guide.get_posterior(params)
-        points = law.sample(key, (settings["draws"],))
-        densities = law.log_prob(points)  # of a mean-field guide one for each component
+        points, steps = law.sample_with_intermediates(key, (settings["draws"],))  # some flows have no inverse
+        densities = law.log_prob(points, steps) if steps else law.log_prob(points)  # of mean-field guides one each
         return points, densities if law.event_shape else densities.sum(axis=-1)
 
     key = random_keys(settings["seed"], 7, count=1)[0]

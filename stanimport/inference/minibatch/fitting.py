@@ -97,10 +97,11 @@ def _stepper(
     module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
 ) -> Any:  # fmt: skip
     if module.stan.backend == "pyro":
-        from ..pyro_methods import GUIDES as of_pyro
+        from ..pyro_methods import guide_of
         from .pyro_steps import Steps as PyroSteps
 
-        return PyroSteps(module, inputs, settings, of_pyro.get(settings["algorithm"]), guide, inits, most)
+        family = None if guide is not None else guide_of(settings["algorithm"])
+        return PyroSteps(module, inputs, settings, family, guide, inits, most)
     from ..numpyro_guides import GUIDES
     from .numpyro_steps import Steps
 

@@ -14,7 +14,7 @@ from jax.flatten_util import ravel_pytree
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, init_to_value
 
-from .. import initial
+from .. import initial, options
 from ..modules import with_weights
 from ..precision import TRACING, double_precision, random_keys
 from ..programs import Program
@@ -76,6 +76,7 @@ class Steps:
         """NumPyro's guide of the shared parameters, where these start."""
         if not laws.size:
             return
+        options.require_several(self.settings["algorithm"], laws.size)
         start = laws.of_shared(initial.starting_points(laws.posterior, inits, 1, self.settings["seed"])[0])
         laws.family = self.family = self.family(laws.point, init_loc_fn=init_to_value(values={"point": start}))
         with TRACING, double_precision(), handlers.seed(rng_seed=0):

@@ -268,6 +268,7 @@ class _Automatic:
         parts = self.density.split(self.density.start(inits))
         start = torch.cat([torch.zeros(0), *(parts[n].reshape(-1) for n in self.shared)])
         if self.size:
+            options.require_several(self.steps.settings["algorithm"], self.size)
             self.family = family(self.point, init_loc_fn=autoguide.init_to_value(values={"point": start}))
             self.family()
 
