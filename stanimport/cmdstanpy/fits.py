@@ -1,6 +1,7 @@
 """CmdStanPy's results, each around a `Fit`, which is its attribute `fit`."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,14 @@ from ..inference import columns, stan_csv
 from ..inference.fit import Fit, Mode
 
 Array = np.ndarray
+
+
+class Shape(tuple[int, ...]):
+    """The shape of a variable, whose attribute `dimensions` is itself, as CmdStanPy's descriptions have one."""
+
+    @property
+    def dimensions(self) -> tuple[int, ...]:
+        return tuple(self)
 
 
 class InferenceMetadata:
@@ -29,8 +38,8 @@ class InferenceMetadata:
         if fit.method == "sample":
             self.cmdstan_config |= {"num_samples": options.get("iter_sampling"), "delta": options.get("adapt_delta"),
                                     "num_warmup": options.get("iter_warmup"), "max_depth": options.get("max_treedepth")}
-        self.method_vars = {n: v.shape[2:] for n, v in fit.stats.items()}
-        self.stan_vars = {n: v.shape[2:] for n, v in fit.variables.items()}
+        self.method_vars = {n: Shape(v.shape[2:]) for n, v in fit.stats.items()}
+        self.stan_vars = {n: Shape(v.shape[2:]) for n, v in fit.variables.items()}
 
     def __repr__(self) -> str:
         return f"Metadata:\n{self.cmdstan_config}\n"
@@ -40,10 +49,11 @@ class CmdStanFit:
     """What all results have in common; a variable of the program is an attribute too (`fit.mu`)."""
 
     def __init__(self, fit: Fit):
-        self.fit = fit
+        self.fit = _with_cmdstans_columns(fit)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}: model={self.fit.program.name} chains={self.fit.chains}"
+        about = f"model={self.fit.program.name} method={self.fit.method} chains={self.fit.chains}"
+        return f"{type(self).__name__}: {about}"
 
     def __getattr__(self, name: str) -> Any:
         if name == "fit" or name.startswith("__"):
@@ -51,7 +61,7 @@ class CmdStanFit:
         try:
             return self.stan_variable(name)
         except ValueError as e:
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}: {e}") from None
+            raise AttributeError(f"Unknown variable name: {name}; {e}") from None
 
     @property
     def metadata(self) -> InferenceMetadata:
@@ -77,6 +87,23 @@ class CmdStanFit:
         """Initial values for chains; for a single one a dict, as in CmdStanPy."""
         made = self.fit.create_inits(seed, chains)
         return made[0] if chains == 1 else made
+
+
+# CmdStan's columns of these methods, and what they are called in a fit.
+_COLUMNS = {
+    "pathfinder": {"lp_approx__": "log_q__", "lp__": "lp__", "path__": "path__"},
+    "variational": {"lp__": "lp__", "log_p__": "log_p__", "log_g__": "log_q__"},
+}
+
+
+def _with_cmdstans_columns(fit: Fit) -> Fit:
+    """The fit with the method's own variables as CmdStan has them."""
+    wanted = {new: old if old in fit.stats else new for new, old in _COLUMNS.get(fit.method, {}).items()}
+    if not wanted or not all(n in fit.stats for n in wanted.values() if n != "path__"):
+        return fit
+    made = copy.copy(fit)
+    made.stats = {new: fit.stats[old] for new, old in wanted.items() if old in fit.stats}
+    return made
 
 
 class _OfChains(CmdStanFit):
@@ -288,7 +315,7 @@ class CmdStanPathfinder(_Independent):
     @property
     def is_resampled(self) -> bool:
         """Whether the draws were chosen among those of all paths by their importance."""
-        return bool(self.fit.settings.get("psis_resample", True))
+        return bool(self.fit.settings.get("psis_resample", True)) and self.fit.settings.get("num_paths") != 1
 
 
 class CmdStanGQ(_OfChains):
@@ -312,6 +339,12 @@ class CmdStanGQ(_OfChains):
         return {n: v for n, v in self.fit.variables.items() if n.partition(".")[0] in names}
 
     @property
+    def _sampled(self) -> Mapping[str, Array]:
+        """The columns of the previous fit that are not generated anew."""
+        made, previous = set(self._generated), getattr(self.previous_fit, "fit", self.fit)
+        return {n: v for n, v in {**previous.stats, **previous.variables}.items() if n not in made}
+
+    @property
     def column_names(self) -> tuple[str, ...]:
         return tuple(columns.flatten(self._generated)[0])
 
@@ -320,7 +353,7 @@ class CmdStanGQ(_OfChains):
         """(draws, chains, columns), or (draws, columns); `inc_sample` puts the parameters in front."""
         if inc_warmup:
             raise ValueError("quantities are generated for the draws after warm-up")
-        values = columns.flatten(self.fit.variables if inc_sample else self._generated)[1]
+        values = columns.flatten({**self._sampled, **self._generated} if inc_sample else self._generated)[1]
         chains, draws, width = values.shape
         return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
 

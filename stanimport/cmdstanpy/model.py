@@ -126,6 +126,8 @@ class CmdStanModel:
                  time_fmt: str = "", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
         """Find the mode: see `stanimport.optimize`."""
         _refuse(timeout=timeout, save_iterations=save_iterations or None)
+        _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
+                          tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
         _tell("optimize", init_alpha=init_alpha, tol_obj=tol_obj, tol_param=tol_param)
         given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
                        tol_rel_grad=tol_rel_grad, history_size=history_size)  # fmt: skip
@@ -168,7 +170,12 @@ class CmdStanModel:
         given = _given(tol_obj=tol_obj, tol_grad=tol_grad, history_size=history_size, num_paths=num_paths, draws=draws,
                        max_lbfgs_iters=max_lbfgs_iters, num_single_draws=num_single_draws,
                        num_elbo_draws=num_elbo_draws)  # fmt: skip
-        resample = psis_resample and calculate_lp
+        resample = psis_resample and calculate_lp and num_paths != 1
+        if num_paths == 1 and None not in (draws, num_single_draws) and draws != num_single_draws:
+            raise ValueError("Cannot specify both 'draws' and 'num_single_draws' when 'num_paths' is 1")
+        if not resample:  # all draws of all paths are returned
+            single = num_single_draws or (draws if num_paths == 1 else None) or 1000
+            given |= {"num_single_draws": single, "draws": (4 if num_paths is None else num_paths) * single}
         fit = pathfinder(self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given)
         saved(fit, output_dir, sig_figs)
         return CmdStanPathfinder(fit)
@@ -180,12 +187,16 @@ class CmdStanModel:
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
         _refuse(timeout=timeout)
+        if mode is not None and opt_args is not None:
+            raise ValueError("Cannot specify both 'opt_args' and 'mode' arguments")
         if mode is None:
             mode = self.optimize(data, seed=seed, jacobian=jacobian, **(opt_args or {}))
         elif isinstance(mode, (str, os.PathLike)):
             from .files import from_csv
 
             mode = from_csv(mode, "optimize")
+        if isinstance(mode, CmdStanMLE) and mode.fit.settings.get("jacobian", jacobian) != jacobian:
+            raise ValueError(f"Jacobian argument to optimize and laplace must match: here it is {jacobian}")
         fit = laplace_sample(self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws))
         saved(fit, output_dir, sig_figs)
         return CmdStanLaplace(fit, mode if isinstance(mode, CmdStanMLE) else None)
@@ -199,6 +210,10 @@ class CmdStanModel:
         previous = mcmc_sample if previous_fit is None else previous_fit
         if previous is None:
             raise ValueError("Argument 'previous_fit' is required: a fit, or CSV files")
+        if isinstance(previous, (str, os.PathLike, list)) and not str(previous).endswith(".nc"):
+            from .files import from_csv
+
+            previous = from_csv(previous)
         fit = generate_quantities(self.module, data, previous_fit=_plain(previous), seed=seed)
         saved(fit, gq_output_dir, sig_figs)
         return CmdStanGQ(fit, previous)
@@ -266,6 +281,26 @@ def _refuse(**options: Any) -> None:
     """Raise NotImplementedError for options that change what is done and are not there."""
     for name in _given(**options):
         raise NotImplementedError(f"stanimport.cmdstanpy does not have the option {name}")
+
+
+def _verify_optimizer(algorithm: str | None, history_size: int | None, **tolerances: float | None) -> None:
+    """
+    Raises:
+        ValueError: for options that are no positive numbers, or not of the algorithm.
+    """
+    given = _given(**tolerances)
+    if algorithm is not None and algorithm.lower() == "newton" and given:
+        raise ValueError(f"{next(iter(given))} must not be set when the algorithm is Newton, only for bfgs or lbfgs")
+    if algorithm is not None and algorithm.lower() != "lbfgs" and history_size is not None:
+        raise ValueError("history_size must not be set when the algorithm is not lbfgs, only for bfgs or lbfgs")
+    kinds: dict[str, tuple[Any, type]] = {n: (v, float) for n, v in given.items()}
+    if history_size is not None:
+        kinds["history_size"] = history_size, int
+    for name, (value, kind) in kinds.items():
+        if not isinstance(value, (int, np.integer) if kind is int else (int, float, np.integer, np.floating)):
+            raise ValueError(f"Argument '{name}' must be of type {kind.__name__}, found {type(value)}")
+        if value <= 0:
+            raise ValueError(f"Argument '{name}' must be greater than 0, found {value}")
 
 
 def _tell(method: str, **options: Any) -> None:

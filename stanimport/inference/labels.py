@@ -25,7 +25,8 @@ def labelled(function: F) -> F:
         fit = function(*args, **options)
         data = args[1] if len(args) > 1 else options.get("data")
         if data is not None:
-            fit.dims, fit.coords = of_data(fit.program, data, fit.settings.get("minibatch", ()))
+            settings = getattr(fit, "settings", {})  # predictions have none
+            fit.dims, fit.coords = of_data(fit.program, data, settings.get("minibatch", ()))
         return fit
 
     return run  # type: ignore[return-value]

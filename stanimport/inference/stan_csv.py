@@ -331,6 +331,8 @@ def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
     config = files[0].config
     seed = config.get("seed", "0").split()
     settings: dict[str, Any] = {"seed": int(seed[0]) if seed and seed[0].isdigit() else 0}
+    if method == "optimize":
+        settings["jacobian"] = _flag(config.get("jacobian", "0"))
     if method != "sample":
         return settings
     numbers = [int(f.config.get("id", "0")) for f in files]

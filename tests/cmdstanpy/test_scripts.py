@@ -86,7 +86,8 @@ def test_files(fit, model, folder, tmp_path):
         made = model.generate_quantities(DATA, previous_fit=previous, seed=1)
         assert made.draws().shape == (100, 4, 10) and made.column_names == tuple(f"y_rep[{n}]" for n in range(1, 11))
         np.testing.assert_array_equal(made.stan_variable("theta"), fit.stan_variable("theta"))
-        assert made.draws(inc_sample=True).shape == (100, 4, 13) and made.mcmc_sample is previous
+        assert made.draws(inc_sample=True).shape == (100, 4, 20)
+        assert made.mcmc_sample is previous or isinstance(made.mcmc_sample, cmdstanpy.CmdStanMCMC)
         assert list(made.draws_xr().data_vars) == ["y_rep"]
 
 
@@ -110,7 +111,7 @@ def test_approximations(model):
     assert vb.stan_variable("theta", mean=True) == vb.variational_params_dict["theta"] == pytest.approx(0.25, abs=0.1)
     assert vb.stan_variable("theta", mean=False).shape == (200,) and vb.eta == 0.1
     paths = model.pathfinder(DATA, seed=1, draws=100, num_paths=2, num_single_draws=100)
-    assert paths.is_resampled and paths.draws().shape == (100, 3 + 13)
+    assert paths.is_resampled and paths.draws().shape == (100, 2 + 13)
     assert set(paths.create_inits(chains=1)) == {"theta"} and len(paths.create_inits(chains=3)) == 3
 
 
@@ -122,6 +123,49 @@ def test_log_densities(model):
     np.testing.assert_allclose(frame["g_theta"][0], 3 * 0.7 - 9 * 0.3, rtol=1e-12)
     plain = model.log_prob({"theta": 0.3}, DATA, jacobian=False)
     np.testing.assert_allclose(plain["lp__"][0], 2 * np.log(0.3) + 8 * np.log(0.7), rtol=1e-12)
+
+
+def test_descriptions_are_cmdstanpys(model, fit):
+    assert repr(fit).startswith("CmdStanMCMC: model=coin method=sample")
+    assert fit.metadata.stan_vars["both"].dimensions == (2,) and fit.metadata.method_vars["lp__"].dimensions == ()
+    with pytest.raises(AttributeError, match="Unknown variable name: c"):
+        fit.c  # noqa: B018
+
+
+def test_pathfinder_draws_and_columns(model):
+    """Those of all paths unless they are resampled, which those of a single path are not."""
+    resampled = model.pathfinder(DATA, draws=300, seed=1)
+    assert resampled.is_resampled and resampled.column_names[:2] == ("lp_approx__", "lp__")
+    assert resampled.draws().shape[0] == 300
+    every = model.pathfinder(DATA, psis_resample=False, num_paths=2, num_single_draws=150, seed=1)
+    assert not every.is_resampled and every.theta.shape == (300,) and len(set(every.theta.tolist())) == 300
+    for options in ({"draws": 120}, {"num_single_draws": 120}):
+        single = model.pathfinder(DATA, num_paths=1, seed=1, **options)
+        assert not single.is_resampled and single.theta.shape == (120,)
+    with pytest.raises(ValueError, match="Cannot specify both 'draws' and 'num_single_draws'"):
+        model.pathfinder(DATA, num_paths=1, draws=120, num_single_draws=60)
+
+
+@pytest.mark.parametrize("options, told", [
+    ({"init_alpha": -1.0}, "'init_alpha' must be greater than 0"), ({"tol_obj": "x"}, "must be of type float"),
+    ({"history_size": 2.5}, "must be of type int"), ({"algorithm": "Newton", "tol_grad": 1}, "bfgs or lbfgs"),
+    ({"algorithm": "BFGS", "history_size": 3}, "bfgs or lbfgs"),
+])  # fmt: skip
+def test_options_of_optimizers_are_verified(model, options, told):
+    with pytest.raises(ValueError, match=told):
+        model.optimize(DATA, **options)
+
+
+def test_a_mode_goes_with_its_options(model, tmp_path):
+    """Of the density that the approximation is of, and not computed anew when it is given."""
+    mode = model.optimize(DATA, seed=1, output_dir=tmp_path)
+    (path,) = tmp_path.glob("*.csv")
+    for given in (mode, path):
+        with pytest.raises(ValueError, match="Jacobian argument"):
+            model.laplace_sample(DATA, mode=given, jacobian=True)
+        assert model.laplace_sample(DATA, mode=given, jacobian=False, draws=20, seed=1).theta.shape == (20,)
+    with pytest.raises(ValueError, match="both 'opt_args' and 'mode'"):
+        model.laplace_sample(DATA, mode=mode, opt_args={"iter": 10}, jacobian=False)
 
 
 def test_options_that_are_not_there_are_told(model):
