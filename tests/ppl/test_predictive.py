@@ -55,3 +55,29 @@ def test_vectorised_draws_are_refused_with_advice(torch_double):
         SVI(module.model, module.guide, Adam({"lr": 0.1}), bound).step()
     with pytest.raises(stanimport.StanError, match="leave out .*parallel=True of Predictive"):
         Predictive(module.model, {"a": torch_double.zeros(3, 2)}, parallel=True)()
+
+
+def test_jitted_bounds_are_those_that_are_not(torch_double):
+    """Pyro's compiler hashes keyword arguments: the data are bound."""
+    from functools import partial
+
+    import pyro
+    from pyro.infer import JitTrace_ELBO, Trace_ELBO
+    from pyro.infer.autoguide import AutoNormal
+
+    source = """
+        data { int N; vector[N] y; } parameters { real m; real<lower=0> s; }
+        model { m ~ normal(0, 1); s ~ exponential(1); y ~ normal(m, s); }
+    """
+    module = stanimport.loads(source, backend="pyro")
+    model = partial(module.model, **module.transformed_data(N=3, y=[1.0, 2.5, -1.0]))
+    found = []
+    for bound in (Trace_ELBO(), JitTrace_ELBO(ignore_jit_warnings=True)):
+        pyro.clear_param_store()
+        pyro.set_rng_seed(1)
+        guide = AutoNormal(model)
+        guide()
+        bound.loss_and_grads(model, guide)  # the first one compiles
+        pyro.set_rng_seed(2)
+        found.append(bound.loss_and_grads(model, guide))
+    assert found[0] == pytest.approx(found[1], rel=1e-9)

@@ -28,46 +28,48 @@ class Inputs:
 
     def __init__(self, feed: Feed, convert: Callable[[dict[str, Any]], dict[str, Any]], rows: Mapping[str, Rows]):
         self.feed, self.convert, self.rows = feed, convert, rows
-        first = self._converted(feed.take(0, 1).batches[0], dict(feed.batch))
+        start = feed.take(0, 1)
+        first = self._converted(start.batches[0], feed.batch, self._numbers(start))
         self.varying = tuple(n for n in first if any(n in r.axes or n in r.sums for r in rows.values()))
         self.fixed = {n: v for n, v in first.items() if n not in self.varying}
         self._apart = len(rows) > 1 or any(r.sums for r in rows.values())
 
-    def _converted(self, arrays: Mapping[str, Any], held: Mapping[str, int]) -> dict[str, Any]:
+    def _converted(
+        self, arrays: Mapping[str, Any], held: Mapping[str, int], numbers: np.ndarray | None = None
+    ) -> dict[str, Any]:
+        """The inputs of so many rows of each size; `numbers` are those of the rows of the only size, if known."""
         given = {**self.feed.shared, **arrays, **held}
         try:
             return self.convert(given)
         except StanDataError as error:
-            self._blame(given, held, error)
+            if len(held) == 1:
+                self._blame(given, *next(iter(held.items())), numbers, error)
             raise
 
-    def _blame(self, given: Mapping[str, Any], held: Mapping[str, int], error: StanDataError) -> None:
-        """Raise the error of the first row that has it alone; return if it is not that of a row."""
-        ((size, low),) = [(s, 0) for s in held] if len(held) == 1 else [("", 0)]
-        if not size or held[size] < 2:
-            return
+    def _blame(
+        self, given: Mapping[str, Any], size: str, held: int, numbers: np.ndarray | None, error: StanDataError
+    ) -> None:
+        """Raise the error of the first row that has it; return where all rows have, so that it is none of a row."""
         axes = {n: a for n, a in self.rows[size].axes.items() if n in given}
-        high = held[size]
+
+        def failure(lo: int, hi: int) -> StanDataError | None:
+            part = {n: np.asarray(given[n])[(slice(None),) * a + (slice(lo, hi),)] for n, a in axes.items()}
+            try:
+                self.convert({**given, **part, size: hi - lo})
+            except StanDataError as found:
+                return found
+            return None
+
+        if all(failure(i, i + 1) for i in (0, held // 2, held - 1)):
+            return
+        low, high = 0, held
         while high - low > 1:
             middle = (low + high) // 2
-            if self._fails(given, axes, size, low, middle) is not None:
-                high = middle
-            elif self._fails(given, axes, size, middle, high) is not None:
-                low = middle
-            else:
-                return
-        found = self._fails(given, axes, size, low, high)
+            low, high = (low, middle) if failure(low, middle) is not None else (middle, high)
+        found = failure(low, high)
         if found is not None:
-            raise StanDataError(f"in a row of {size}, of which these are the data of one: {found}",
-                                found.variable, found.filename, found.lineno) from error  # fmt: skip
-
-    def _fails(self, given: Mapping[str, Any], axes: Mapping[str, int], size: str, lo: int, hi: int) -> Any:
-        part = {n: np.asarray(given[n])[(slice(None),) * a + (slice(lo, hi),)] for n, a in axes.items()}
-        try:
-            self.convert({**given, **part, size: hi - lo})
-        except StanDataError as error:
-            return error
-        return None
+            where = f"in a row of {size}" if numbers is None else f"in row {int(numbers[low]) + 1} of {size}"
+            raise StanDataError(f"{where}: {found}", found.variable, found.filename, found.lineno) from error
 
     def of(self, chunk: Chunk) -> dict[str, np.ndarray]:
         """What differs between batches, each with a first axis of batches: (steps, ...)."""
@@ -75,8 +77,13 @@ class Inputs:
             made = [self._converted(b, self.feed.batch) for b in self._each(chunk)]
             return {n: np.stack([m[n] for m in made]) for n in self.varying}
         ((size, batch),) = self.feed.batch.items()
-        made_of_all = self._converted(chunk.batches[0], {size: chunk.steps * batch})
+        made_of_all = self._converted(chunk.batches[0], {size: chunk.steps * batch}, self._numbers(chunk))
         return {n: _apart(made_of_all[n], self.rows[size].axes[n], chunk.steps) for n in self.varying}
+
+    @staticmethod
+    def _numbers(chunk: Chunk) -> np.ndarray | None:
+        """The numbers of the rows of the only size, where they are known."""
+        return next(iter(chunk.rows.values())).ravel() if len(chunk.rows) == 1 else None
 
     def _each(self, chunk: Chunk) -> list[dict[str, np.ndarray]]:
         if len(self.rows) > 1:
@@ -89,7 +96,8 @@ class Inputs:
         """All inputs of one batch, which may be smaller than others. For one size."""
         ((size, rows),) = self.rows.items()
         held = {n: v.shape[rows.axes[n]] for n, v in chunk.batches[0].items()}
-        return {**self.fixed, **self._converted(chunk.batches[0], {size: next(iter(held.values()))})}
+        made = self._converted(chunk.batches[0], {size: next(iter(held.values()))}, self._numbers(chunk))
+        return {**self.fixed, **made}
 
 
 def _apart(flat: np.ndarray, axis: int, steps: int) -> np.ndarray:

@@ -18,7 +18,7 @@ import numpy as np
 LARGEST_RHAT = 1.1
 LARGEST_ERROR = 0.1  # of the mean of iterates, in units of the parameters
 LARGEST_SPREAD = 1.0  # of the iterates, in the same units, for step sizes that are small enough
-FEWEST = 200  # steps of a stage
+FEWEST = 400  # steps of a stage
 STAGES = 6  # at most: the last one has a 300th of the first one's step size
 SMALLER = 10**-0.5
 SHARES = 8  # a stage takes no more than this part of all steps
