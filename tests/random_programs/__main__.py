@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from collections import Counter
@@ -100,9 +101,29 @@ def _conclude(found: list[Found]) -> int:
         print(f"{count:6} {kind}")
     print(", ".join(f"{n} {w}" for w, n in Counter(_kind_of_way(f) for f in found if f.way).most_common()))
     print(", ".join(f"{n} {w}" for w, n in what.most_common()))
+    reasons = Counter(_reason(f.report) for f in found if f.what == "unrefereed")
+    if reasons:
+        print("unrefereed: " + "; ".join(f"{n} {r}" for r, n in reasons.most_common()))
     wrong = sum(what[w] for w in WRONG)
     print(f"{len(found)} programs, {wrong} differ")
     return 1 if wrong else 0
+
+
+REASONS = {  # why stanli does not run a program, by what its messages hold
+    "tuples": ("STuple", "malformed sized", "malformed unsized"),
+    "complex numbers": ("SComplex", "get_real", "get_imag", "to_complex"),
+    "conditions and loops that parameters decide": ("runtime-control", "contradicts lowered dependencies"),
+    "integers of the model": ("int argument must be int data", "int size", "size expression"),
+    "functions it lacks": ("unsupported function",), "transforms it lacks": ("unsupported parameter transform",),
+    "it crashes": ("stanli crashes",), "it contradicts itself": ("contradicts itself",),
+    "no variables, where Stan may throw": ("computes no variables",),
+}
+
+
+def _reason(report: str) -> str:
+    """The class of a reason; a message of none as it is, without its numbers."""
+    known = (name for name, parts in REASONS.items() if any(p in report for p in parts))
+    return next(known, re.sub(r"[0-9]+", "#", report.partition(" | ")[0])[:60])
 
 
 def _kind_of_way(found: Found) -> str:
