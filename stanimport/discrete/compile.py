@@ -15,7 +15,7 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
 from .branches import without_continue
-from .nodes import renamed
+from .nodes import renamed, with_names
 from .normal import normalized
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
 from .tables import table
@@ -48,7 +48,10 @@ class _Summing:
         of_derived = uses.depending(derived, self.discrete)
         terms.verify(derived, of_derived, terms.adding_functions(self.source))
         kept = tuple(terms.rest(derived, of_derived))
-        later = tuple(terms.drawn_with(derived, of_derived))
+        again = terms.unsettled(derived, of_derived)
+        later = tuple(terms.drawn_with(derived, of_derived, again))
+        own = (*sorted(again), *sorted(uses.loop_indices(later)))
+        later = with_names(later, {n: self.names.helper(n) for n in own})
         model, arguments = self.model((*map(_local, later), *self.source.block("model")))
         total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
         blocks = {

@@ -122,11 +122,13 @@ def collected(body: Stmts, at: int, tainted: Set[str]) -> Iterator[Term]:
     """The terms in statement `at` of a body."""
     top = body[at]
     inside = {n for s in uses.walk_statements((top,)) for n in uses.defines(s)}
+    again = tainted | unsettled(body[:at], tainted)
     for s, path in adding((top,), tainted):
-        needed = _needed(s, path, body[:at], top, tainted)
-        before = tuple(_only(body[:at], None, needed & tainted))
+        needed = _needed(s, path, body[:at], top, again)
+        before = tuple(_only(body[:at], None, needed & again))
         own = tuple(_only((top,), s, needed))
-        changed = tuple(n for n in uses.assigned(own) if n not in inside and n not in tainted)
+        kept = inside | uses.declared(before)
+        changed = tuple(n for n in uses.assigned(own) if n not in kept and n not in tainted)
         yield Term(s, path, before, own, changed, tainted)
 
 
@@ -143,6 +145,24 @@ def _needed(
                 needed |= uses.reads(leaf).union(*(uses.reads(p) for p in around))
         if len(needed) == size:
             return needed
+
+
+def unsettled(body: Stmts, tainted: Set[str]) -> set[str]:
+    """Variables that have another value where what depends on discrete parameters reads them than at the end.
+
+    They are computed anew with what reads them.
+    """
+    found: set[str] = set()
+    while True:
+        before = len(found)
+        read: set[str] = set()
+        for s in body:
+            for leaf, path in _leaves((s,), ()):
+                if set(uses.writes(leaf)) & (tainted | found):
+                    read |= uses.reads(leaf).union(*(uses.reads(p) for p in path))
+            found |= (read & uses.written((s,))) - tainted
+        if len(found) == before:
+            return found
 
 
 def _leaves(body: Stmts, path: tuple[gprob.Stmt, ...]) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:
@@ -165,12 +185,16 @@ def _only(body: Stmts, term: gprob.Stmt | None, needed: Set[str]) -> Iterator[gp
             yield s
 
 
-def drawn_with(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
-    """What remains of transformed parameters once the discrete ones are drawn: what `rest` leaves out."""
+def drawn_with(body: Stmts, tainted: Set[str], again: Set[str]) -> Iterator[gprob.Stmt]:
+    """What remains of transformed parameters once the discrete ones are drawn: what `rest` leaves out.
+
+    With it comes what sets the variables in `again`.
+    """
     for s in body:
         if traversal.bodies(s):
-            inner = s if uses.reads(s) & tainted else traversal.with_bodies(s, lambda b: tuple(drawn_with(b, tainted)))
+            depends = bool(uses.reads(s) & tainted)
+            inner = s if depends else traversal.with_bodies(s, lambda b: tuple(drawn_with(b, tainted, again)))
             if any(traversal.bodies(inner)):
                 yield inner
-        elif set(uses.writes(s)) & tainted:
+        elif set(uses.writes(s)) & (tainted | again):
             yield s

@@ -218,3 +218,35 @@ model { for (i in 1:I) { target += z[i, f[i]] == y[i, f[i]] ? 0 : negative_infin
   for (t in (f[i] + 1):T) { if (z[i, t - 1] == 3) target += z[i, t] == 3 ? 0 : negative_infinity();
     else z[i, t] ~ categorical(to[z[i, t - 1]]); target += log(seen[z[i, t], y[i, t]]); } } }""",
     {"I": 2, "T": 2, "y": [[1, 3], [2, 1]], "f": [1, 1]}, Variable("z", (2, 2), 1, 3))
+
+# --- variables that change -------------------------------------------------------------------------------------------
+
+_CHANGING = """data { int T; vector[T] y; array[T] int length; %given% }
+parameters { vector[2] mu; real<lower=0> s; %discrete% }
+"""
+_FEW = {"T": 3, "y": _normals(3), "length": [2, 0, 1]}
+
+
+def changing(name: str, rest: str) -> None:
+    style(f"changing, {name}", _CHANGING + rest, _FEW, ONE_TWO)
+
+
+changing("after it was used", """model { real c = 1; vector[T] m; for (t in 1:T) m[t] = mu[z[t]] * c;
+  c = 5; y ~ normal(m, c); }""")
+changing("in the loop that uses it", """model { real c = 0; vector[T] m; for (t in 1:T) { c += s; m[t] = mu[z[t]] * c; }
+  for (t in 1:T) { c += 1; y[t] ~ normal(m[t], c); } target += c; }""")
+changing("an element of an array", """model { vector[T] w = rep_vector(s, T); vector[T] m;
+  for (t in 1:T) { w[t] = w[max(t - 1, 1)] + 1; m[t] = mu[z[t]] * w[1]; } w[1] = 7; y ~ normal(m, w); }""")
+changing("a transformed parameter", """transformed parameters { real c = 1; vector[T] m; vector[T] w;
+  for (t in 1:T) { m[t] = mu[z[t]] * c; c += s; w[t] = c; } } model { y ~ normal(m, w); }""")
+changing("a counter of transformed parameters", """transformed parameters { vector[T] m;
+  { int c = T; for (i in 1:T) { m[c] = mu[z[c]]; c -= 1; } } } model { y ~ normal(m, s); }""")
+changing("between terms", """model { real c = mu[z[1]]; real a = c * 2; c += 1; a += c; c = 2 * s; a += mu[z[2]] * c;
+  target += a * c - square(a); }""")
+changing("in both branches", """model { for (t in 1:T) { int k = z[t]; real a = 1;
+  if (k == 1) { k = 2; a = mu[1]; } else { k = 1; a = 3; } target += a * mu[k] * t; } }""")
+changing("where it is carried on", """model { int b = z[1];
+  for (t in 2:T) { target += mu[b]; b = z[t]; target += s * b; }
+  target += b * mu[1]; }""")
+changing("where several statements set a component", """model { vector[T] m = rep_vector(s, T);
+  for (t in 1:T) m[1 + length[t]] = mu[z[t]] * t; m[2] = m[2] * 0.5; y ~ normal(m, 1); }""")
