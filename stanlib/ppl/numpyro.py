@@ -40,10 +40,12 @@ from .values import (  # noqa: F401
     fatal_error,
     fit,
     inf,
+    pieces,
     real,
     reject,
     replace_item,
     row,
+    said,
     terms,
     text,
     unset,
@@ -277,9 +279,10 @@ def random() -> JaxRandom:
 
 def message(*parts: Any) -> None:
     """`print(...)`: also of traced values, when the compiled program runs."""
-    traced = [p for p in parts if is_traced(p)]
+    flat = list(pieces(parts))
+    traced = [p for p in flat if is_traced(p)]
     if not traced:
-        print("".join(map(text, parts)))
+        print(said(flat))
         return
-    template = "".join("{}" if is_traced(p) else text(p).replace("{", "{{").replace("}", "}}") for p in parts)
+    template = "".join("{}" if is_traced(p) else text(p).replace("{", "{{").replace("}", "}}") for p in flat)
     jax.debug.print(template, *traced)

@@ -41,12 +41,13 @@ from .values import (  # noqa: F401
     fatal_error,
     fit,
     inf,
+    pieces,
     real,
     reject,
     replace_item,
     row,
+    said,
     terms,
-    text,
     unset,
 )  # fmt: skip
 
@@ -227,4 +228,4 @@ def random() -> TorchRandom:
 
 def message(*parts: Any) -> None:
     """`print(...)`."""
-    print("".join(text(p.detach().cpu().numpy() if isinstance(p, torch.Tensor) else p) for p in parts))
+    print(said(p.detach().cpu().numpy() if isinstance(p, torch.Tensor) else p for p in pieces(parts)))

@@ -1,7 +1,7 @@
 """What generated code does with values on any backend: declarations, literals, copies, tests of constraints."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -191,6 +191,23 @@ def _known(value: Any) -> Any:
     return namespace((one,)).known(one)
 
 
+def pieces(parts: Iterable[Any]) -> Iterator[Any]:
+    """What is printed, with the items of tuples in parentheses as parts of their own."""
+    for part in parts:
+        if not isinstance(part, tuple):
+            yield part
+            continue
+        yield "("
+        for i, item in enumerate(part):
+            yield from (",", *pieces([item])) if i else pieces([item])
+        yield ")"
+
+
+def said(parts: Iterable[Any]) -> str:
+    """The text of a message."""
+    return "".join(map(text, pieces(parts)))
+
+
 def text(part: Any) -> str:
     """A value as Stan prints it; a question mark where it is not known yet."""
     if isinstance(part, str):
@@ -205,7 +222,7 @@ def reject(*parts: Any) -> None:
     Raises:
         StanReject: with the program's message, else.
     """
-    refuse_here(lambda: StanReject("".join(map(text, parts))))
+    refuse_here(lambda: StanReject(said(parts)))
 
 
 def fatal_error(*parts: Any) -> None:
@@ -214,4 +231,4 @@ def fatal_error(*parts: Any) -> None:
     Raises:
         StanFatalError: with the program's message.
     """
-    raise StanFatalError("".join(map(text, parts)))
+    raise StanFatalError(said(parts))
