@@ -135,11 +135,18 @@ class CmdStanMCMC(_OfChains):
 
     @property
     def metric_type(self) -> str | None:
-        return None if self.fit.metric is None else "dense_e" if self.fit.metric.ndim == 3 else "diag_e"
+        if self.fit.metric is None:
+            return None
+        return "dense_e" if self.fit.metric.ndim == 3 else "unit_e" if self._is_unit else "diag_e"
+
+    @property
+    def _is_unit(self) -> bool:
+        return isinstance(asked := self.fit.settings.get("metric"), str) and asked == "unit_e"
 
     @property
     def metric(self) -> Array | None:
-        return self.fit.metric
+        """The inverse metric of each chain; None of the unit metric."""
+        return None if self._is_unit else self.fit.metric
 
     inv_metric = metric
 

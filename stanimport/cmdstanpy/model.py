@@ -226,8 +226,8 @@ class CmdStanModel:
         density = points.LogProb(self.module, data)
         value, gradient = density(params, jacobian=jacobian)
         names = [f"g_{n}".replace("[", ".").replace("]", "").replace(",", ".") for n in density.names]
-        return pandas.DataFrame([[value, *gradient]], columns=["lp__", *names])
-
+        told = [value, *gradient] if sig_figs is None else [float(f"{v:.{sig_figs}g}") for v in (value, *gradient)]
+        return pandas.DataFrame([told], columns=["lp__", *names])
 
     def diagnose(self, inits: Any = None, data: Any = None, *, epsilon: float | None = None, error: float | None = None,
                  require_gradients_ok: bool = True, sig_figs: int | None = None) -> Any:  # fmt: skip

@@ -369,7 +369,8 @@ def _results(comments: Sequence[str]) -> Iterator[tuple[str, Any]]:
                 if not after or "Elapsed" in after:
                     break
                 rows.append([float(v) for v in after.split(",")])
-            yield "metric", np.asarray(rows[0] if line.startswith("Diagonal") else rows)
+            if rows:  # none where there are no parameters
+                yield "metric", np.asarray(rows[0] if line.startswith("Diagonal") else rows)
         elif "seconds (" in line:
             seconds.append(float(line.partition(":")[2].split()[0] if ":" in line else line.split()[0]))
     if len(seconds) >= 2:

@@ -121,8 +121,35 @@ def test_log_densities(model):
     assert list(frame) == ["lp__", "g_theta"]
     np.testing.assert_allclose(frame["lp__"][0], 3 * np.log(0.3) + 9 * np.log(0.7), rtol=1e-12)
     np.testing.assert_allclose(frame["g_theta"][0], 3 * 0.7 - 9 * 0.3, rtol=1e-12)
+    assert model.log_prob({"theta": 0.3}, DATA, sig_figs=3)["lp__"][0] == float(f"{frame['lp__'][0]:.3g}")
     plain = model.log_prob({"theta": 0.3}, DATA, jacobian=False)
     np.testing.assert_allclose(plain["lp__"][0], 2 * np.log(0.3) + 8 * np.log(0.7), rtol=1e-12)
+
+
+def test_the_metric_is_called_as_it_was_asked_for(model):
+    few = dict(chains=1, iter_warmup=10, iter_sampling=5, seed=1, show_progress=False)
+    assert [model.sample(DATA, metric=m, **few).metric_type for m in ("unit_e", "dense_e")] == ["unit_e", "dense_e"]
+
+
+def test_files_of_programs_without_parameters(tmp_path):
+    """Their metric is an empty list."""
+    (tmp_path / "chain.csv").write_text("""\
+# model = noise_model
+# method = sample (Default)
+#   sample
+#     num_samples = 2
+#     num_warmup = 0
+lp__,accept_stat__,x.1
+# Adaptation terminated
+# Step size = 1
+# Diagonal elements of inverse mass matrix:
+#
+0,1,0.5
+0,1,1.5
+""")
+    again = from_csv(str(tmp_path / "chain.csv"))
+    np.testing.assert_array_equal(again.stan_variable("x"), [[0.5], [1.5]])
+    assert again.metric is None
 
 
 def test_descriptions_are_cmdstanpys(model, fit):

@@ -1,0 +1,44 @@
+"""CmdStanPy's own tests, from a checkout of it, on stanimport.cmdstanpy."""
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+# Those that ask neither for files of CmdStan's processes, nor for its console, messages and log.
+PASS = {
+    "laplace": "from_opt_csv runs_opt bad_jacobian_mismatch bad_two_modes outputs",
+    "optimize": "instantiate_from_csvfiles variable_bern optimize_good negative_parameter_values parameters_are_floats "
+                "optimize_good_dict optimize_rosenbrock optimize_no_data single_row_csv complex_output attrs",
+    "variational": "variables variables_3d single_row_csv complex_output attrs",
+    "generate_quantities": "pd_xr_agreement from_previous_fit_variables sample_plus_quantities_dedup single_row_csv "
+                           "complex_output attrs",
+    "pathfinder": "outputs from_csv single create_inits init_sampling no_psis",
+    "sample": "multi_proc_2 pd_xr_agreement from_csv_fixed_param from_csv_no_param_hmc custom_step_size custom_seed "
+              "save_warmup save_warmup_thin warmup_no_adapt sampler_diags variable_bern variables_2d variables_3d "
+              "variables_issue_361 validate single_row_csv overlapping_names complex_output attrs json_edges "
+              "json_junk_alongside_data",
+}  # fmt: skip
+PREFIXES = {"laplace": "laplace_", "pathfinder": "pathfinder_"}
+NAMES = {"single": "test_single_pathfinder"}
+
+
+@pytest.mark.parametrize("method", PASS)
+def test_they_pass(method, tmp_path):
+    checkout = os.environ.get("CMDSTANPY")
+    if checkout is None or not Path(checkout, "test").is_dir():
+        pytest.skip("$CMDSTANPY names no checkout of CmdStanPy")
+    shutil.copytree(Path(checkout, "test"), tmp_path / "test")
+    (tmp_path / "test" / "conftest.py").unlink(missing_ok=True)  # it cleans the checkout
+    names = [NAMES.get(n, f"test_{PREFIXES.get(method, '')}{n}") for n in PASS[method].split()]
+    asked = [f"test/test_{method}.py::{n}" for n in names]
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{Path(__file__).parent}", "MPLBACKEND": "agg"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "as_cmdstanpy", "-p", "no:cacheprovider", "-W", "ignore",
+               f"--rootdir={tmp_path}", *asked]  # fmt: skip
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0 and "skipped" not in done.stdout, done.stdout[-4000:]
