@@ -1,65 +1,178 @@
-"""How the gradient of three models grows with the data: python tests/benchmarks/scaling.py [--largest 1000000]
+"""How the gradient of three models grows with the data: python tests/benchmarks/scaling.py [--largest 10000000]
 
-Independent observations (logistic_regression_loop), parameters by group (hierarchical_index, five observations to a
-group), and a recurrence (garch11). A line shows the microseconds of one gradient, the nanoseconds per observation,
-and the seconds to trace and compile it. One core, double precision, as in gradients.py.
+Independent observations (logistic_regression_loop), parameters by group (hierarchical_index, five or ten observations
+to a group), and a recurrence (garch11). A line shows the microseconds of one gradient and the nanoseconds per row, in
+processor time of one core, the seconds to plan, trace and compile it, the data in MB, and what the process takes in
+memory beside them at most. Each line is measured in a process of its own, in double precision, as inference compiles.
+With --plain nothing is computed in blocks.
+
+`--threads 2` compares the wall time of a gradient with that of one thread instead, in turns; it needs as many cores
+that do nothing else.
 """
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-import gradients  # sets JAX up, before all others
+ROOT = Path(__file__).parent.parent.parent
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "models")]
 
-# isort: split
-import jax
-import numpy as np
-
-from models.simulate import simulate
-
-OBSERVATIONS_PER_GROUP = 5
+import numpy as np  # noqa: E402
 
 
-def grouped(n: int) -> dict[str, Any]:
-    """Weights of n / 5 rats at five ages, in random order."""
+def grouped(n: int, each: int = 5) -> dict[str, Any]:
+    """Weights of rats, each weighed at so many times, in random order."""
     rng = np.random.default_rng(1)
-    rats = n // OBSERVATIONS_PER_GROUP
-    rat = rng.permutation(np.repeat(np.arange(1, rats + 1), OBSERVATIONS_PER_GROUP))
+    rats = n // each
+    rat = rng.permutation(np.repeat(np.arange(1, rats + 1), each))
     age = rng.choice([8.0, 15.0, 22.0, 29.0, 36.0], n)
     weight = rng.normal(240, 15, rats)[rat - 1] + rng.normal(6, 0.5, rats)[rat - 1] * (age - 22) + rng.normal(0, 6, n)
     return dict(rats=rats, N=n, rat=rat, age=age, weight=weight)
 
 
+def independent(n: int) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(n, 3))
+    y = (rng.random(n) < 1 / (1 + np.exp(-0.5 - x @ np.array([1.0, -0.5, 0.2])))).astype(np.int64)
+    return dict(N=n, K=3, x=x, y=y)
+
+
+def recurrence(n: int) -> dict[str, Any]:
+    return dict(T=n, returns=np.random.default_rng(1).normal(0, 1.2, n), first_volatility=1.0)
+
+
 CASES: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
-    "independent": ("logistic_regression_loop", lambda n: simulate("logistic_regression_loop", N=n)),
-    "grouped": ("hierarchical_index", grouped),
-    "recurrence": ("garch11", lambda n: simulate("garch11", T=n)),
+    "independent": ("logistic_regression_loop", independent),
+    "grouped, 5 each": ("hierarchical_index", grouped),
+    "grouped, 10 each": ("hierarchical_index", lambda n: grouped(n, 10)),
+    "recurrence": ("garch11", recurrence),
 }
 
 
-def measure(model: str, data: dict[str, Any], n: int, budget: float) -> tuple[float, float]:
-    """Seconds of one gradient, and seconds to compile it."""
-    f = gradients.compiled(model, data, "comprehensive")
-    p = gradients.points_of(model, data, 1)[0]
-    compiling = gradients.compile_time(f, p)
-    count = max(1, min(50, 20_000 // n))
-    program = gradients.repeated(f, count)
-    return gradients.times_of([lambda: jax.block_until_ready(program(p))], budget)[0] / count, compiling
+def memory() -> float:
+    """MB that the process has had at most."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def gradient_of(kind: str, n: int, threads: int, count: int) -> tuple[Callable[[], Any], float, float]:
+    """A program of so many gradients in a row, the seconds to make it, and the MB of the data."""
+    import jax
+    from jax.sharding import Mesh
+
+    import stanimport
+    from stanimport.inference.posterior import condition
+    from stanimport.inference.programs import Program
+
+    model, make = CASES[kind]
+    module, data = stanimport.load(ROOT / f"models/{model}.stan"), make(n)
+    began = time.process_time()
+    posterior = condition(module, data)
+    if threads > 1:
+        posterior.divide(Mesh(np.array(jax.devices()[:threads]), ("rows",)), needed=True)
+    gradient = jax.value_and_grad(posterior.log_density)
+
+    def repeated(point: Any) -> Any:
+        def body(_: int, state: Any) -> Any:
+            at, total = state
+            value, slope = gradient(at)
+            return at + 1e-14 * slope, total + value
+
+        return jax.lax.fori_loop(0, count, body, (point, 0.0))
+
+    point = np.full(posterior.size, 0.1)
+    program = Program(repeated, point)
+    jax.block_until_ready(program(point))
+    return lambda: jax.block_until_ready(program(point)), time.process_time() - began, _megabytes(data)
+
+
+def _megabytes(data: dict[str, Any]) -> float:
+    return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray)) / 2**20
+
+
+def measure(kind: str, n: int, seconds: float) -> dict[str, float]:
+    """In this process, on one core."""
+    count = max(5, min(50, 200_000 // n))  # as in a sampler, whose memory is there already
+    run, making, data = gradient_of(kind, n, 1, count)
+    best, end = np.inf, time.perf_counter() + seconds
+    while time.perf_counter() < end or not np.isfinite(best):
+        start = time.process_time()
+        run()
+        best = min(best, (time.process_time() - start) / count)
+    return {"seconds": best, "making": making, "data": data, "memory": memory()}
+
+
+def compare(kind: str, n: int, threads: int, seconds: float) -> dict[str, float]:
+    """Wall seconds of one gradient by one thread and by several, in turns."""
+    runs = [gradient_of(kind, n, k, 1)[0] for k in (1, threads)]
+    best, end = [np.inf, np.inf], time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        for k, run in enumerate(runs):
+            start = time.perf_counter()
+            run()
+            best[k] = min(best[k], time.perf_counter() - start)
+    return {"one": best[0], "several": best[1]}
+
+
+def in_process(*arguments: str, threads: int = 1) -> dict[str, float]:
+    """What another process measures."""
+    own = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "JAX_NUM_CPU_DEVICES": str(threads),
+           "STANIMPORT_JIT_CACHE": "off", "OPENBLAS_NUM_THREADS": "1"}  # fmt: skip
+    command = [sys.executable, __file__, *arguments]
+    made = subprocess.run(command, env={**os.environ, **own}, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(made.stdout.splitlines()[-1])
+    return found
+
+
+def table(a: argparse.Namespace) -> None:
+    print("| model | observations | gradient, µs | ns per observation | compiling, s | data, MB | memory beside, MB |")
+    print("| --- |" + " --: |" * 6, flush=True)
+    options = ["--seconds", str(a.seconds), *(["--plain"] if a.plain else [])]
+    for kind in (k for k in CASES if a.only in k):
+        n = a.smallest
+        base = in_process("--one", kind, "1000", *options)["memory"]
+        while n <= a.largest:
+            f = in_process("--one", kind, str(n), *options)
+            print(f"| {kind} | {n:,} | {1e6 * f['seconds']:,.0f} | {1e9 * f['seconds'] / n:.1f} | {f['making']:.1f} "
+                  f"| {f['data']:.0f} | {f['memory'] - base - f['data']:.0f} |", flush=True)  # fmt: skip
+            n *= 10
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--largest", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=float, default=1.0, help="to measure each size for")
+    parser.add_argument("--smallest", type=int, default=100_000)
+    parser.add_argument("--largest", type=int, default=10_000_000)
+    parser.add_argument("--seconds", type=float, default=2.0, help="to measure each size for")
+    parser.add_argument("--only", default="", help="models whose name contains this")
+    parser.add_argument("--plain", action="store_true", help="without blocks")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--one", nargs=2, metavar=("MODEL", "N"), help=argparse.SUPPRESS)
     a = parser.parse_args()
-    print("| observations | model | gradient, µs | ns per observation | compiling, s |\n| --: | --- |" + " --: |" * 3)
-    for kind, (model, make) in CASES.items():
-        n = 100
-        while n <= a.largest:
-            took, compiling = measure(model, make(n), n, a.seconds)
-            print(f"| {n} | {kind} | {1e6 * took:.1f} | {1e9 * took / n:.1f} | {compiling:.2f} |", flush=True)
-            n *= 10
+    if a.plain and a.one:
+        from stanimport.inference.blocks import density
+
+        density.ROWS = 2**62
+    if a.one and a.threads > 1:
+        print(json.dumps(compare(a.one[0], int(a.one[1]), a.threads, a.seconds)))
+    elif a.one:
+        if hasattr(os, "sched_setaffinity"):
+            os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+        print(json.dumps(measure(a.one[0], int(a.one[1]), a.seconds)))
+    elif a.threads > 1:
+        for kind in (k for k in CASES if a.only in k and k != "recurrence"):
+            f = in_process("--one", kind, "1000000", "--threads", str(a.threads), "--seconds", str(a.seconds),
+                           threads=a.threads)  # fmt: skip
+            print(f"{kind}: {1e3 * f['one']:.1f} ms by one thread, {1e3 * f['several']:.1f} by {a.threads}: "
+                  f"{f['one'] / f['several']:.2f} times as fast", flush=True)  # fmt: skip
+    else:
+        table(a)
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ class Blocks:
         if mesh is not None and any(s.is_sequential for s in self.sweepers.values()):
             raise Sequential
         self.constants = {v: jnp.asarray(c) for v, c in plan.flat.constants.items() if v in used}
+        plan.flat.constants.clear()  # they are not held twice
 
     def _arranged(self) -> tuple[dict[Any, dict[Any, Any]], set[Any]]:
         """By class, data in another order of rows; and the data that are needed as they are."""
