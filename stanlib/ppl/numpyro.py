@@ -140,7 +140,22 @@ def _rejecting(log_densities: Any) -> Any:
     """Log densities, -inf where they are NaN or what was computed before rejects the draw."""
     made = xp.without_nan(log_densities)
     flag = pending() if made.size else None
-    return made if flag is None else jnp.where(flag, -jnp.inf, made)
+    return made if flag is None else _rejected(made, flag)
+
+
+@jax.custom_jvp
+def _rejected(log_densities: Any, flag: Any) -> Any:
+    """-inf where the flag is true, with the derivatives of what would be there without it.
+
+    A draw that is rejected needs none. If they depended on the flag, XLA would compute all the conditions that make it
+    once more in every kernel of the gradient.
+    """
+    return jnp.where(flag, -jnp.inf, log_densities)
+
+
+@_rejected.defjvp
+def _derivative(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    return _rejected(*primals), tangents[0]
 
 
 def reject_draws(flag: Any) -> None:
