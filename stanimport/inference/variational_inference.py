@@ -115,6 +115,7 @@ def variational(
         settings |= {"minibatch": dict(minibatch), "khat": khat}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
+        _tell_of_rest(fit)
         return fit
     if checkpoint is not None:
         raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
@@ -281,3 +282,13 @@ def _require(fit: Fit, required: bool) -> None:
     if required:
         raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
     warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+
+def _tell_of_rest(fit: Fit) -> None:
+    """Warn where the bound has converged, as far as its noise lets one see, while the parameters still moved."""
+    if fit.info["converged"] and not fit.info["arrived"]:
+        known = "too few to tell" if np.isnan(fit.info["rhat"]) else f"R-hat of the iterates {fit.info['rhat']:.3g}"
+        warnings.warn(
+            f"the parameters had not come to rest when the {fit.info['steps']} steps were used up ({known}), though "
+            "the bound hardly changes: increase iter, or take larger batches", ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip
