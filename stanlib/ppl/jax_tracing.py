@@ -6,6 +6,8 @@ from typing import Any
 
 import jax
 
+from .jax_liveness import reached
+
 
 class Traced:
     """A function that is traced now, for arguments of these shapes and types, and never again.
@@ -25,6 +27,10 @@ class Traced:
 
     def __call__(self, *arguments: Any) -> Any:
         return self.on(self.given, *arguments)
+
+    def reached(self, outputs: Sequence[bool]) -> tuple[list[bool], list[bool]]:
+        """Through which of what it refers to, and of its arguments' leaves, derivatives flow to some results."""
+        return reached(self._jaxpr, outputs)
 
     def on(self, given: Sequence[Any], *arguments: Any) -> Any:
         """The results where it refers to other values of the same shapes and types."""

@@ -11,8 +11,9 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
+from ..solvers.arguments_jax import is_zero
+from .jax_liveness import steady
 from .jax_tracing import Traced
 
 Leaves = list[Any]
@@ -30,53 +31,64 @@ def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], stat
 
     # What the functions refer to becomes an argument, so that it has derivatives too.
     decide, step = Traced(flat_condition, leaves), Traced(flat_body, leaves)
-    out = _run(decide.on, step.on, leaves, decide.given, step.given)
+    out = _run(decide, step, leaves, decide.given, step.given)
     return jax.tree_util.tree_unflatten(tree, out)
 
 
 @partial(jax.custom_vjp, nondiff_argnums=(0, 1))
-def _run(decide: Any, step: Any, leaves: Leaves, decide_given: Leaves, step_given: Leaves) -> Leaves:
-    return _forward(decide, step, leaves, decide_given, step_given)[0]
+def _run(decide: Traced, step: Traced, leaves: Leaves, decide_given: Leaves, step_given: Leaves) -> Leaves:
+    return _loop(decide, step, leaves, decide_given, step_given)[1]
 
 
-def _forward(decide: Any, step: Any, leaves: Leaves, decide_given: Leaves, step_given: Leaves) -> tuple[Leaves, Any]:
-    """The last state, and what the derivative needs: the first one and the number of iterations."""
+def _loop(decide: Traced, step: Traced, leaves: Leaves, decide_given: Leaves, step_given: Leaves) -> tuple[Any, Leaves]:
+    """The number of iterations and the last state."""
 
     def go_on(s: tuple[Any, Leaves]) -> Any:
-        return decide(decide_given, s[1])
+        return decide.on(decide_given, s[1])
 
     def once(s: tuple[Any, Leaves]) -> tuple[Any, Leaves]:
-        return s[0] + 1, step(step_given, s[1])
+        return s[0] + 1, step.on(step_given, s[1])
 
-    count, out = jax.lax.while_loop(go_on, once, (jnp.asarray(0), leaves))
-    return out, (leaves, decide_given, step_given, count)
+    out: tuple[Any, Leaves] = jax.lax.while_loop(go_on, once, (jnp.asarray(0), leaves))
+    return out
 
 
-def _backward(decide: Any, step: Any, kept: Any, cotangents: Leaves) -> tuple[Leaves, Leaves, Leaves]:
-    leaves, decide_given, step_given, count = kept
-    real = [_is_real(x) for x in leaves]
-    real_given = [_is_real(x) for x in step_given]
+def _forward(decide: Traced, step: Traced, *arguments: Any) -> tuple[Leaves, Any]:
+    """The last state, and what the derivative needs: the first one and the number of iterations."""
+    leaves, decide_given, step_given = jax.tree_util.tree_map(lambda x: x.value, arguments, is_leaf=_is_primal)
+    count, out = _loop(decide, step, leaves, decide_given, step_given)
+    return out, (leaves, step_given, count)
+
+
+def _is_primal(x: Any) -> bool:
+    return isinstance(x, jax.custom_derivatives.CustomVJPPrimal)
+
+
+def _backward(decide: Traced, step: Traced, kept: Any, cotangents: Leaves) -> tuple[Any, Any, Any]:
+    """The cotangents of the arguments, None for those that no derivatives flow through, so that none are made up."""
+    leaves, step_given, count = kept
+    live = steady(lambda s: step.reached(s)[1], [_is_real(x) and not is_zero(c) for x, c in zip(leaves, cotangents)])
+    live_given = step.reached(live)[0]
 
     def pull(i: Any, carry: tuple[Leaves, Leaves]) -> tuple[Leaves, Leaves]:
-        before = jax.lax.fori_loop(0, count - 1 - i, lambda _, s: step(step_given, s), leaves)
+        before = jax.lax.fori_loop(0, count - 1 - i, lambda _, s: step.on(step_given, s), leaves)
 
         def reals(inside: Leaves, given: Leaves) -> Leaves:
-            out = step(_merged(given, step_given, real_given), _merged(inside, before, real))
-            return _chosen(out, real)
+            out = step.on(_merged(given, step_given, live_given), _merged(inside, before, live))
+            return _chosen(out, live)
 
-        _, pull_back = jax.vjp(reals, _chosen(before, real), _chosen(step_given, real_given))
+        _, pull_back = jax.vjp(reals, _chosen(before, live), _chosen(step_given, live_given))
         of_state, of_given = pull_back(carry[0])
         return of_state, [a + b for a, b in zip(carry[1], of_given)]
 
-    start = (_chosen(cotangents, real), [jnp.zeros_like(x) for x in _chosen(step_given, real_given)])
+    at_end = [jnp.zeros_like(x) if is_zero(c) else c for x, c in zip(leaves, cotangents)]
+    start = (_chosen(at_end, live), [jnp.zeros_like(x) for x in _chosen(step_given, live_given)])
     of_state, of_given = jax.lax.fori_loop(0, count, pull, start)
-    return (
-        _with_zeros(of_state, leaves, real), [_zero(x) for x in decide_given],
-        _with_zeros(of_given, step_given, real_given),
-    )  # fmt: skip
+    nothing = [None] * len(leaves), [None] * len(step_given)
+    return _merged(of_state, nothing[0], live), None, _merged(of_given, nothing[1], live_given)
 
 
-_run.defvjp(_forward, _backward)
+_run.defvjp(_forward, _backward, symbolic_zeros=True)
 
 
 def _is_real(x: Any) -> bool:
@@ -90,13 +102,3 @@ def _chosen(values: Leaves, chosen: list[bool]) -> Leaves:
 def _merged(some: Leaves, others: Leaves, chosen: list[bool]) -> Leaves:
     rest = iter(some)
     return [next(rest) if c else other for other, c in zip(others, chosen)]
-
-
-def _with_zeros(some: Leaves, likes: Leaves, chosen: list[bool]) -> Leaves:
-    rest = iter(some)
-    return [next(rest) if c else _zero(x) for x, c in zip(likes, chosen)]
-
-
-def _zero(x: Any) -> Any:
-    """The derivative of what has none: JAX's empty type for ints."""
-    return jnp.zeros_like(x) if _is_real(x) else np.zeros(jnp.shape(x), jax.dtypes.float0)
