@@ -31,7 +31,7 @@ def module_of(options: argparse.Namespace, backend: str | None = None) -> Module
 def add_fit(parser: argparse.ArgumentParser) -> None:
     """A saved fit."""
     parser.add_argument("fit", nargs="+", type=Path, metavar="FILE",
-                        help="one that --output saved, or CmdStan's CSV files, one for each chain")  # fmt: skip
+                        help="one that --output saved, a --journal, or CmdStan's CSV files of all chains")  # fmt: skip
 
 
 def add_observed(parser: argparse.ArgumentParser) -> None:
@@ -40,15 +40,17 @@ def add_observed(parser: argparse.ArgumentParser) -> None:
 
 
 def saved_fit(paths: Sequence[Path]) -> Fit:
-    """The fit in a file, or in the CSV files of its chains.
+    """The fit in a file, in the journal of a run, or in the CSV files of its chains.
 
     Raises:
         StanDataError: for files that hold none.
     """
     from ..inference import Fit, from_csv
+    from ..inference.journals import is_journal
 
-    if len(paths) == 1 and paths[0].suffix.lower() != ".csv" and not paths[0].is_dir():
-        return Fit.load(paths[0])
+    alone = paths[0]
+    if len(paths) == 1 and (is_journal(alone) if alone.is_dir() else alone.suffix.lower() != ".csv"):
+        return Fit.load(alone)
     return from_csv(paths[0] if len(paths) == 1 else list(paths))
 
 

@@ -49,6 +49,11 @@ class Run:
             raise StanDataError(f"{folder}: holds no journal of a run: {e}") from None
 
 
+def is_journal(folder: Path) -> bool:
+    """Whether a folder is the journal of a run."""
+    return (folder / _RUN).is_file()
+
+
 def begin(
     folder: Path, posterior: Any, recorded: Mapping[str, Any], settings: Settings, lanes: int
 ) -> Journal:  # fmt: skip
@@ -62,16 +67,16 @@ def begin(
         OSError: if it can't be written.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if (folder / _RUN).exists() and Run(folder).lanes != lanes:
+    if is_journal(folder) and Run(folder).lanes != lanes:
         raise OptionError(f"journal: {folder} is of chains that run otherwise together: give their chain_method")
-    if not (folder / _RUN).exists():
+    if not is_journal(folder):
         content = io.BytesIO()
         np.savez(content, **storage.flat(posterior.inputs))
         replace(folder / _DATA, content.getbuffer())
     described = {"format": FORMAT, "program": asdict(posterior.program), "settings": _plain(recorded),
                  "dense": settings.dense, "lanes": lanes}  # fmt: skip
     text = json.dumps(described)
-    if not (folder / _RUN).exists() or (folder / _RUN).read_text(encoding="utf-8") != text:
+    if not is_journal(folder) or (folder / _RUN).read_text(encoding="utf-8") != text:
         replace(folder / _RUN, text.encode())
     return Journal(folder, settings.saved + len(range(0, settings.iter_sampling, settings.thin)))
 

@@ -135,6 +135,12 @@ def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
         assert not list(rows_made(jax.make_jaxpr(program)(point).jaxpr, N))
 
 
+def test_points_of_numpy_are_taken_by_blocks_too(small, x64):
+    """Outside of compiled programs, where arrays of NumPy are not data."""
+    made = density._blocks(lambda point: jax.numpy.sum(y * point["e"]), {"e": y})
+    np.testing.assert_allclose(made({"e": y + 1}), np.sum(y * (y + 1)), rtol=1e-12)
+
+
 def test_values_are_scipys(small, x64):
     """Value and slope of grouped observations, in closed form; the value alone is computed in blocks too."""
     made = posterior(PROGRAMS["groups"])

@@ -221,3 +221,21 @@ def test_what_a_saved_fit_does_not_have(change, arguments, told, coin, tmp_path,
     except SystemExit as e:
         code = e.code
     assert code in (1, 2) and told in capsys.readouterr().err
+
+
+def test_runs_go_on_and_their_journals_are_read(coin, tmp_path, capsys):
+    assert main(["sample", *coin, *FEW, "--journal", "run", "--output", "first.nc"]) == 0
+    longer = ["sample", "coin.stan", "--draws", "400", "--no-progress"]
+    assert main([*longer, "--resume", "run", "--output", "more.nc"]) == 0
+    assert main([*longer, "--resume", "first.nc"]) == 0
+    capsys.readouterr()
+    assert main(["summary", "run"]) == 0
+    from_journal = capsys.readouterr().out
+    assert main(["summary", "more.nc"]) == 0
+    assert capsys.readouterr().out == from_journal
+    first, more = stanimport.Fit.load("first.nc"), stanimport.Fit.load("more.nc")
+    assert more.draws_per_chain == 400
+    np.testing.assert_array_equal(more.draws()[:300], first.draws())
+    with pytest.raises(SystemExit, match="2"):
+        main(["sample", *coin, "--resume", "run", "--chains", "3", "--no-progress"])
+    assert "chains is 2 in the run" in capsys.readouterr().err

@@ -71,7 +71,8 @@ class Blocks:
         return out, used
 
     def __call__(self, *arguments: Any) -> Any:
-        given = dict(zip(self.plan.flat.inputs, jax.tree.leaves(arguments)))
+        # arrays of NumPy are data of which a device has its own rows
+        given = dict(zip(self.plan.flat.inputs, map(jnp.asarray, jax.tree.leaves(arguments))))
         guesses = [jnp.asarray(self._step(r).join == "and") for r in self.plan.guesses]
         if not guesses:
             return self._results(given, [])[0]
