@@ -8,9 +8,11 @@ import jax
 import loop_programs as programs
 import numpy as np
 import pytest
+from densities import module_log_density
 from numpyro.infer.util import log_density
 
 from stanimport.passes import loops
+from stanlib.errors import StanReject
 
 
 @pytest.mark.parametrize("name", programs.NAMES)
@@ -63,3 +65,24 @@ def test_log_density_on_torch(name, x64, torch_double):
     for name_, g in zip(params, found):
         if g is not None:
             np.testing.assert_allclose(g.numpy(), gradient[name_], rtol=1e-8, atol=1e-10, err_msg=name_)
+
+
+AROUND = "int left = 1; while (left) { left -= 1;"
+NEGATIVE = f"""data {{ int N; array[N] int size; vector[4] y; matrix[3, 3] m; }} parameters {{ real a; }}
+model {{ {AROUND} for (n in 1:N) target += a * sum(PART); }} }}"""
+ALONE = [(), loops.PASSES, *((p,) for p in loops.PASSES)]  # passes that are left out
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("part", ["segment(y, n, size[n])", "block(m, 1, 1, 2, size[n])", "sub_col(m, n, 1, size[n])"])
+def test_negative_sizes_are_rejected_whichever_passes_are_left_out(part, backend, x64, torch_double):
+    for head, without in [(h, w) for h in (AROUND, "{") for w in ALONE]:
+        program = NEGATIVE.replace(AROUND, head).replace("PART", part)
+        module = programs.translated(program, backend, without)
+        data = {"N": 3, "y": np.arange(4.0), "m": np.ones((3, 3))}
+        right, wrong = (module.transformed_data(**data, size=np.array(s)) for s in ([1, 2, 1], [1, 2, -1]))
+        assert np.isfinite(module_log_density(module, right, {"a": 0.3}, backend))
+        try:  # an error, or where a loop is traced the density
+            assert module_log_density(module, wrong, {"a": 0.3}, backend) == -np.inf
+        except StanReject as e:
+            assert "-1, but must be nonnegative" in str(e)

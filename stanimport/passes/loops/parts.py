@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from stanlib.types import INT
 
@@ -13,6 +13,7 @@ from ..normalize import apply
 from .affine import key, linear
 
 Stmts = tuple[gprob.Stmt, ...]
+_REPEATED = ("rep_vector", "rep_row_vector", "rep_array")
 
 
 def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes) -> Stmts:
@@ -80,3 +81,7 @@ def count_of(r: gprob.Range) -> gprob.Expr:
     if length.is_constant:
         return gprob.int_const(length.constant + 1, span)
     return apply("add", INT, (apply("subtract", INT, (r.upper, r.lower)), gprob.int_const(1, span)))
+
+
+def is_repeated(e: object) -> TypeGuard[gprob.Apply]:
+    return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, TypeGuard
+from typing import Any
 
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
@@ -21,7 +21,7 @@ from ..normalize import apply
 from ..surroundings import Surroundings
 from .accesses import step_indices
 from .affine import difference, linear, mentions_values
-from .parts import as_range, count_of
+from .parts import as_range, count_of, is_repeated
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
@@ -29,7 +29,6 @@ _ELEMENTWISE = {
     "add": "add", "subtract": "subtract", "elt_multiply": "multiply", "elt_divide": "divide", "minus": "minus",
 }  # fmt: skip
 _NEUTRAL = {"prod": 1.0, "log_sum_exp": -inf, "max": -inf, "min": inf}  # what changes nothing among the arguments
-_REPEATED = ("rep_vector", "rep_row_vector", "rep_array")
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -40,7 +39,6 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
 class _Unfold:
     def __init__(self, names: Fresh):
         self.names = names
-        self.least: dict[object, int] = {}  # what the index of a loop around begins at
         self.before: list[gprob.Stmt] = []
 
     def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
@@ -49,21 +47,16 @@ class _Unfold:
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         if isinstance(s, gprob.For):
             inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
-            self.least.pop(s.name, None)
-            if linear(s.lower).is_constant:
-                self.least[s.name] = linear(s.lower).constant
             yield replace(s, body=self.block(s.body, inside))
         elif isinstance(s, gprob.While):
             yield s
         elif isinstance(s, gprob.If):
-            yield from self._checked_sizes(s.condition, varying)
             condition = _with_filled_up(s.condition, varying)
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
             yield replace(s, condition=condition, then=then, otherwise=otherwise)
         elif not varying:
             yield s
         else:
-            yield from self._checked_sizes(s, varying)
             yield from self._leaf(_with_filled_up(s, varying), varying)
 
     def _leaf(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
@@ -127,18 +120,6 @@ class _Unfold:
         one = replace(s, place=place, value=value)
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
 
-    def _checked_sizes(self, node: Any, varying: set[str]) -> Iterator[gprob.Stmt]:
-        """What Stan throws for sizes that differ between iterations, which loops and ranges no longer ask for."""
-        asked: list[Any] = []
-        for name, size, place in _sizes(node):
-            form = linear(size)
-            differs = mentions_values(size, varying) or mentions(place, varying)
-            if differs and form not in asked and not self._is_nonnegative(size):
-                asked.append(form)
-                negative = apply("logical_lt", INT, (size, gprob.int_const(0, size.span)))
-                items = (f"{name}: n is ", size, ", but must be nonnegative!")
-                yield gprob.If(size.span, negative, (gprob.Message(size.span, "reject", items),), ())
-
     def _compare_sizes(self, name: str, parts: Sequence[gprob.Expr], count: gprob.Expr) -> None:
         """What Stan throws for where containers are of other sizes than one that has `count` components."""
         asked: list[Any] = []
@@ -153,13 +134,6 @@ class _Unfold:
             items = (f"{name}: sizes ", size, " and ", count, " must match!")
             wrong = gprob.Logical(INT, count.span, "&&", differ, some)
             self.before.append(gprob.If(count.span, wrong, (gprob.Message(count.span, "reject", items),), ()))
-
-    def _is_nonnegative(self, size: gprob.Expr) -> bool:
-        """Whether the indices of the loops around make it so."""
-        form = linear(size)
-        if not all(count > 0 and term in self.least for term, count in form.terms.items()):
-            return False
-        return form.constant + sum(count * self.least[term] for term, count in form.terms.items()) >= 0
 
     # --- sums
 
@@ -191,26 +165,6 @@ class _Unfold:
         add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", REAL, (total, term)))
         self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
         return total
-
-
-def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]]:
-    """The sizes that calls in a node are given, of calls that certainly happen.
-
-    Each comes with the function's name, and with the numbers that tell the place of a part that may become a range.
-    """
-    if _is_repeated(node):
-        yield node.function.name, node.arguments[1], ()
-    elif isinstance(node, gprob.Apply) and node.function.name in _PARTS:
-        yield node.function.name, node.arguments[-1], node.arguments[1:-1]
-    elif isinstance(node, gprob.Apply) and node.function.name == "block":
-        yield from ((node.function.name, size, node.arguments[1:]) for size in node.arguments[-2:])
-    certain = traversal.children(node)
-    if isinstance(node, gprob.Cond):
-        certain = [node.condition]
-    elif isinstance(node, gprob.Logical):
-        certain = [node.left]
-    for part in certain:
-        yield from _sizes(part)
 
 
 def is_law_of_numbers(f: Function) -> bool:
@@ -260,7 +214,7 @@ def _containers(parts: Sequence[gprob.Expr]) -> Iterator[gprob.Expr]:
 
 def _size(e: gprob.Expr) -> gprob.Expr:
     """The number of components of a container that is no operation."""
-    known = e.arguments[1] if _is_repeated(e) else _count(e)
+    known = e.arguments[1] if is_repeated(e) else _count(e)
     if known is not None:
         return known
     if isinstance(e, gprob.Index) and dimensions(e.type) == 1:
@@ -307,12 +261,8 @@ def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
         return _has_size(e.value, count)
     if isinstance(e, gprob.Apply) and _is_elementwise(e):
         return all(_has_size(a, count) for a in e.arguments)
-    own = e.arguments[1] if _is_repeated(e) else _count(e)
+    own = e.arguments[1] if is_repeated(e) else _count(e)
     return own is not None and difference(linear(own), linear(count)) == 0
-
-
-def _is_repeated(e: object) -> TypeGuard[gprob.Apply]:
-    return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
 
 
 def _is_impure(e: gprob.Expr) -> bool:
@@ -354,7 +304,7 @@ def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
         return _of_selection(e, i)
     if isinstance(e, gprob.Var):
         return gprob.Index(scalar_of(e.type), e.span, e, (gprob.Single(i),))
-    if _is_repeated(e):
+    if is_repeated(e):
         return e.arguments[0]
     if isinstance(e, gprob.Apply):
         if e.function.name in _PARTS:
