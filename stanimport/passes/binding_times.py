@@ -327,14 +327,22 @@ class Nest:
 
 def escapes_dynamically(body: Stmts, times: BindingTimes) -> bool:
     """Whether a break, continue or return in the body depends on a dynamic condition."""
+    return _escapes(body, times)[1]
+
+
+_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
+
+
+def _escapes(body: Stmts, times: BindingTimes) -> tuple[bool, bool]:
+    """Whether there is an escape in the body, and whether one depends on a dynamic condition.
+
+    Both in one go: a chain of `else if` is as deep as it is long.
+    """
+    some = dynamic = False
     for s in body:
         if isinstance(s, gprob.If):
-            if times.is_dynamic(s.condition) and any(_escapes(b) for b in traversal.bodies(s)):
-                return True
-            if any(escapes_dynamically(b, times) for b in traversal.bodies(s)):
-                return True
-    return False
-
-
-def _escapes(body: Stmts) -> bool:
-    return any(isinstance(s, (gprob.Break, gprob.Continue, gprob.Return)) for s in walk_statements(body))
+            for inner, depends in (_escapes(b, times) for b in traversal.bodies(s)):
+                some, dynamic = some or inner, dynamic or depends or inner and times.is_dynamic(s.condition)
+        else:
+            some = some or any(isinstance(t, _ESCAPES) for t in walk_statements((s,)))
+    return some, dynamic

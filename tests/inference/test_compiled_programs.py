@@ -138,11 +138,17 @@ def closed_form(given, a, b, sigma):
     return prior + (law.logpdf(z) - np.log(sigma)).sum() + np.log(sigma)
 
 
+def transitions(points):
+    """Records of transitions with these points, as a sampler makes them."""
+    zeros = np.zeros(len(points))
+    return {"point": points, "divergent__": zeros > 0, "stepsize__": zeros, "n_leapfrog__": zeros}
+
+
 def test_kept_transitions_own_their_memory():
     """A view of a few rows would keep the buffer of hundreds that the compiled program returned."""
     track, buffer = chains.Track(chains.Settings(iter_warmup=2, iter_sampling=6), 0), np.zeros((250, 1000))
-    track.add({"point": buffer[:4]}, 4)
-    track.add({"point": buffer[:4]}, 4)
+    track.add(transitions(buffer[:4]), 4)
+    track.add(transitions(buffer[:4]), 4)
     assert len(track.kept["point"]) == 6
     assert not any(np.shares_memory(block, buffer) for block in track.kept["point"].blocks)
 
@@ -152,7 +158,7 @@ def test_rows_and_what_is_thinned(monkeypatch):
     settings = chains.Settings(iter_warmup=5, iter_sampling=12, thin=2, save_warmup=True)
     track, all_points = chains.Track(settings, 0), np.arange(34.0).reshape(17, 2)
     for start, end in [(0, 1), (1, 7), (7, 17)]:
-        track.add({"point": all_points[start:end]}, end - start)
+        track.add(transitions(all_points[start:end]), end - start)
     expected = np.concatenate([all_points[0:5:2], all_points[5::2]])
     kept = track.kept["point"]
     np.testing.assert_array_equal(kept.array(), expected)

@@ -9,8 +9,8 @@ import stanimport
 from stanimport.errors import StanDataError, StanError
 from stanimport.inference import Fit
 from stanimport.inference.options import OptionError
-from stanimport.inference.progress import Progress
 from stanimport.inference.samplers import chains
+from stanimport.inference.samplers.tracks import Track
 
 PROGRAM = """
 data { int N; vector[N] y; }
@@ -74,17 +74,18 @@ def test_a_run_of_warm_up_alone_goes_on(module):
 
 def test_what_was_interrupted_ends_as_if_it_had_not_been(module, monkeypatch):
     chosen = {**SHORT, "parallel_chains": 2, "iter_sampling": 2_000, "iter_warmup": 30}
-    made = dict[int, int]()
+    tracks, add, sent = dict[int, Track](), Track.add, threading.Event()
 
-    def advance(progress, count, phase=""):
-        thread = threading.get_ident()
-        made[thread] = made.get(thread, 0) + count * (phase == "sampling")
-        if len(made) == 2 and min(made.values()) > 100 and max(made.values()) > 300:
-            made.clear()
+    def interrupting(self, piece, count):
+        add(self, piece, count)
+        tracks[id(self)] = self
+        made = [t.done - 30 for t in tracks.values()]
+        if len(made) == 2 and min(made) > 0 and max(made) > 300 and not sent.is_set():
+            sent.set()
             signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patched, pytest.warns(RuntimeWarning, match="interrupted"):
-        patched.setattr(Progress, "advance", advance)
+        patched.setattr(Track, "add", interrupting)
         patched.setattr(chains, "PATIENCE", 1e-4)  # calls of few transitions
         part = stanimport.sample(module, DATA, **chosen)
     assert part.interrupted and 0 < part.draws_per_chain < 2_000 and part.info["standing_ahead"].min() == 0
