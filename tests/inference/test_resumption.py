@@ -1,6 +1,7 @@
 """Chains that go on: to the last bit what one longer run draws."""
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -78,11 +79,14 @@ def test_what_was_interrupted_ends_as_if_it_had_not_been(module, monkeypatch):
 
     def interrupting(self, piece, count):
         add(self, piece, count)
+        if sent.is_set():
+            time.sleep(0.3)  # until the main thread, which looks every tenth of a second, has seen it
         tracks[id(self)] = self
         made = [t.done - 30 for t in tracks.values()]
         if len(made) == 2 and min(made) > 0 and max(made) > 300 and not sent.is_set():
             sent.set()
             signal.raise_signal(signal.SIGINT)
+            time.sleep(0.3)
 
     with monkeypatch.context() as patched, pytest.warns(RuntimeWarning, match="interrupted"):
         patched.setattr(Track, "add", interrupting)
