@@ -209,6 +209,15 @@ class SizedArray(Node):
     sizes: tuple[Expression, ...]
     span: Span
 
+    @property
+    def joined(self) -> "tuple[list[Expression], SizedType]":
+        """The sizes and elements; arrays of arrays, which only the old syntax can write, are one."""
+        sizes, element = list(self.sizes), self.element
+        while isinstance(element, SizedArray):
+            sizes += element.sizes
+            element = element.element
+        return sizes, element
+
 
 @dataclass(frozen=True, slots=True)
 class SizedTuple(Node):
@@ -236,6 +245,17 @@ class Declarator(Node):
 class Declaration(Node):
     declarators: tuple[Declarator, ...]
     span: Span
+
+    @property
+    def groups(self) -> list[list[Declarator]]:
+        """The declarators of one type each: several where the old syntax gave the variables different types."""
+        groups: list[list[Declarator]] = []
+        for d in self.declarators:
+            if groups and groups[-1][0].type is d.type:
+                groups[-1].append(d)
+            else:
+                groups.append([d])
+        return groups
 
 
 @dataclass(frozen=True, slots=True)

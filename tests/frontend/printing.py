@@ -98,7 +98,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
 
 def _type(t: ast.SizedType) -> str:
     if isinstance(t, ast.SizedArray):
-        sizes, element = _array(t)
+        sizes, element = t.joined
         return f"array[{_list(sizes)}] {_type(element)}"
     if isinstance(t, ast.SizedTuple):
         return f"tuple({', '.join(map(_type, t.items))}{',' if len(t.items) == 1 else ''})"
@@ -111,24 +111,9 @@ def _type(t: ast.SizedType) -> str:
     return f"{name}{bounds}" + (f"[{_list(sizes)}]" if sizes else "")
 
 
-def _array(t: ast.SizedArray) -> tuple[list[ast.Expression], ast.SizedType]:
-    """The sizes and elements of an array; arrays of arrays, which only the old syntax can write, are one."""
-    sizes, element = list(t.sizes), t.element
-    while isinstance(element, ast.SizedArray):
-        sizes += element.sizes
-        element = element.element
-    return sizes, element
-
-
 def _declarations(s: ast.Declaration) -> Iterator[str]:
     """One declaration, or several where the old syntax gave its variables different types."""
-    groups: list[list[ast.Declarator]] = []
-    for d in s.declarators:
-        if groups and groups[-1][0].type is d.type:
-            groups[-1].append(d)
-        else:
-            groups.append([d])
-    for group in groups:
+    for group in s.groups:
         yield f"{_type(group[0].type)} {', '.join(map(_declarator, group))};"
 
 

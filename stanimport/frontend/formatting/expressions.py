@@ -174,11 +174,7 @@ def unsized_type(w: Writer, t: Type) -> None:
         return
     w.page.text(text[: text.index("tuple(")] + "tuple(")
     with w.page.box():
-        for i, item in enumerate(inner.items):
-            if i:
-                w.page.text(",")
-                w.page.space()
-            unsized_type(w, item)
+        w.separated(inner.items, lambda item: unsized_type(w, item))
         w.page.text("," if len(inner.items) == 1 else "")
     w.page.text(")")
 
@@ -186,7 +182,7 @@ def unsized_type(w: Writer, t: Type) -> None:
 def sized_type(w: Writer, t: ast.SizedType) -> None:
     """The type of a variable."""
     if isinstance(t, ast.SizedArray):
-        sizes, element = _array(t)
+        sizes, element = t.joined
         w.page.text("array[")
         with w.page.box():
             w.listed(sizes, lambda e: expression(w, e), begin(sizes[0].span), end(sizes[-1].span))
@@ -196,11 +192,7 @@ def sized_type(w: Writer, t: ast.SizedType) -> None:
     elif isinstance(t, ast.SizedTuple):
         w.page.text("tuple(")
         with w.page.box():
-            for i, item in enumerate(t.items):
-                if i:
-                    w.page.text(",")
-                    w.page.space()
-                sized_type(w, item)
+            w.separated(t.items, lambda item: sized_type(w, item))
             w.page.text("," if len(t.items) == 1 else "")
         w.page.text(")")
     else:
@@ -218,11 +210,7 @@ def _primitive(w: Writer, t: ast.SizedPrimitive) -> None:
     if sizes:
         with w.page.box(PACKED, 1):
             w.page.text("[")
-            for i, size in enumerate(sizes):
-                if i:
-                    w.page.text(",")
-                    w.page.space()
-                expression(w, size)
+            w.separated(sizes, lambda size: expression(w, size))
             w.page.text("]")
 
 
@@ -231,19 +219,10 @@ def _bounds(w: Writer, constraint: ast.Constraint | None) -> None:
         return
     w.page.text("<")
     with w.page.box():
-        for i, (name, value) in enumerate(sorted(constraint.arguments, key=lambda a: _ORDER.index(a[0]))):
-            if i:
-                w.page.text(",")
-                w.page.space()
-            w.page.text(f"{name}=")
-            expression(w, value)
+        w.separated(sorted(constraint.arguments, key=lambda a: _ORDER.index(a[0])), lambda a: _argument(w, *a))
     w.page.text(">")
 
 
-def _array(t: ast.SizedArray) -> tuple[list[ast.Expression], ast.SizedType]:
-    """The sizes and elements of an array; arrays of arrays, which only the old syntax can write, are one."""
-    sizes, element = list(t.sizes), t.element
-    while isinstance(element, ast.SizedArray):
-        sizes += element.sizes
-        element = element.element
-    return sizes, element
+def _argument(w: Writer, name: str, value: ast.Expression) -> None:
+    w.page.text(f"{name}=")
+    expression(w, value)

@@ -119,13 +119,7 @@ def _profile(w: Writer, s: ast.Profile) -> None:
 
 def _declaration(w: Writer, s: ast.Declaration) -> None:
     """One declaration, or several where the old syntax gave its variables different types."""
-    groups: list[list[ast.Declarator]] = []
-    for d in s.declarators:
-        if groups and groups[-1][0].type is d.type:
-            groups[-1].append(d)
-        else:
-            groups.append([d])
-    for i, group in enumerate(groups):
+    for i, group in enumerate(s.groups):
         if i:
             w.page.cut()
         with w.page.box(FLAT):
@@ -230,14 +224,7 @@ def _return(w: Writer, s: ast.Return) -> None:
 def _message(w: Writer, s: ast.Message) -> None:
     w.page.text(f"{s.kind}(")
     with w.page.box(FILLED):
-        for i, item in enumerate(s.items):
-            if i:
-                w.page.text(",")
-                w.page.space()
-            if isinstance(item, str):
-                w.page.text(f'"{item}"')
-            else:
-                expression(w, item)
+        w.separated(s.items, lambda i: w.page.text(f'"{i}"') if isinstance(i, str) else expression(w, i))
     w.page.text(");")
 
 

@@ -139,6 +139,14 @@ class Writer:
             write(item)
         self.inside(comments.before, last, before="blank")
 
+    def separated(self, items: Sequence[Any], write: Callable[[Any], None]) -> None:
+        """Items with commas, behind each of which a line may end."""
+        for i, item in enumerate(items):
+            if i:
+                self.page.text(",")
+                self.page.space()
+            write(item)
+
     def flat_list(self, items: Sequence[Any], write: Callable[[Any], None]) -> None:
         """Items with commas, on one line."""
         for i, item in enumerate(items):
