@@ -74,7 +74,7 @@ def _settings_of(source: Fit | Run) -> dict[str, Any]:
 
 def _is_same(given: Any, own: Any) -> bool:
     if isinstance(own, list) and np.ndim(given) == 0:
-        return given is not None and all(_is_same(given, o) for o in own)
+        return all(_is_same(given, o) for o in own)
     return bool(np.array_equal(np.asarray(given), np.asarray(own)))
 
 

@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -102,7 +102,7 @@ def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int,
         tracks = control.tracks = sampler.tracks(points, streams_of(seed, len(points)))
         control.so_far = partial(so_far, sampler, tracks)
         _run(sampler, tracks, pool, control.stop, progress)
-    return collect(sampler, tracks, control.stop.is_set(), control.asked)
+    return _collect(sampler, tracks, control.stop.is_set(), control.asked)
 
 
 def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
@@ -164,7 +164,7 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
                 job.cancel()
 
 
-def collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
+def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
     """What the chains have drawn.
 
     Args:
@@ -181,15 +181,19 @@ def collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: boo
     if interrupted and not asked:
         held = sampler.settings.earlier + count
         warnings.warn(f"interrupted: the fit holds the first {held} draws of each chain", RuntimeWarning, stacklevel=4)
-    sampled = _stacked(tracks, saved, saved + count)
+    draws = _draws(sampler, tracks, _stacked(tracks, saved, saved + count), interrupted)
     warmup = _stacked(tracks, 0, saved) if saved else None
+    return replace(draws, warmup=warmup, standing=sampler.standing(tracks, saved + count))
+
+
+def _draws(
+    sampler: Sampler, tracks: Sequence[Track], made: tuple[Any, dict[str, np.ndarray]], interrupted: bool
+) -> Draws:  # fmt: skip
+    """The points and stats made, with what else is known of the chains."""
     join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
-    return Draws(
-        *sampled, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
-        warmup=warmup, interrupted=interrupted, restarts=tuple(sampler.moved),
-        times=np.stack([t.times for t in tracks for _ in range(t.lanes or 1)]),
-        standing=sampler.standing(tracks, saved + count),
-    )  # fmt: skip
+    times = np.stack([t.times for t in tracks for _ in range(t.lanes or 1)])
+    return Draws(*made, step_size=join([t.step_size for t in tracks]), metric=join([t.metric for t in tracks]),
+                 interrupted=interrupted, restarts=tuple(sampler.moved), times=times)  # fmt: skip
 
 
 def so_far(sampler: Sampler, tracks: list[Track]) -> Draws | None:
@@ -198,9 +202,7 @@ def so_far(sampler: Sampler, tracks: list[Track]) -> Draws | None:
     count = min(len(rows) for t in tracks for rows in t.kept.values()) - saved if all(t.kept for t in tracks) else 0
     if count <= 0:
         return None
-    join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
-    return Draws(*_stacked(tracks, saved, saved + count, stay=True), step_size=join([t.step_size for t in tracks]),
-                 metric=join([t.metric for t in tracks]), interrupted=True, restarts=tuple(sampler.moved))  # fmt: skip
+    return _draws(sampler, tracks, _stacked(tracks, saved, saved + count, stay=True), interrupted=True)
 
 
 def _stacked(
