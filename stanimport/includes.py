@@ -1,7 +1,7 @@
 """Finding the files that `#include` names. Source: Stan Reference Manual, "Includes"."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from . import files
@@ -13,15 +13,17 @@ class Includes:
     """Resolves includes in the given folders, else beside the program.
 
     `files` are the included ones. `seen` holds every place that was looked at, with the digest of what was there or
-    nothing: a file that appears in an earlier folder would be taken instead.
+    nothing: a file that appears in an earlier folder would be taken instead. `texts` are read in place of files of
+    these resolved paths.
     """
 
-    def __init__(self, program: Source, paths: Sequence[Path] = ()):
+    def __init__(self, program: Source, paths: Sequence[Path] = (), texts: Mapping[str, str] | None = None):
         self.program = program
         self.own = str(Path(program.name).resolve())
         self.paths = [Path(p) for p in paths] or [Path(program.name).parent]
         self.files: list[Path] = []
         self.seen: dict[Path, bytes] = {}
+        self.texts = texts or {}
 
     def resolve(self, name: str, span: Span) -> Source:
         """The source of an included file.
@@ -39,7 +41,8 @@ class Includes:
         if self._is_open(str(path), span):
             raise _error(f"{name!r} includes itself", span)
         try:
-            content = files.read_bytes(path)
+            known = self.texts.get(str(path))
+            content = files.read_bytes(path) if known is None else known.encode()
             text = content.decode("utf-8")
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None

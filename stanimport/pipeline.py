@@ -24,6 +24,7 @@ from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
+from .frontend.lexer import Trivia
 from .frontend.parser import parse
 from .includes import Includes
 from .ir import gprob, printer, traversal, typed
@@ -108,7 +109,7 @@ class Translation:
 
     @property
     def text(self) -> str:
-        with _deep():
+        with deep():
             return python_ast.unparse(self.tree) + "\n"
 
 
@@ -121,9 +122,24 @@ def analyse(
         StanSyntaxError, StanSemanticError: with everything that is wrong with it.
     """
     diagnostics, includes = Diagnostics(), Includes(source, include_paths)
-    with _deep():
-        program = parse(source, includes.resolve, diagnostics, strict)
-        return check_types(program, diagnostics, strict, dict(functions)), diagnostics, includes
+    with deep():
+        program = syntax_of(source, includes, diagnostics, strict)
+        return types_of(program, diagnostics, strict, functions), diagnostics, includes
+
+
+def syntax_of(
+    source: Source, includes: Includes, diagnostics: Diagnostics, strict: bool = False,
+    trivia: list[Trivia] | None = None,
+) -> ast.Program:  # fmt: skip
+    """The syntax tree of a program; comments and includes are added to `trivia`. Raises StanSyntaxError."""
+    return parse(source, includes.resolve, diagnostics, strict, trivia)
+
+
+def types_of(
+    program: ast.Program, diagnostics: Diagnostics, strict: bool = False, functions: Bound = ()
+) -> typed.TypedProgram:  # fmt: skip
+    """The typed program of a syntax tree. Raises StanSemanticError, which holds what `diagnostics` does."""
+    return check_types(program, diagnostics, strict, dict(functions))
 
 
 def formatted(
@@ -137,7 +153,7 @@ def formatted(
     """
     from .frontend.formatting import layout  # no translation asks
 
-    with _deep():
+    with deep():
         return layout.formatted(source, lambda s: Includes(s, include_paths).resolve, canonicalize, width, strict)
 
 
@@ -248,7 +264,7 @@ def translate(
     verify_left_out(options.without)
     checked, diagnostics, includes = analyse(source, include_paths, strict, options.functions)
     names = Fresh()
-    with _deep():
+    with deep():
         made = specialised(compile_program(checked, options, names), options, names)
         tree = module.build(made, names, source, name, options)
     places = includes.seen | {path: files.state(path) for path in extensions.origins(_called(made))}
@@ -272,7 +288,7 @@ class _Room:
 
 
 @contextmanager
-def _deep() -> Iterator[None]:
+def deep() -> Iterator[None]:
     """Room on Python's stack for recursion over deep programs, and no search for cycles among nodes that have none.
 
     Both are one for all threads. For long programs the garbage collector would take a third of the time.
@@ -303,7 +319,7 @@ def rows_of(
         StanSemanticError: naming the statements that depend on rows otherwise.
     """
     checked, _, _ = analyse(source, include_paths, functions=options.functions)
-    with _deep():
+    with deep():
         program = compile_program(checked, options, Fresh(), effects.__name__.rpartition(".")[2])
         return {size: rows.rows_of(program, size, guide) for size in sizes}
 
@@ -328,11 +344,11 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
     if stage == "python":
         return translate(source, name, options, include_paths).text
     diagnostics, includes = Diagnostics(), Includes(source, include_paths)
-    with _deep():
-        program: ast.Program = parse(source, includes.resolve, diagnostics)
+    with deep():
+        program = syntax_of(source, includes, diagnostics)
         if stage == "ast":
             return repr(program)
-        checked = check_types(program, diagnostics, bound=dict(options.functions))
+        checked = types_of(program, diagnostics, functions=options.functions)
         return repr(checked) if stage == "typed" else _shown(stage, checked, options)
 
 

@@ -27,6 +27,10 @@ class Source:
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 
+    def offset(self, line: int) -> int:
+        """Where a line begins; the end of the text for one that it does not have."""
+        return self._starts[line - 1] if line <= len(self._starts) else len(self.text)
+
     def line(self, number: int) -> str:
         """The text of a line, without its end."""
         start = self._starts[number - 1]

@@ -63,9 +63,13 @@ ALLOWED = {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",
         "stanimport.ownership", "stanimport.settings",
     },
+    "stanimport.editor": {
+        "stanlib", "stanimport.errors", "stanimport.frontend", "stanimport.includes", "stanimport.pipeline",
+        "stanimport.source",
+    },
     "stanimport.commands": {
-        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.errors", "stanimport.files",
-        "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
+        "stanlib", "stanimport.api", "stanimport.cache", "stanimport.compile", "stanimport.editor", "stanimport.errors",
+        "stanimport.files", "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
     "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},
     "stanimport.__main__": {"stanimport.commands", "stanimport.errors"},

@@ -8,6 +8,7 @@ from types import ModuleType
 COMMANDS = {
     "check": "check programs without translating them",
     "format": "print programs in stanc's layout, or write them so",
+    "lsp": "serve editors: errors as you type, completion, definitions, documentation",
     "translate": "print the Python that a program becomes",
     "info": "list a program's variables, or the versions installed",
     "sample": "draw from the posterior by NUTS",
