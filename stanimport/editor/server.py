@@ -97,10 +97,10 @@ class Server(LanguageServer):
         for d in program.examination.diagnostics:
             place = place_in(d.span, file)
             if place is not None:
-                elsewhere = [] if place is d.span else [lsp.DiagnosticRelatedInformation(self.location(d.span), d.message)]
+                source = lsp.DiagnosticRelatedInformation(self.location(d.span), d.message)
                 yield lsp.Diagnostic(
                     self.range(place), f"{d.message}\n{d.hint}".rstrip(), _severity(d, program), d.code or None,
-                    source="stanimport", related_information=elsewhere or None,
+                    source="stanimport", related_information=None if place is d.span else [source],
                     tags=[lsp.DiagnosticTag.Deprecated] if d.severity == "deprecation" else None,
                 )  # fmt: skip
 

@@ -58,7 +58,8 @@ def test_what_is_left_out_makes_no_errors_of_its_own():
 
 def test_an_unclosed_block_hides_nothing_behind_it():
     made, errors = found(WHOLE.replace("mu ~ centred(sigma);", "if (N > 1) {\n mu ~ centred(sigma);"))
-    assert errors == [(16, "unexpected 'generated quantities'")] and names_of(made.program).uses[-1].span.text == "twice"
+    assert errors == [(16, "unexpected 'generated quantities'")]
+    assert names_of(made.program).uses[-1].span.text == "twice"
 
 
 @pytest.mark.parametrize(
