@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .metadata import Program, Variable
 
 _INTEGER_LIMIT = 2**31
+_LARGE = 2**20  # numbers of an array from which on its memory is shared
 _DEEPEST = 32  # as many dimensions as NumPy's arrays have in all its versions
 _NO_NUMBERS = {bool, np.bool_, type(None), dict, set, frozenset, bytes, bytearray}  # of which NumPy makes some
 # Text that stands for numbers, as CmdStan reads it.
@@ -239,13 +240,22 @@ def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
         raise _error(program, v, f"must be of type int, not {value.dtype}")
     if value.size and (value.max() >= _INTEGER_LIMIT or value.min() < -_INTEGER_LIMIT):
         raise _error(program, v, "holds an integer of more than 32 bits")
-    return int(value) if value.ndim == 0 else np.array(value, np.int64)
+    return int(value) if value.ndim == 0 else _owned(value, np.int64)
 
 
 def _reals(program: Program, v: Variable, value: np.ndarray) -> Any:
     if value.dtype.kind == "c":
         raise _error(program, v, "must be real, not complex")
-    return np.float64(value) if value.ndim == 0 else np.array(value, np.float64)
+    return np.float64(value) if value.ndim == 0 else _owned(value, np.float64)
+
+
+def _owned(value: np.ndarray, dtype: Any) -> np.ndarray:
+    """A copy, which stays as it is if what was given changes; of a large array of the type its memory, to be read."""
+    if value.size < _LARGE or value.dtype != dtype or not value.flags.c_contiguous or not value.flags.aligned:
+        return np.array(value, dtype)
+    view = value.view(np.ndarray)
+    view.flags.writeable = False
+    return view
 
 
 def _complex(program: Program, v: Variable, value: np.ndarray) -> Any:

@@ -236,7 +236,8 @@ def _along(data: Any, index: np.ndarray, position: int) -> Any:
     check_range(index, data.shape[position])
     chosen = contiguous(index, data.shape[position])
     if chosen is None:
-        return namespace((data,)).get(data, (slice(None),) * position + (index - 1,))
+        from_zero = np.subtract(index, 1, dtype=np.int32, casting="unsafe")  # Stan's integers have 32 bits
+        return namespace((data,)).get(data, (slice(None),) * position + (from_zero,))
     if chosen == slice(0, data.shape[position], 1):
         return data
     if chosen.step < 0:
@@ -245,12 +246,15 @@ def _along(data: Any, index: np.ndarray, position: int) -> Any:
     return data[(slice(None),) * position + (chosen,)]
 
 
+_CHUNK = 2**16  # indices that are looked at together
+
+
 def contiguous(index: np.ndarray, size: int) -> slice | None:
     """The slice that selects what a vector of 1-based indices does, if there is one."""
     if index.size == 1:
         return slice(int(index[0]) - 1, int(index[0]), 1)
     step = int(index[1] - index[0])
-    if step == 0 or not (np.diff(index) == step).all():
+    if step == 0 or not all((np.diff(index[i : i + _CHUNK + 1]) == step).all() for i in range(0, index.size, _CHUNK)):
         return None
     return slice(int(index[0]) - 1, int(index[-1]) - 1 + (1 if step > 0 else -1), step)
 

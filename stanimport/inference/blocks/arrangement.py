@@ -9,6 +9,7 @@ from .flat import is_literal
 from .plan import Plan, Sweep
 from .steps import Added, Each, Total
 
+_DENSE = 4  # values that there may be for each index, for counting them to be of use
 FEW = 2**14  # numbers that stay in the cache, in whatever order they are looked up
 
 
@@ -19,7 +20,7 @@ def orders(plan: Plan) -> dict[Any, np.ndarray]:
     for group in groups:
         indices = _looked_up(plan, group) if _is_free(plan, group) else None
         if indices is not None and np.any(indices[1:] < indices[:-1]):
-            out[group] = np.argsort(indices, kind="stable")
+            out[group] = _order_of(indices)
     return out
 
 
@@ -71,3 +72,16 @@ def _data_of(plan: Plan, v: Any) -> np.ndarray | None:
         (v,) = e.invars
     data = None if is_literal(v) else plan.flat.constants.get(v)
     return data if data is not None and data.ndim == 1 else None
+
+
+def _order_of(indices: np.ndarray) -> np.ndarray:
+    """The places of indices in the order of their values, equal ones as they stand."""
+    low, high = int(indices.min()), int(indices.max())
+    if len(indices) > 2**31 - 1 or high - low > _DENSE * len(indices):
+        return np.argsort(indices, kind="stable")
+    from scipy.sparse import csr_array  # which counts to turn rows into columns
+
+    ones, starts = np.ones(len(indices), np.int8), np.arange(len(indices) + 1, dtype=np.int32)
+    by_row = csr_array((ones, indices - low if low else indices, starts), (len(indices), high - low + 1))
+    order: np.ndarray = by_row.tocsc().indices
+    return order

@@ -13,6 +13,7 @@ from jax.sharding import Mesh
 
 from . import arrangement, steps
 from .flat import flattened, is_literal
+from .holding import Held, held
 from .plan import Plan, Sweep
 from .planning import plan_of
 from .sweeps import FEWEST, Sweeper
@@ -40,35 +41,55 @@ class Blocks:
         self.plan, self.tree, self.mesh = plan, tree, mesh
         self.roots = {r.variable: r for part in plan.order if isinstance(part, Sweep) for r in part.roots}
         cones = {v: plan.cone(r) for v, r in self.roots.items()}
-        self.rows, used = self._arranged()
+        self.rows, self.constants = self._divided() if mesh is not None else self._held()
+        plan.flat.constants.clear()  # they are not held twice
+        firsts = {v: a.first for v, a in self.constants.items() if isinstance(a, Held)}
         self.sweepers = {
-            k: Sweeper(plan, p, cones, mesh, self.rows.get(p.group) if mesh is not None else None)
+            k: Sweeper(plan, p, cones, mesh, self.rows.get(p.group) if mesh is not None else None,
+                       firsts | {v: a.first for v, a in self.rows.get(p.group, {}).items() if isinstance(a, Held)})
             for k, p in enumerate(plan.order) if isinstance(p, Sweep)
         }  # fmt: skip
         if mesh is not None and any(s.is_sequential for s in self.sweepers.values()):
             raise Sequential
-        self.constants = {v: jnp.asarray(c) for v, c in plan.flat.constants.items() if v in used}
-        plan.flat.constants.clear()  # they are not held twice
 
-    def _arranged(self) -> tuple[dict[Any, dict[Any, Any]], set[Any]]:
-        """By class, data in another order of rows; and the data that are needed as they are."""
-        plan, out = self.plan, dict[Any, dict[Any, Any]]()
+    def _held(self) -> tuple[dict[Any, dict[Any, Any]], dict[Any, Any]]:
+        """By class, data in another order of rows; and the data as they are, by rows if nothing else is asked for."""
+        plan, data = self.plan, self.plan.flat.constants
+        orders, whole, rows = arrangement.orders(plan), self._whole(), dict[Any, dict[Any, Any]]()
+        axes = dict[Any, set[int]]()
+        for group in self._groups():
+            found = arrangement.sources(plan, group)
+            if group in orders:
+                order = orders.pop(group)
+                rows[group] = {v: held(data[v], a, v.aval.dtype, order) for v, a in found.items()}
+                continue
+            for v, axis in found.items():
+                axes.setdefault(v, set()).add(axis)
+        constants = dict[Any, Any]()
+        for v in [v for v in data if v in whole or v in axes]:
+            array = data.pop(v)
+            is_by_rows = v not in whole and len(axes[v]) == 1
+            constants[v] = held(array, min(axes[v]), v.aval.dtype) if is_by_rows else jnp.asarray(array)
+        return rows, constants
+
+    def _divided(self) -> tuple[dict[Any, dict[Any, Any]], dict[Any, Any]]:
+        """By class, the data of which each device is to have its rows; and the other data."""
+        plan, data = self.plan, self.plan.flat.constants
+        orders, used, rows = arrangement.orders(plan), self._whole(), dict[Any, dict[Any, Any]]()
+        for group in self._groups():
+            found = {v: axis for v, axis in arrangement.sources(plan, group).items() if v in data}
+            order = orders.get(group)
+            rows[group] = {v: data[v] if order is None else np.take(data[v], order, a) for v, a in found.items()}
+        return rows, {v: jnp.asarray(c) for v, c in data.items() if v in used}
+
+    def _groups(self) -> list[Any]:
+        return list(dict.fromkeys(part.group for part in self.plan.order if isinstance(part, Sweep)))
+
+    def _whole(self) -> set[Any]:
+        """Values that something needs as they are."""
+        plan = self.plan
         used = {v for i in range(len(plan.flat.equations)) for v in plan.read_whole(i)}
-        used |= {v for v in plan.flat.outputs if not is_literal(v)}
-        groups = {part.group for part in plan.order if isinstance(part, Sweep)}
-        found = arrangement.orders(plan)
-        for group in groups:
-            sources, data = arrangement.sources(plan, group), plan.flat.constants
-            if group in found:
-                out[group] = {v: np.take(data[v], found[group], axis) for v, axis in sources.items()}
-            elif self.mesh is not None:
-                out[group] = {v: data[v] for v in sources if v in data}
-                used |= set(sources) - set(data)
-            else:
-                used |= set(sources)
-        if self.mesh is None:
-            out = {group: {v: jnp.asarray(a) for v, a in arrays.items()} for group, arrays in out.items()}
-        return out, used
+        return used | {v for v in plan.flat.outputs if not is_literal(v)}
 
     def __call__(self, *arguments: Any) -> Any:
         # arrays of NumPy are data of which a device has its own rows
@@ -149,7 +170,11 @@ def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, A
 def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = None) -> Blocks | None:
     traced, shapes = jax.make_jaxpr(function, return_shape=True)(example)
     least = ROWS if mesh is None else FEWEST * mesh.size
-    plan = plan_of(flattened(traced), least) if not traced.effects else None  # what is printed is printed in order
+    if traced.effects:  # what is printed is printed in order
+        return None
+    flat = flattened(traced)
+    del traced  # with the arrays that were made for it
+    plan = plan_of(flat, least)
     return Blocks(plan, jax.tree.structure(shapes), mesh) if plan is not None else None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from jax.extend.core import Literal, Var
+from jax.interpreters.partial_eval import dce_jaxpr
 
 _CALLS = ("jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint", "custom_jvp_call",
           "custom_vjp_call", "custom_vjp_call_jaxpr")  # fmt: skip
@@ -38,10 +39,11 @@ def flattened(traced: Any) -> Flat:
     made = _Inlining()
     made.constants = dict(zip(traced.jaxpr.constvars, map(np.asarray, traced.consts)))
     names = _joined(made.constants)
-    outputs = made.inline(traced.jaxpr, {**names, **{v: v for v in traced.jaxpr.invars}})
+    jaxpr, _ = dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)  # inside of loops too
+    outputs = made.inline(jaxpr, {**names, **{v: v for v in jaxpr.invars}})
     equations = _needed(made.equations, outputs)
     used = {a for e in equations for a in e.invars if not is_literal(a)} | {a for a in outputs if not is_literal(a)}
-    return Flat(list(traced.jaxpr.invars), outputs, equations, {v: c for v, c in made.constants.items() if v in used})
+    return Flat(list(jaxpr.invars), outputs, equations, {v: c for v, c in made.constants.items() if v in used})
 
 
 def is_literal(atom: Any) -> bool:
@@ -82,7 +84,9 @@ class _Inlining:
         return self.inline(jaxpr, names)
 
     def _smaller(self, e: Any, given: Sequence[Any]) -> list[Any] | None:
-        """Data as the smaller type that they are converted to, which then need not be done for every block."""
+        """Few of many data, or data as the smaller type that they are converted to, not to do it for every block."""
+        if e.primitive.name == "slice" and not is_literal(given[0]) and given[0] in self.constants:
+            return self._few(e, given[0])
         if e.primitive.name != "convert_element_type" or is_literal(given[0]) or given[0] not in self.constants:
             return None
         data, kind = self.constants[given[0]], e.outvars[0].aval.dtype
@@ -93,6 +97,15 @@ class _Inlining:
             self.converted[key] = Var(e.outvars[0].aval)
             self.constants[self.converted[key]] = data.astype(kind)
         return [self.converted[key]]
+
+    def _few(self, e: Any, given: Any) -> list[Any] | None:
+        """The part of data that an equation takes, unless it is most of them."""
+        made, data = Var(e.outvars[0].aval), self.constants[given]
+        if made.aval.size > data.size // 2:
+            return None
+        bounds = zip(e.params["start_indices"], e.params["limit_indices"], e.params["strides"] or (1,) * data.ndim)
+        self.constants[made] = data[tuple(slice(*b) for b in bounds)].copy()
+        return [made]
 
 
 def _callee(e: Any) -> Any:

@@ -1,6 +1,7 @@
 """Which values of a program are computed row by row, what leaves the rows, and in what order all is computed."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -160,26 +161,37 @@ class Plan:
             made.whole.update(dict.fromkeys(self.read_whole(i)))
             if isinstance(self.steps[i], Moved):
                 made.breaks |= {d.start for _, d in self.parts(demand)} | {d.stop for _, d in self.parts(demand)}
-                made.whole.update((d.variable, None) for _, d in self.parts(demand)
-                                  if not is_literal(d.variable) and d.variable not in self.axes)  # fmt: skip
+                made.read((d.variable, d.shift) for _, d in self.parts(demand)
+                          if not is_literal(d.variable) and d.variable not in self.axes)  # fmt: skip
             elif isinstance(self.steps[i], Recurrence):
                 made.recurrences.add(i)
-            sources = [v for v, _ in self.read_rows(i) if v not in self.axes and not is_literal(v)]
-            made.whole.update(dict.fromkeys(sources))
+            own = self.span(i, within)[0] if isinstance(self.steps[i], Recurrence) else demand.shift
+            if not isinstance(self.steps[i], Moved):
+                made.read((v, own) for v, _ in self.read_rows(i) if v not in self.axes and not is_literal(v))
             waiting += self.demands(demand, within)
             if len(seen) > _MOST * len(self.flat.equations):
                 raise Misplaced(i)
-        made.whole.update((v, None) for v in root.reads if not is_literal(v) and v not in self.axes)
+        made.read((v, shift) for v in root.reads if not is_literal(v) and v not in self.axes)
         return made
 
 
 @dataclass
 class Cone:
-    """What a root depends on: other values as a whole, recurrences, and the rows where its parts begin or end."""
+    """What a root depends on: other values as a whole, recurrences, and the rows where its parts begin or end.
+
+    `reads` are values of which it takes rows that nothing computes, with the shifts of these rows.
+    """
 
     whole: dict[Any, None] = field(default_factory=dict)
+    reads: set[tuple[Any, int]] = field(default_factory=set)
     recurrences: set[int] = field(default_factory=set)
     breaks: set[int] = field(default_factory=set)
+
+    def read(self, found: Iterable[tuple[Any, int]]) -> None:
+        """Take rows of values with these shifts."""
+        pairs = list(found)
+        self.reads.update(pairs)
+        self.whole.update((v, None) for v, _ in pairs)
 
 
 class Misplaced(Exception):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import jax
@@ -13,6 +14,7 @@ from jax.sharding import Mesh
 
 from . import meshes
 from .flat import is_literal
+from .holding import Held, narrowed
 from .plan import Cone, Demand, Plan, Root, Sweep
 from .steps import Each, Moved, Recurrence, Total, joined, nothing
 
@@ -97,11 +99,16 @@ class Block:
     def _taken(self, v: Any, demand: Demand, axis: int) -> Any:
         parts, at = self.own
         if not is_literal(v) and (v, demand.shift) in parts:
-            return lax.dynamic_slice_in_dim(parts[v, demand.shift], at, self.region.rows, axis)
+            own = lax.dynamic_slice_in_dim(parts[v, demand.shift], at, self.region.rows, axis)
+            return lax.convert_element_type(own, v.aval.dtype)
         value = v.val if is_literal(v) else self.whole[v]
         if isinstance(value, np.ndarray):
             rows = slice(demand.start + demand.shift, demand.stop + demand.shift)
             return jnp.asarray(value[(slice(None),) * axis + (rows,)])
+        if isinstance(value, Held):
+            if not self.region.blocks:
+                return value.rows(demand.start + demand.shift, demand.stop + demand.shift)
+            return value.block(self.start + demand.shift, self.region.rows)
         if not self.region.blocks:
             return lax.slice_in_dim(value, demand.start + demand.shift, demand.stop + demand.shift, axis=axis)
         return lax.dynamic_slice_in_dim(value, self.start + demand.shift, self.region.rows, axis)
@@ -207,13 +214,15 @@ class Sweeper:
         cones: of its roots.
         mesh: of devices that share the rows; None for one device.
         data: with a mesh, what the sweep reads by rows.
+        firsts: the number of rows that are held apart, by variable.
 
     Attributes:
         is_sequential: whether rows need the ones before.
     """
 
     def __init__(self, plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone], mesh: Mesh | None = None,
-                 data: Mapping[Any, np.ndarray] | None = None):  # fmt: skip
+                 data: Mapping[Any, np.ndarray] | None = None, firsts: Mapping[Any, int] = MappingProxyType({})
+                 ):  # fmt: skip
         self.plan, self.roots, self.mesh, self.data = plan, sweep.roots, mesh, data or {}
         self.read = {v: None for r in self.roots for v in cones[r.variable].whole if v not in self.data}
         self.parts: dict[Region, dict[Any, jax.Array]] = {}
@@ -221,6 +230,7 @@ class Sweeper:
         self.backward = [i for i in found if plan.steps[i].reverse]  # type: ignore[union-attr]
         self.forward = [i for i in found if i not in self.backward]
         breaks = {b for r in self.roots for b in cones[r.variable].breaks}
+        breaks |= {firsts[v] - shift for r in self.roots for v, shift in cones[r.variable].reads if firsts.get(v)}
         for i in found:
             _, start, stop = plan.span(i, (-(2**62), 2**62))
             breaks |= {start, stop}
@@ -359,7 +369,7 @@ class Sweeper:
         for v, shift in asked.keys_read:
             axis = self._axis_of(v)
             rows = slice(region.start + shift, region.stop + shift)
-            out[v, shift] = meshes.spread(mesh, self.data[v][(slice(None),) * axis + (rows,)], axis)
+            out[v, shift] = meshes.spread(mesh, narrowed(self.data[v][(slice(None),) * axis + (rows,)]), axis)
         return out
 
     def _starts(self, whole: Mapping[Any, Any], states: Mapping[int, Any]) -> dict[int, Any]:

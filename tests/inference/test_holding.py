@@ -1,0 +1,97 @@
+"""How data of many rows are held: exactly, in few bytes, in the memory where they are."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.inference.blocks import arrangement
+from stanimport.inference.blocks.holding import Held, held, least_type
+from stanlib import data
+
+rng = np.random.default_rng(3)
+REALS = rng.normal(size=1000)
+KINDS = {
+    "int8": np.arange(1000) % 100, "int16": np.arange(1000), "int32": np.arange(1000) * 100, "int64": [2**40] * 1000,
+    "float32": np.r_[np.arange(999) / 2, np.nan], "float64": REALS, "bool": REALS > 0,
+}  # fmt: skip
+
+
+def pointer(array):
+    return array.unsafe_buffer_pointer()
+
+
+def lies_in(made: Held, given: np.ndarray) -> bool:
+    return given.ctypes.data <= pointer(made.tail) < given.ctypes.data + given.nbytes
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_smallest_type_that_holds_all_numbers(name, x64):
+    given = np.asarray(KINDS[name])
+    made = held(given, 0, given.dtype)
+    assert least_type(given) == name and made.tail.dtype == name
+    np.testing.assert_array_equal(made.rows(0, 1000), given)
+    assert made.rows(0, 1000).dtype == given.dtype
+
+
+def test_the_sign_of_zero_and_large_numbers_are_kept():
+    for given, kind in (([0.0, 1.0], "int8"), ([-0.0, 1.0], "float32"), ([300.0], "int16"), ([1e300], "float64"),
+                        ([np.inf, 1.0], "float32"), ([0.1], "float64"), ([-128, 127], "int8"), ([128], "int16"),
+                        ([2.0**16], "float32"), ([], "int8")):  # fmt: skip
+        assert least_type(np.array(given)) == kind, given
+
+
+@pytest.mark.parametrize("start", range(0, 64, 8))
+def test_memory_is_shared_from_the_first_row_that_begins_where_xla_reads(start, x64):
+    memory = np.empty(1000 * 8 + 128, np.uint8)
+    low = -memory.ctypes.data % 64 + start
+    given = memory[low : low + 8000].view(float)
+    given[:] = REALS
+    made = held(given, 0, given.dtype)
+    assert lies_in(made, given) and made.first == -start % 64 // 8
+    np.testing.assert_array_equal(made.rows(0, 1000), REALS)
+    np.testing.assert_array_equal(made.rows(2, 5), REALS[2:5])
+    np.testing.assert_array_equal(made.rows(3, 900), REALS[3:900])
+    np.testing.assert_array_equal(made.block(20, 30), REALS[20:50])
+
+
+@pytest.mark.parametrize("columns", [1, 3, 7])
+def test_rows_of_a_matrix(columns, x64):
+    given = rng.normal(size=(500, columns))
+    made = held(given, 0, given.dtype)
+    assert lies_in(made, given)
+    np.testing.assert_array_equal(made.rows(0, 500), given)
+    turned = held(given.T, 1, given.dtype)  # which XLA can't read
+    assert not lies_in(turned, given) and turned.first == 0
+    np.testing.assert_array_equal(turned.block(100, 50), given.T[:, 100:150])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_another_order_of_rows(axis, x64):
+    given, order = rng.normal(size=(300, 300)), rng.permutation(300)
+    np.testing.assert_array_equal(held(given, axis, float, order).rows(0, 300), np.take(given, order, axis))
+    whole = rng.integers(0, 9, 300)
+    np.testing.assert_array_equal(held(whole, 0, np.int64, order).block(100, 50), whole[order][100:150])
+
+
+@pytest.mark.parametrize("low", [0, 1, -5, 10**9])
+def test_the_order_of_groups(low):
+    """Rows of a group stay in their order, however far groups lie apart."""
+    for most in (3, 1000, 2**20):
+        groups = rng.integers(0, most, 5000) + low
+        np.testing.assert_array_equal(arrangement._order_of(groups), np.argsort(groups, kind="stable"))
+
+
+def test_large_arrays_are_not_copied(monkeypatch):
+    monkeypatch.setattr(data, "_LARGE", 100)
+    program = stanimport.loads("""data { int N; vector[N] x; array[N] int k; vector[3] few; }
+      transformed data { vector[N] z = x; z[1] = 7; } parameters { real m; } model { x ~ normal(m, 1); }""")
+    given = {"N": 200, "x": rng.normal(size=200), "k": rng.integers(0, 9, 200), "few": np.ones(3)}
+    made = program.transformed_data(**given)
+    for name in ("x", "k"):
+        assert np.shares_memory(made[name], given[name]) and not made[name].flags.writeable
+        assert given[name].flags.writeable
+    assert not np.shares_memory(made["few"], given["few"]) and made["z"][0] == 7 != given["x"][0]
+    others = {"x": given["x"].astype(np.float32), "k": given["k"].astype(np.int32)}
+    converted = program.transformed_data(**given | others)
+    assert all(not np.shares_memory(converted[n], a) and converted[n].dtype.itemsize == 8 for n, a in others.items())
