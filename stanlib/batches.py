@@ -6,6 +6,7 @@ It tells too which axes of the data and of the parameters these are: what a batc
 """
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -76,6 +77,22 @@ def warn_of_rows(program: Program, sizes: Iterable[str]) -> None:
 
 
 _current: ContextVar[dict[str, float] | None] = ContextVar("batches", default=None)
+_read: ContextVar[frozenset[str]] = ContextVar("read", default=frozenset())
+
+
+@contextmanager
+def reading(sizes: Iterable[str]) -> Iterator[None]:
+    """Data that are read are rows of these sizes, so that a bound that names one is none of the batch."""
+    token = _read.set(frozenset(sizes))
+    try:
+        yield
+    finally:
+        _read.reset(token)
+
+
+def bounds_all_rows(constraint: str) -> bool:
+    """Whether a declared constraint names a size of which the data that are read are a batch."""
+    return not _read.get().isdisjoint(re.findall(r"\w+", constraint))
 
 
 @contextmanager

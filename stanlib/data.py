@@ -16,6 +16,7 @@ import numpy as np
 from . import constraints
 from .arrays import numpy as xp
 from .arrays import uses_jax
+from .batches import bounds_all_rows
 from .constraints import reasons
 from .errors import StanDataError
 
@@ -299,8 +300,11 @@ def _columns(program: Program, v: Variable, given: Any, dims: int, count: int) -
 
 
 def check(program: Program, v: Variable, value: Any, constraint: str | None, **bounds: Any) -> None:
-    """Raise StanDataError unless a value satisfies its declared constraint."""
-    if is_traced(value):
+    """Raise StanDataError unless a value satisfies its declared constraint.
+
+    Of a batch, a constraint by the number of all rows is taken as satisfied.
+    """
+    if is_traced(value) or bounds_all_rows(v.constraint):
         return
     outside = reasons.of_bounds(v.name, value, bounds)
     if outside:

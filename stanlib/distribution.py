@@ -195,12 +195,20 @@ class Distribution:
         if not is_of_data(domain.bounds):
             return None
         numpy = namespace(())
-        wrong = ~numpy.asarray(domain.inside(numpy, numpy.asarray(y)))
+        wrong = ~self._are_inside(numpy, domain, numpy.asarray(y))
         if not wrong.any():
             return None
         if is_explaining():
             refuse(True, partial(domain.error, f"{self.name}_{method}", self.variate_name, y))
         return wrong.any(axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
+
+    def _are_inside(self, xp: Namespace, domain: Domain, y: Any) -> Any:
+        """Whether outcomes are in a domain; those of matrices say it of one."""
+        outcomes = y.shape[: max(y.ndim - self.event_dims, 0)]
+        if self.event_dims < 2 or not outcomes:
+            return xp.asarray(domain.inside(xp, y))
+        matrices = y.reshape(math.prod(outcomes), *y.shape[len(outcomes) :])
+        return xp.asarray([bool(xp.all(domain.inside(xp, m))) for m in matrices], dtype=bool).reshape(outcomes)
 
     def checked_terms(self, method: str, arguments: Sequence[Any]) -> Any:
         """The terms of a density or distribution function of arrays that broadcast.

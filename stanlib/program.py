@@ -160,7 +160,8 @@ class Model(_Called):
 
     def _call(self, inputs: Mapping[str, Any]) -> None:
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
-            given = self.data.prepare(rest)
+            with batches.reading(self.batches.totals):
+                given = self.data.prepare(rest)
             with batches.call_with(self.program, self.batches, given), collected() as rejections:
                 try:
                     self._run(**self._named(given))

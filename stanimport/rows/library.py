@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from stanlib.registry import Function
-from stanlib.types import Type, dimensions, is_scalar
+from stanlib.types import COMPLEX_ROW_VECTOR, INT, MATRIX_DIMS, ROW_VECTOR, Type, dimensions, is_scalar, unwind
 
 from ..ir import gprob
 from ..source import Span
@@ -94,6 +94,8 @@ def _multiply(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
 
 
 def _divide(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    if all(t == INT for t in types):  # what is left of a division differs between batches
+        return alike(given, span)
     if is_scalar(types[0]):
         return scaled(given[0], given[1], span)
     return alike(given, span) if is_scalar(types[1]) else everything(span)
@@ -154,10 +156,21 @@ def _along(axis: int) -> Rule:
 
 
 def _size(axis: int) -> Rule:
+    """How long an axis is: that of the rows of matrices, or of their columns."""
+
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-        return (SIZE if _first(given[0]).axis == axis else FREE) if given[0].tag == "rows" else everything(span)
+        if given[0].tag != "rows":
+            return everything(span)
+        one_row = types[0] in (ROW_VECTOR, COMPLEX_ROW_VECTOR)
+        return SIZE if _first(given[0]).axis == axis - one_row else FREE
 
     return rule
+
+
+def _length(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """The length of an array's first axis, and how many entries anything else has."""
+    array = unwind(types[0])[1] > 0
+    return _size(0)(given, types, span) if array else _num_elements(given, types, span)
 
 
 def _num_elements(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
@@ -188,13 +201,14 @@ def _repeat_matrix(given: Sequence[Kind], types: Sequence[Type], span: Span) -> 
     return rows(1) if value.is_constant and size.tag == "size" else everything(span)
 
 
-def _flatten(name: str) -> Rule:
-    def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-        if given[0].tag != "rows":
-            return everything(span)
-        return given[0] if dimensions(types[0]) == 1 else rows(f"{name} {_first(given[0]).axis}")
-
-    return rule
+def _flatten(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """Entries one after the other: by columns those of matrices, those of arrays by rows."""
+    axis, dims = _first(given[0]).axis, dimensions(types[0])
+    if given[0].tag == "rows" and dims == 1:
+        return given[0]
+    if given[0].tag != "rows" or axis not in (0, dims - 1):
+        return everything(span)
+    return rows(f"{axis} of {dims} by {'columns' if types[0] in MATRIX_DIMS else 'rows'}")
 
 
 def _reshaped(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
@@ -248,10 +262,10 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(("sum", "dot_self", "dot_product", "squared_distance"), _sum),
     **dict.fromkeys(("rows_dot_product", "rows_dot_self"), _along(0)),
     **dict.fromkeys(("columns_dot_product", "columns_dot_self"), _along(1)),
-    **dict.fromkeys(("size", "rows"), _size(0)), "cols": _size(1), "num_elements": _num_elements,
+    "rows": _size(0), "cols": _size(1), "size": _length, "num_elements": _num_elements,
     **dict.fromkeys(("rep_vector", "rep_row_vector", "rep_array"), _repeat), "rep_matrix": _repeat_matrix,
     **dict.fromkeys(("ones_vector", "zeros_vector", "ones_row_vector", "zeros_row_vector"), _filled),
-    **{n: _flatten(n) for n in ("to_vector", "to_row_vector", "to_array_1d")},
+    **dict.fromkeys(("to_vector", "to_row_vector", "to_array_1d"), _flatten),
     **dict.fromkeys(("to_matrix", "to_array_2d"), _reshaped),
     "append_col": _beside(0), "append_row": _beside(1), "col": _selected(0), "row": _selected(1),
     "diag_pre_multiply": _scaled_rows(1, 0), "diag_post_multiply": _scaled_rows(0, 1),

@@ -28,6 +28,11 @@ UNBIASED = {
         y ~ normal(m, 1);
     """),
     "a sum of rows": LOCAL.format("real m;", "target += -0.5 * dot_self(y - m) - N * log(2) / 3;"),
+    "sizes of rows": LOCAL.format("real m;", """
+        target += -cols(y') * square(m);
+        target += -rows(y') * square(m);
+        target += -size([y', y']) * square(m);
+    """),
     "densities": LOCAL.format("real m; real<lower=0> s;", """
         target += normal_lpdf(y | m, s) + cauchy_lpdf(y | m, 1);
     """),
@@ -155,5 +160,7 @@ REFUSED = {
     "while (m > sum(y)) { target += -m; break; }": "decides whether this is reached",
     "y ~ normal(append_row(y[1:(N - 1)], m), 1);": NO_SUM,
     "vector[N] u = sort_asc(y); u ~ normal(m, 1);": NO_SUM,
+    "target += -(N / 2) * m;": NO_SUM,
+    "to_array_1d({to_array_1d(y), to_array_1d(y)}) ~ normal(to_array_1d([m * y', y']), 1);": NO_SUM,
     "target += target() * 0;": r"target\(\) is the density of all rows",
 }  # fmt: skip

@@ -204,3 +204,14 @@ def test_loops_of_unknown_length_are_refused_when_called():
     module = stanimport.loads(LOCAL.format("real<lower=0> m;", loop))
     with pytest.raises(stanimport.StanError, match="loop of unknown length"):
         numpyro_density(module, {"N": 1, "y": np.zeros(1)}, {"m": 0.5}, module.model.minibatch(N=10))
+
+
+def test_a_bound_by_the_number_of_all_rows_is_none_of_a_batch():
+    from numpyro import handlers
+
+    source = "data { int N; array[N] int<lower=1, upper=N> id; vector[N] y; } parameters { real m; } "
+    module = stanimport.loads(source + "model { y ~ normal(m, 1); m ~ normal(0, 1); }")
+    batch = {"N": 2, "id": [9, 10], "y": [0.5, 1.0]}
+    handlers.seed(module.model.minibatch(N=10), 0)(**batch)
+    with pytest.raises(stanimport.StanDataError, match="id is out of bounds"):
+        handlers.seed(module.model, 0)(**batch)

@@ -159,3 +159,10 @@ def test_sums_over_outcomes_need_known_counts_in_compiled_code():
     f = registry.by_symbol("beta_neg_binomial_lcdf")
     with pytest.raises(StanError, match="known when a program is compiled"):
         jax.jit(lambda n: f(n, 1.0, 2.0, 3.0))(4)
+
+
+def test_known_matrices_are_outcomes_one_by_one():
+    law, good, bad = distribution.get("wishart"), np.eye(2), np.array([[1.0, 0.5], [0.0, 1.0]])
+    wrong = law.wrong_variate(law.density, np.array([good, bad, good]), (4.0, good))
+    np.testing.assert_array_equal(wrong, [False, True, False])
+    assert law.wrong_variate(law.density, np.array([good, good]), (4.0, good)) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stanlib.batches import Rows
+from stanlib.batches import Rows, reading
 from stanlib.errors import StanDataError
 
 from .feeds import ArrayFeed, Chunk, IterableFeed
@@ -40,7 +40,8 @@ class Inputs:
         """The inputs of so many rows of each size; `numbers` are those of the rows of the only size, if known."""
         given = {**self.feed.shared, **arrays, **held}
         try:
-            return self.convert(given)
+            with reading(held):
+                return self.convert(given)
         except StanDataError as error:
             if len(held) == 1:
                 self._blame(given, *next(iter(held.items())), numbers, error)
@@ -55,7 +56,8 @@ class Inputs:
         def failure(lo: int, hi: int) -> StanDataError | None:
             part = {n: np.asarray(given[n])[(slice(None),) * a + (slice(lo, hi),)] for n, a in axes.items()}
             try:
-                self.convert({**given, **part, size: hi - lo})
+                with reading((size,)):
+                    self.convert({**given, **part, size: hi - lo})
             except StanDataError as found:
                 return found
             return None
