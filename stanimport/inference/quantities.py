@@ -12,15 +12,17 @@ import numpy as np
 
 from stanlib.errors import StanTracingError
 
+from . import memory
 from .precision import TRACING, double_precision, keys_of_draws, random_keys
 from .programs import Program
 from .remembered import Remembered
-from .samplers.rows import Points, take_room
+from .samplers.rows import FEW, Points, take_room
 
 if TYPE_CHECKING:
     from .posterior import Posterior
 
 TOGETHER = 512  # draws that one run of the compiled program computes at most
+_ADVICE = "Fewer draws need less"
 MEMORY = 2**24  # bytes of results that one run of the compiled program makes at most
 
 
@@ -31,15 +33,22 @@ class Batched:
         function: `function(key, draw)`, a dict of arrays.
         example: one draw, an array or a dict of arrays.
         count: of the draws to come; the compilation starts at once, in the background.
+        folder: where their files are to go, if not into memory.
+        advice: what needs less room.
+
+    Raises:
+        NotEnoughMemoryError: if there is no room for the results.
     """
 
-    def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int):
+    def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
+                 folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
         self.function, self.program = function, None
         key = np.zeros(2, np.uint32)
         try:
             with TRACING, double_precision():
                 one = jax.eval_shape(function, key, example)
             self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
+            self.require_room(count, folder, advice)
             self.batch = _batch_size(one, count)
             stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             self.program = Program(jax.vmap(function), *stacked) if one else None
@@ -53,13 +62,24 @@ class Batched:
         made.program, made.shapes, made.batch = program, shapes, batch
         return made
 
-    def __call__(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
-        """The results for all draws, each with a first axis of draws."""
+    def require_room(self, count: int, folder: Path | None = None, advice: str = _ADVICE) -> None:
+        """Raise NotEnoughMemoryError if memory, or the disk of a folder, has no room for the results of so many."""
+        memory.require(self._sizes(), count, advice, folder)
+
+    def bytes_of(self, count: int) -> int:
+        """The size of the results of so many draws."""
+        return count * sum(self._sizes().values())
+
+    def _sizes(self) -> dict[str, int]:
+        return {n: int(np.prod(shape)) * np.dtype(kind).itemsize for n, (shape, kind) in self.shapes.items()}
+
+    def __call__(self, keys: np.ndarray, draws: Any, folder: Path | None = None) -> dict[str, np.ndarray]:
+        """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
         count = len(keys)
         if self.program is not None and count:
             pieces = (jax.tree.map(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
                       for i in range(0, count, self.batch))  # fmt: skip
-            return self.in_turn(keys, pieces)
+            return self.in_turn(keys, pieces, folder)
         if self.shapes == {} and count:
             return self._one_by_one(keys, draws)
         return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
@@ -132,14 +152,20 @@ class DrawProcessor:
         posterior: whose variables.
         count: of the draws to come.
         folder: where to put many of them, if memory need not hold them.
+        advice: what needs less room.
+
+    Raises:
+        NotEnoughMemoryError: if there is no room for them.
     """
 
-    def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None):
+    def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None,
+                 advice: str = _ADVICE):  # fmt: skip
         self.posterior, self.folder = posterior, folder
         if isinstance(posterior, Remembered):
             self.batched = Batched.ready(*posterior.quantities)
+            self.batched.require_room(count, folder, advice)
         else:
-            self.batched = Batched(posterior.everything, posterior.blank, count)
+            self.batched = Batched(posterior.everything, posterior.blank, count, folder, advice)
 
     def in_memory(self) -> "DrawProcessor":
         """The same, which puts nothing into files."""
@@ -157,7 +183,8 @@ class DrawProcessor:
         chains, draws = points.shape[:2]
         keys = keys_of_draws(seed, 1, chains=chains, draws=draws, first=first)
         if isinstance(points, np.ndarray) or self.batched.program is None:
-            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]))
+            folder = self.folder if self.batched.bytes_of(len(keys)) > FEW else None
+            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]), folder)
         else:
             flat = self.batched.in_turn(keys, points.pieces(self.batched.batch), self.folder)
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}

@@ -116,6 +116,7 @@ def sample(
         StanDataError: for data that are not as declared.
         InitialValueError: if no initial value was found; it names the statement.
         OptionError, TypeError: for options that are wrong.
+        NotEnoughMemoryError: if memory, or the disk of a journal, has no room for the draws.
         StanError: if a mesh can't share the rows, for they need the ones before or are too few.
         KeyboardInterrupt: after an interrupt before the first draw.
 
@@ -161,6 +162,8 @@ def sample(
 
 
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
+_LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' puts them into files, and a program "
+         "need not declare at its top level what only it itself needs: variables in { } are not kept")  # fmt: skip
 _WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
 
 
@@ -279,7 +282,7 @@ def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | Non
     start, own = _sampler_of(posterior, chosen)
     reads = control.current().stop.is_set()  # only what a journal holds already
     folder = None if reads or chosen["journal"] is None else chosen["journal"] / "draws"
-    processor = DrawProcessor(posterior, chosen["chains"] * kept, folder)
+    processor = DrawProcessor(posterior, chosen["chains"] * kept, folder, _LESS)
     if "standing" in chosen:
         points = chosen["standing"][0].point
     else:
