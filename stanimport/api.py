@@ -11,7 +11,7 @@ import threading
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import loading, permissions, settings
 from .cache import Entry
@@ -20,6 +20,9 @@ from .importer import StanLoader
 from .loading import StanFile
 from .settings import configure
 from .source import Source
+
+if TYPE_CHECKING:
+    from .frontend.profiles import Profiled
 
 __all__ = ["check", "configure", "format", "load", "loads", "translate"]
 
@@ -211,6 +214,13 @@ def dump(
     options = pipeline.Options(chosen.backend, chosen.scheme, frozenset(without), chosen.functions)
     text = _source(path, source)
     return pipeline.dump(stage, text, Path(text.name).stem, options, chosen.include_paths)
+
+
+def profiled(path: PathLike, *, source: str | None = None, include_paths: Sequence[PathLike] = ()) -> list[Profiled]:
+    """The `profile` blocks of a program, with the programs that tell what each costs. Raises StanSyntaxError."""
+    from . import pipeline
+
+    return pipeline.profiled(_source(path, source), [Path(p) for p in include_paths])
 
 
 def _source(path: PathLike, source: str | None) -> Source:

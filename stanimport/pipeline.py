@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stanlib import extensions
 from stanlib.batches import Rows
@@ -37,6 +37,9 @@ from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks
 from .source import Source
+
+if TYPE_CHECKING:
+    from .frontend.profiles import Profiled
 
 __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
@@ -155,6 +158,16 @@ def formatted(
 
     with deep():
         return layout.formatted(source, lambda s: Includes(s, include_paths).resolve, canonicalize, width, strict)
+
+
+def profiled(source: Source, include_paths: Sequence[Path] = ()) -> list[Profiled]:
+    """The `profile` blocks of a program, with programs that tell what each costs. Raises StanSyntaxError."""
+    from .frontend.profiles import profiles  # only for those who measure
+
+    text = formatted(source, include_paths, ("includes",))
+    with deep():
+        whole = Source(source.name, text)
+        return profiles(syntax_of(whole, Includes(whole), Diagnostics()), text)
 
 
 def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:

@@ -56,8 +56,8 @@ ALLOWED = {
         "stanimport.shipped", "stanimport.trees",
     },
     "stanimport.api": {
-        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.importer", "stanimport.pipeline",
-        "stanimport.source", "stanimport.cache", "stanimport.permissions",
+        "stanimport.loading", "stanimport.settings", "stanimport.errors", "stanimport.frontend", "stanimport.importer",
+        "stanimport.pipeline", "stanimport.source", "stanimport.cache", "stanimport.permissions",
     },
     "stanimport.inference": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",

@@ -389,9 +389,13 @@ KINDS: dict[str, type[CmdStanFit]] = {
 }  # fmt: skip
 
 
-def saved(fit: Fit, folder: Any, sig_figs: int | None) -> None:
-    """Write the files of a fit where `output_dir` asks for them."""
+def saved(fit: Fit, folder: Any, sig_figs: int | None, profiles: bool = False) -> None:
+    """Write the files of a fit where `output_dir` asks for them, with the times of its `profile` blocks."""
     if folder is not None:
         from pathlib import Path
 
-        stan_csv.save(fit, Path(folder), stan_csv.timestamp(), sig_figs)
+        stamp = stan_csv.timestamp()
+        stan_csv.save(fit, Path(folder), stamp, sig_figs)
+        if profiles:
+            for chain, rows in fit.profiles().groupby("thread_id"):
+                rows.to_csv(Path(folder) / f"{fit.program.name}-{stamp}-profile_{chain}.csv", index=False)

@@ -114,7 +114,7 @@ class CmdStanModel:
             adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
             adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
         )  # fmt: skip
-        saved(fit, output_dir, sig_figs)
+        saved(fit, output_dir, sig_figs, save_profile)
         return CmdStanMCMC(fit)
 
     def optimize(self, data: Any = None, seed: int | None = None, inits: Any = None, output_dir: Any = None,

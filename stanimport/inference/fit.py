@@ -302,6 +302,22 @@ class Fit:
 
         return diagnose(self)
 
+    def profiles(self) -> Any:
+        """The time of the program's `profile` blocks in this run: a DataFrame with the columns of CmdStan's file.
+
+        A row per block and chain: `total_time`, `forward_time` and `reverse_time` in seconds, `autodiff_calls` (the
+        gradients of the run, those of the warm-up if it was saved) and `no_autodiff_calls` (the draws). The blocks are
+        measured now, on this machine, which takes some seconds for each: what the compiled density up to a block's
+        end takes beyond that up to its begin, times the calls. `chain_stack` and `no_chain_stack` have no meaning
+        here and are NaN; so are the times of blocks in transformed data, and of those that return from a function.
+
+        Raises:
+            StanError: for other methods than NUTS, and programs with networks.
+        """
+        from .profiling import table
+
+        return table(self)
+
     # --- inference with it -----------------------------------------------------------------------------------------
 
     def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
