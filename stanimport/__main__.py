@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from . import commands
+from . import commands, deferred
 from .commands import parsing
 from .errors import StanError, nearest
 
@@ -23,6 +23,7 @@ def shell() -> int:
     later = threading.Timer(UNCOLLECTED, gc.enable)
     later.daemon = True
     later.start()
+    deferred.begin()
     try:
         return main()
     finally:

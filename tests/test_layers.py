@@ -72,7 +72,8 @@ ALLOWED = {
         "stanimport.files", "stanimport.inference", "stanimport.ownership", "stanimport.settings", "stanimport.stubs",
     },
     "stanimport.cmdstanpy": {"stanlib", "stanimport.api", "stanimport.errors", "stanimport.inference"},
-    "stanimport.__main__": {"stanimport.commands", "stanimport.errors"},
+    "stanimport.deferred": set(),
+    "stanimport.__main__": {"stanimport.commands", "stanimport.deferred", "stanimport.errors"},
 }
 # Array libraries belong to the modules that are named after them or hold one of them; the compiler uses none.
 LIBRARIES = {"jax", "numpyro", "torch", "pyro"}

@@ -84,8 +84,9 @@ def _convergence(fit: Fit) -> tuple[dict[str, float], dict[str, float]]:
     if not names or fit.draws_per_chain < 4:
         return {}, {}
     varies = np.ptp(values, axis=(0, 1)) != 0
-    rhat, enough = statistics.rhat(values), LEAST_ESS * fit.chains
-    ess = np.fmin(statistics.ess_bulk(values), statistics.ess_tail(values))
+    enough = LEAST_ESS * fit.chains
+    rhat, bulk = statistics.rhat_and_ess_bulk(values)
+    ess = np.fmin(bulk, statistics.ess_tail(values))
     bad_rhat = varies & ~(rhat <= MOST_RHAT)
     bad_ess = varies & (ess < enough)
     return ({names[i]: float(rhat[i]) for i in np.flatnonzero(bad_rhat)},

@@ -76,12 +76,21 @@ def operations(text: str) -> set[str]:
     return set(_OPERATION.findall(text))
 
 
+def is_joined(lowered: Any) -> bool:
+    """Whether the functions that a lowered program calls are marked."""
+    return bool(_marked(lowered))
+
+
 def separate(lowered: Any) -> bool:
     """Take the mark off again; whether there was one."""
-    marked = [call for call in _calls(lowered) if _ATTRIBUTES in call.attributes]
+    marked = _marked(lowered)
     for call in marked:
         del call.attributes[_ATTRIBUTES]
     return bool(marked)
+
+
+def _marked(lowered: Any) -> list[Any]:
+    return [call for call in _calls(lowered) if _ATTRIBUTES in call.attributes]
 
 
 def _calls(lowered: Any) -> list[Any]:

@@ -24,12 +24,20 @@ def split(draws: np.ndarray) -> np.ndarray:
 def rank_normalized(draws: np.ndarray) -> np.ndarray:
     """Normal scores of the ranks over all chains; equal draws share their mean rank."""
     flat = draws.reshape(-1, draws.shape[-1])
-    ranks = np.empty(flat.shape)
+    doubled = np.empty(flat.shape, int)  # the ranks times two
     for j, column in enumerate(flat.T):
         _, place, counts = np.unique(column, return_inverse=True, return_counts=True)
-        ranks[:, j] = (np.cumsum(counts) - (counts - 1) / 2)[place]
-    every, place = np.unique(ranks, return_inverse=True)
-    return _normal_quantiles((every - 0.375) / (len(flat) + 0.25))[place].reshape(draws.shape)
+        doubled[:, j] = (2 * np.cumsum(counts) - counts + 1)[place]
+    return _normal_scores(doubled, len(flat)).reshape(draws.shape)
+
+
+def _normal_scores(doubled: np.ndarray, count: int) -> np.ndarray:
+    """The normal scores of ranks times two, of which there are at most twice as many as draws."""
+    occurs = np.zeros(2 * count + 1, bool)
+    occurs[doubled] = True
+    scores, found = np.zeros(len(occurs)), np.flatnonzero(occurs)
+    scores[found] = _normal_quantiles((found / 2 - 0.375) / (count + 0.25))
+    return scores[doubled]
 
 
 def _normal_quantiles(probabilities: np.ndarray) -> np.ndarray:
@@ -42,11 +50,17 @@ def _normal_quantiles(probabilities: np.ndarray) -> np.ndarray:
 
 def rhat(draws: np.ndarray) -> np.ndarray:
     """Rank-normalized split R-hat, the larger of that of the location and that of the scale; NaN where it has none."""
+    return rhat_and_ess_bulk(draws)[0]
+
+
+def rhat_and_ess_bulk(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both, which have the normal scores of the draws in common."""
     halves = split(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
+    scores = rank_normalized(halves)
     with np.errstate(all="ignore"):
-        values = [_potential_reduction(rank_normalized(h)) for h in (halves, folded)]
-    return _where_defined(draws, np.maximum(*values))
+        values = [_potential_reduction(h) for h in (scores, rank_normalized(folded))]
+    return _where_defined(draws, np.maximum(*values)), _ess(draws, scores)
 
 
 def _potential_reduction(draws: np.ndarray) -> np.ndarray:

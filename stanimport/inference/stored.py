@@ -104,16 +104,16 @@ def _path(key: bytes) -> Path | None:
 def _machine() -> bytes:
     """What else compiled programs depend on: versions, XLA's flags, the processor."""
     parts = [jax.__version__, jaxlib.__version__, os.environ.get("XLA_FLAGS", ""), platform.machine(),
-             platform.processor(), platform.system(), _processor()]  # fmt: skip
+             platform.system(), _processor()]  # fmt: skip
     return "\n".join(parts).encode()
 
 
 def _processor() -> str:
-    """The instructions that this processor has, where the system tells."""
+    """The instructions that this processor has, where the system tells; else its name, which some ask a program for."""
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
-        return ""
+        return platform.processor()
     return next((line for line in text.splitlines() if line.startswith(("flags", "Features"))), "")
 
 

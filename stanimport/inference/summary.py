@@ -78,10 +78,8 @@ def numbers(values: np.ndarray, percentiles: Sequence[float], is_chain: bool = T
         quantiles = {f"{p:g}%": np.quantile(flat, p / 100, axis=0) for p in percentiles}
         if not is_chain:
             return {**head, **spread, **quantiles}
-        quality = {
-            "ESS_bulk": statistics.ess_bulk(values), "ESS_tail": statistics.ess_tail(values),
-            "R_hat": statistics.rhat(values),
-        }  # fmt: skip
+        rhat, bulk = statistics.rhat_and_ess_bulk(values)
+        quality = {"ESS_bulk": bulk, "ESS_tail": statistics.ess_tail(values), "R_hat": rhat}
         return {**head, "MCSE": statistics.mcse_mean(values), **spread, **quantiles, **quality}
 
 

@@ -42,6 +42,14 @@ def points(database: Path, name: str, count: int = 2) -> list[dict[str, Any]]:
     return [_gathered({k: v[i] for k, v in chain.items()}) for i in chosen][:count]
 
 
+def ranges(database: Path, name: str) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """The least and the greatest of all reference draws of each variable, component by component."""
+    chains = _zipped(_draws(database, name))
+    every = {k: np.concatenate([chain[k] for chain in chains]) for k in chains[0]}
+    least, greatest = (_gathered({k: of(v) for k, v in every.items()}) for of in (np.min, np.max))
+    return {k: (least[k], greatest[k]) for k in least}
+
+
 def _draws(database: Path, name: str) -> Path:
     reference = _record(database, name).get("reference_posterior_name")
     return database / f"reference_posteriors/draws/draws/{reference}.json.zip"

@@ -245,6 +245,18 @@ def test_a_metric_from_what_is_no_number_is_finite(spoilt):
     assert np.linalg.eigvalsh(still)[0] > 0
 
 
+@pytest.mark.parametrize("count", [20, 200])
+def test_a_metric_from_draws_too_large_to_square_is_finite(count):
+    """A chain that flew off: the variances of its draws overflow."""
+    rng = np.random.default_rng(4)
+    points, gradients = rng.normal(size=(2, count, 3))
+    points[:, 1] *= 1e160
+    made = curvature.matrix(points, gradients)
+    assert np.isfinite(made).all() and np.linalg.eigvalsh(made)[0] > 0
+    np.testing.assert_allclose(np.diag(made)[[0, 2]], points[:, [0, 2]].std(axis=0) / gradients[:, [0, 2]].std(axis=0),
+                               rtol=0.1)  # fmt: skip
+
+
 CORRELATED = """
 data { int N; vector[N] x; vector[N] y; }
 parameters { real a; real b; real<lower=0> s; }

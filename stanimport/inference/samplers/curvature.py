@@ -51,13 +51,19 @@ def _scales(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
 def _whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """The matrix M for which M cov(gradients) M = cov(points)."""
     size = points.shape[1]
-    if not (np.isfinite(points).all() and np.isfinite(gradients).all()):
-        return np.full((size, size), np.nan)
     ridge = _RIDGE * np.eye(size)
-    of_points, of_gradients = (np.atleast_2d(np.cov(a, rowvar=False)) + ridge for a in (points, gradients))
+    of_points, of_gradients = (_covariances(a.T) + ridge for a in (points, gradients))
+    if not (np.isfinite(of_points).all() and np.isfinite(of_gradients).all()):
+        return np.full((size, size), np.nan)
     root, inverse = (_power(of_gradients, exponent) for exponent in (0.5, -0.5))
     made = inverse @ _power(root @ of_points @ root, 0.5) @ inverse
     return np.asarray(made + made.T) / 2
+
+
+def _covariances(rows: np.ndarray) -> np.ndarray:
+    """Of the rows; not finite where a chain is so far away that its draws overflow."""
+    with np.errstate(all="ignore"):
+        return np.atleast_2d(np.cov(rows))
 
 
 def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
@@ -76,7 +82,10 @@ def _is_positive(matrix: np.ndarray) -> bool:
 def _fits(normal: np.ndarray, points: np.ndarray) -> bool:
     """Whether the draws vary in all directions as those of the normal law, but for the error of that many draws."""
     whitened = np.linalg.solve(np.linalg.cholesky(normal), (points - points.mean(axis=0)).T)
-    variances = np.linalg.eigvalsh(np.atleast_2d(np.cov(whitened)))
+    covariances = _covariances(whitened)
+    if not np.isfinite(covariances).all():
+        return False
+    variances = np.linalg.eigvalsh(covariances)
     error = np.sqrt(points.shape[1] / len(points))  # Marchenko and Pastur's law has its ends at (1 -+ this)^2
     low, high = (1 - error) ** 2 / _TOLERANCE, (1 + error) ** 2 * _TOLERANCE
     return bool(variances[0] > low and variances[-1] < high)
