@@ -198,12 +198,9 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
     """The log density of a truncated user-defined law, given that of the whole law."""
     if differs_between_lanes((density, value, log_normalizer, lower, upper)):
         return each(truncated_term, density, value, log_normalizer, lower, upper)
-    value = _tensor(value)
-    inside = torch.ones((), dtype=torch.bool)
-    if lower is not None:
-        inside = inside & (value >= lower).all()
-    if upper is not None:
-        inside = inside & (value <= upper).all()
+    low, high = -torch.inf if lower is None else lower, torch.inf if upper is None else upper
+    value, low, high = tensors([value, low, high])
+    inside = ((value >= low) & (value <= high)).all()
     return torch.where(inside, density - log_normalizer * value.numel(), -torch.inf)
 
 

@@ -11,7 +11,7 @@ from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchD
 from torch.distributions import biject_to, constraints
 
 from .pyro_bounds import known, recorded
-from .pyro_distributions import of_shape
+from .pyro_distributions import of_shape, tensors
 from .pyro_supports import StanConstraint, support_of
 from .sites_pyro import latent
 from .values import check_domain, check_law
@@ -157,8 +157,13 @@ class Half(TorchDistribution):
     def has_rsample(self) -> bool:
         return bool(self.base.has_rsample)
 
+    @property
+    def _bound(self) -> Any:
+        return self.lower if self.upper is None else self.upper
+
     def log_prob(self, value: Any) -> torch.Tensor:
-        inside = value >= self.lower if self.upper is None else value <= self.upper
+        value, bound = tensors([value, self._bound])
+        inside = value >= bound if self.upper is None else value <= bound
         return torch.where(inside, self.base.log_prob(value) + math.log(2.0), -torch.inf)
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
@@ -169,7 +174,7 @@ class Half(TorchDistribution):
         return self._folded(self.base.rsample(sample_shape))
 
     def _folded(self, drawn: Any) -> torch.Tensor:
-        bound = self.lower if self.upper is None else self.upper
+        drawn, bound = tensors([drawn, self._bound])
         distance = torch.abs(drawn - bound)
         return torch.as_tensor(bound + distance if self.upper is None else bound - distance)
 

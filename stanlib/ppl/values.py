@@ -115,6 +115,8 @@ def terms(function: Any, y: Any, *arguments: Any) -> Any:
 def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
     """Whether a value satisfies a declared constraint; None if nothing is declared that can be tested."""
     xp = namespace((value, *bounds.values()))
+    value, *limits = xp.convert([value, *bounds.values()])
+    bounds = dict(zip(bounds, limits))
     if kind is not None:
         sizes = xp.shape(value)[-2:] if kind == "cholesky_factor_cov" else ()
         return xp.all(records.get(kind).check(xp, value, *sizes))
@@ -160,7 +162,8 @@ def check_domain(name: str, arguments: Mapping[str, Any]) -> None:
         StanDomainError: where that does not depend on other parameters.
     """
     if "lower" in arguments and "upper" in arguments:
-        lower, upper = arguments["lower"], arguments["upper"]
+        both = arguments["lower"], arguments["upper"]
+        lower, upper = namespace(both).convert(both)
         error = f"{name}: the lower bound {text(lower)} must be less than the upper bound {text(upper)}!"
         refuse(_array(lower < upper) == 0, partial(StanDomainError, error))
     if "multiplier" in arguments:

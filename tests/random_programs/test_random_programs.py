@@ -1,14 +1,17 @@
 """Random programs against Stan, the same ones every time: `python -m tests.random_programs` runs others."""
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from .choices import numbered
 from .program import program
-from .trial import rotation, trial
+from .referee.ours import is_divided
+from .trial import divided, rotation, trial
 
 SEED, FIRST, COUNT, EACH = 1, 1110, 72, 18  # in which no program takes stanli down
-REJECTIONS = 12
+REJECTIONS, BLOCKS = 12, 16
 
 
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, EACH))
@@ -20,6 +23,21 @@ def test_random_programs_are_stans(start):
         if verdict.what not in ("same", "rejected", "unrefereed"):
             wrong[number] = (verdict.what, verdict.found, verdict.reason)
     assert wrong == {}
+
+
+def test_densities_in_blocks_of_rows_are_stans():
+    """Programs of data that can be divided into blocks: some of all, of which NumPyro computes two rows at a time."""
+    wrong, divided_ones = {}, 0
+    for number in range(BLOCKS):
+        made, way = program(numbered(SEED, number)), replace(divided(f"{SEED}-{number}"), jit=False)
+        if not is_divided(made.text, made.data, way.scheme):
+            continue
+        divided_ones += 1
+        verdict = trial(made, [way], f"{SEED}-{number}")
+        if verdict.found:
+            wrong[number] = verdict.found
+    assert wrong == {}
+    assert divided_ones > BLOCKS / 4
 
 
 def test_what_stan_rejects_is_rejected():

@@ -24,7 +24,7 @@ POINTS = 2
 class Way:
     """One of our translations: backend, scheme, passes left out; on NumPyro compiled by XLA or interpreted.
 
-    `parts` are what is compared besides the log density.
+    `parts` are what is compared besides the log density. In `blocks` the density is computed in blocks of a few rows.
     """
 
     backend: str = "numpyro"
@@ -32,12 +32,15 @@ class Way:
     without: tuple[str, ...] = ()
     jit: bool = True
     parts: tuple[str, ...] = ours.PARTS
+    blocks: bool = False
 
     def __str__(self) -> str:
         left_out = (
             "no passes" if self.without == OPTIONAL else f"without {self.without[0]}" if self.without else "all passes"
         )
-        return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', interpreted'}"
+        return f"{self.backend}, {self.scheme}, {left_out}{'' if self.jit else ', interpreted'}" + (
+            ", blocks" if self.blocks else ""
+        )
 
 
 LEFT_OUT: tuple[tuple[str, ...], ...] = ((), OPTIONAL, *((p,) for p in OPTIONAL))
@@ -88,6 +91,18 @@ def drawn(name: str) -> Way:
     scheme = draw.choice(("mixed", "comprehensive"))
     parts = (draw.choice(ours.PARTS),) if kind == "interpreted" else ours.PARTS
     return Way("pyro" if kind == "pyro" else "numpyro", scheme, without, kind != "interpreted", parts)
+
+
+def divided(name: str) -> Way:
+    """The translation whose density is computed in blocks, for a program by its name; XLA compiles one of twenty."""
+    draw = random.Random(f"blocks of {name}")
+    scheme = draw.choice(("mixed", "comprehensive"))
+    return Way(scheme=scheme, jit=draw.random() < 0.05, parts=("gradient",), blocks=True)
+
+
+def ways_of(name: str, mode: str) -> list[Way]:
+    """The translations that a program of a long run gets, by its name; see `workers.MODES`."""
+    return THOROUGH if mode == "thorough" else [divided(name) if mode == "blocks" else drawn(name)]
 
 
 def points(size: int, seed: str) -> list[np.ndarray]:
@@ -190,7 +205,8 @@ def _compared(
 
 
 def _run(program: RandomProgram, way: Way, at: list[np.ndarray]) -> list[Outcome]:
-    made = ours.outcomes(program.text, program.data, at, way.backend, way.scheme, way.without, way.jit, way.parts)
+    made = ours.outcomes(program.text, program.data, at, way.backend, way.scheme, way.without, way.jit, way.parts,
+                         way.blocks)  # fmt: skip
     return [without_random(o, program) for o in made]
 
 

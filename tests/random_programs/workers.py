@@ -13,9 +13,9 @@ from typing import Any
 
 LIFE = 300  # programs that one process tries: compiled code stays in its memory
 SECONDS = 600.0  # Stan's compiler takes minutes where others compute
-# one of our translations by lot, all of them, one of programs whose indices may be out of range, or one of programs
-# that stanli can't run, by Stan's own compiler
-MODES = ("quick", "thorough", "rejections", "compiled")
+# one of our translations by lot, all of them, one of programs whose indices may be out of range, one of programs
+# that stanli can't run, by Stan's own compiler, or the density in blocks of a few rows, of programs that can be divided
+MODES = ("quick", "thorough", "rejections", "compiled", "blocks")
 
 
 @dataclass
@@ -41,14 +41,16 @@ def tried(seed: int, number: int, mode: str, without_stanli: bool = False) -> Fo
     """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
-    from .referee import compiled
-    from .trial import THOROUGH, among_ourselves, drawn, trial
+    from .referee import compiled, ours
+    from .trial import among_ourselves, trial, ways_of
 
     name = f"{seed}-{number}"
     made = program(numbered(seed, number), wild=mode == "rejections")
     if mode == "compiled" and not made.features & {"tuples", "complex"}:
         return Found(number, "left out")
-    ways = THOROUGH if mode == "thorough" else [drawn(name)]
+    ways = ways_of(name, mode)
+    if mode == "blocks" and not ours.is_divided(made.text, made.data, ways[0].scheme):
+        return Found(number, "left out")
     arbiter = "at once" if mode == "compiled" else "at last" if compiled.is_installed() else "never"
     crash = among_ourselves(made, ways, name, "stanli crashes") if without_stanli else None
     verdict = crash or trial(made, ways, name, arbiter)
@@ -64,9 +66,9 @@ def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: floa
     from .choices import Choices, numbered
     from .program import RandomProgram, program
     from .shrinking import shrunk
-    from .trial import PLAIN, THOROUGH, drawn, trial
+    from .trial import PLAIN, THOROUGH, trial, ways_of
 
-    ways = [drawn(f"{seed}-{number}"), *THOROUGH]
+    ways = [*ways_of(f"{seed}-{number}", mode), *THOROUGH]
     chosen = [next(w for w in ways if str(w) == way)]
     wild = mode == "rejections"
     choices = numbered(seed, number)

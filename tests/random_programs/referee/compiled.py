@@ -91,8 +91,8 @@ def _at(module: Any, data: dict[str, Any], names: list[str], point: np.ndarray) 
 
 
 def entry(name: str) -> str:
-    """Stan's "m.1.2", "a.3:2.1", "z.real" as here: "m[1,2]", "a.2[3,1]", "z.real"."""
-    parts = re.split(r"(?=[.:])", name)
+    """Stan's "m.1.2", "a.3:2.1", "z.real" as here: "m[1,2]", "a.2[3,1]", "z.real"; words of C++ as written."""
+    parts = re.split(r"(?=[.:])", name.removeprefix("_stan_"))
     items = [p[1:] for p in parts[1:] if p[0] == ":"]
     indices = [p[1:] for p in parts[1:] if p[0] == "." and p[1:].isdigit()]
     of_complex = [p for p in parts[1:] if p in (".real", ".imag")]

@@ -10,11 +10,14 @@ import functools
 import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+from unittest import mock
 
 import jax
 import numpy as np
 
 from stanimport import pipeline
+from stanimport.inference.blocks import density as division
+from stanimport.inference.blocks import sweeps
 from stanimport.inference.posterior import Posterior
 from stanimport.source import Source
 from stanlib.program import Variable
@@ -40,19 +43,38 @@ def translated(text: str, backend: str, scheme: str, without: tuple[str, ...] = 
 
 def outcomes(
     text: str, data: dict[str, Any], points: Sequence[np.ndarray], backend: str = "numpyro", scheme: str = "mixed",
-    without: Sequence[str] = (), jit: bool = True, parts: Sequence[str] = PARTS,
+    without: Sequence[str] = (), jit: bool = True, parts: Sequence[str] = PARTS, blocks: bool = False,
 ) -> list[Outcome]:  # fmt: skip
     """What the program computes at each point; an error becomes the reason of a rejection.
 
-    Without `jit` what JAX traces is evaluated in NumPy, see `interpreted`. Of `parts` Pyro always has all.
+    Without `jit` what JAX traces is evaluated in NumPy, see `interpreted`. Of `parts` Pyro always has all. With
+    `blocks` NumPyro's density is computed in blocks of one or two rows, where it can be divided.
     """
-    with _double(backend):
+    with _double(backend), _small_blocks() if blocks else contextlib.nullcontext():
         try:
             module = translated(text, backend, scheme, tuple(without))
             evaluate = _numpyro(module, data, jit, parts) if backend == "numpyro" else _pyro(module, data)
         except Exception as e:
             return [Outcome(rejected=_said(e))] * len(points)
         return [_outcome(evaluate, p) for p in points]
+
+
+@contextlib.contextmanager
+def _small_blocks() -> Iterator[None]:
+    """Two rows of data are many, and blocks have one or two."""
+    with mock.patch.object(division, "ROWS", 2), mock.patch.multiple(sweeps, FEWEST=1, MOST=2):
+        yield
+
+
+def is_divided(text: str, data: dict[str, Any], scheme: str, without: Sequence[str] = ()) -> bool:
+    """Whether NumPyro's density is computed in blocks, if they are small; not if it is an error."""
+    with _double("numpyro"), _small_blocks():
+        try:
+            module = translated(text, "numpyro", scheme, tuple(without))
+            posterior = Posterior(module, module.transformed_data(**data))
+            return posterior.has_many_rows and posterior._in_blocks(True) is not None
+        except Exception:
+            return False
 
 
 def _outcome(evaluate: Callable[[np.ndarray], Outcome], point: np.ndarray) -> Outcome:

@@ -18,7 +18,7 @@ DATA = {"d": {"1": 2, "2": [1.0, 2.0]}, "e": [{"1": 1.5, "2": 2}, {"1": 1.7, "2"
 
 @pytest.mark.parametrize("name, expected", [
     ("x", "x"), ("m.1.2", "m[1,2]"), ("t:1", "t.1"), ("t:2.1", "t.2[1]"), ("a.3:2.1", "a.2[3,1]"),
-    ("z.real", "z.real"), ("v.2.imag", "v[2].imag"),
+    ("z.real", "z.real"), ("v.2.imag", "v[2].imag"), ("_stan_not.real", "not.real"),
 ])  # fmt: skip
 def test_entries_are_named_as_ours(name, expected):
     assert entry(name) == expected
