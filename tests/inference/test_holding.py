@@ -3,10 +3,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
-from stanimport.inference.blocks import arrangement
+from stanimport.inference.blocks import arrangement, density, holding, sweeps
 from stanimport.inference.blocks.holding import Held, held, least_type
+from stanimport.inference.posterior import condition
 from stanlib import data
 
 rng = np.random.default_rng(3)
@@ -52,7 +54,8 @@ def test_memory_is_shared_from_the_first_row_that_begins_where_xla_reads(start, 
     np.testing.assert_array_equal(made.rows(0, 1000), REALS)
     np.testing.assert_array_equal(made.rows(2, 5), REALS[2:5])
     np.testing.assert_array_equal(made.rows(3, 900), REALS[3:900])
-    np.testing.assert_array_equal(made.block(20, 30), REALS[20:50])
+    np.testing.assert_array_equal(made.block(20, 30, False), REALS[20:50])
+    np.testing.assert_array_equal(made.block(0, made.first, True), REALS[: made.first])
 
 
 @pytest.mark.parametrize("columns", [1, 3, 7])
@@ -63,7 +66,7 @@ def test_rows_of_a_matrix(columns, x64):
     np.testing.assert_array_equal(made.rows(0, 500), given)
     turned = held(given.T, 1, given.dtype)  # which XLA can't read
     assert not lies_in(turned, given) and turned.first == 0
-    np.testing.assert_array_equal(turned.block(100, 50), given.T[:, 100:150])
+    np.testing.assert_array_equal(turned.block(100, 50, False), given.T[:, 100:150])
 
 
 @pytest.mark.parametrize("axis", [0, 1])
@@ -71,7 +74,7 @@ def test_another_order_of_rows(axis, x64):
     given, order = rng.normal(size=(300, 300)), rng.permutation(300)
     np.testing.assert_array_equal(held(given, axis, float, order).rows(0, 300), np.take(given, order, axis))
     whole = rng.integers(0, 9, 300)
-    np.testing.assert_array_equal(held(whole, 0, np.int64, order).block(100, 50), whole[order][100:150])
+    np.testing.assert_array_equal(held(whole, 0, np.int64, order).block(100, 50, False), whole[order][100:150])
 
 
 @pytest.mark.parametrize("low", [0, 1, -5, 10**9])
@@ -80,6 +83,19 @@ def test_the_order_of_groups(low):
     for most in (3, 1000, 2**20):
         groups = rng.integers(0, most, 5000) + low
         np.testing.assert_array_equal(arrangement._order_of(groups), np.argsort(groups, kind="stable"))
+
+
+@pytest.mark.parametrize("first", range(6))
+def test_blocks_smaller_than_what_is_held_apart(first, monkeypatch, x64):
+    monkeypatch.setattr(holding, "first_aligned", lambda data, axis: first)
+    monkeypatch.setattr(density, "ROWS", 2)
+    monkeypatch.setattr(sweeps, "FEWEST", 1)
+    monkeypatch.setattr(sweeps, "MOST", 2)
+    program = stanimport.loads("data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1.5); }")
+    posterior = condition(program, {"N": 11, "y": REALS[:11]}, 1)
+    in_blocks = posterior._in_blocks(True)
+    assert in_blocks is not None
+    assert float(in_blocks(np.array([0.3]))) == pytest.approx(stats.norm.logpdf(REALS[:11], 0.3, 1.5).sum())
 
 
 def test_large_arrays_are_not_copied(monkeypatch):

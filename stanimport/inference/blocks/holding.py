@@ -42,9 +42,10 @@ class Held:
         tail = lax.slice_in_dim(self.tail, low, high, axis=self.axis)
         return self._read(lax.concatenate([head, tail], self.axis) if head.size else tail)
 
-    def block(self, start: Any, count: int) -> Any:
-        """So many rows from `start` on, none of which is held apart."""
-        return self._read(lax.dynamic_slice_in_dim(self.tail, start - self.first, count, self.axis))
+    def block(self, start: Any, count: int, is_apart: bool) -> Any:
+        """So many rows from `start` on, all of which are held apart or none."""
+        held, at = (self.head, start) if is_apart else (self.tail, start - self.first)
+        return self._read(lax.dynamic_slice_in_dim(held, at, count, self.axis))
 
     def _read(self, rows: Any) -> Any:
         return lax.convert_element_type(rows, self.dtype)

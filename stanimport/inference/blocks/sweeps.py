@@ -108,7 +108,8 @@ class Block:
         if isinstance(value, Held):
             if not self.region.blocks:
                 return value.rows(demand.start + demand.shift, demand.stop + demand.shift)
-            return value.block(self.start + demand.shift, self.region.rows)
+            is_apart = self.region.stop + demand.shift <= value.first
+            return value.block(self.start + demand.shift, self.region.rows, is_apart)
         if not self.region.blocks:
             return lax.slice_in_dim(value, demand.start + demand.shift, demand.stop + demand.shift, axis=axis)
         return lax.dynamic_slice_in_dim(value, self.start + demand.shift, self.region.rows, axis)
