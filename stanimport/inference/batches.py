@@ -1,7 +1,7 @@
 """Fits of one model to data sets of the same shapes by one compiled program, into which each chain passes its data."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
@@ -10,19 +10,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import initial
+from . import initial, kernels
 from .data import read_data
 from .fit import Fit
 from .metrics import metric_of
 from .posterior import Posterior, transformed_data
 from .precision import keys_of_draws
 from .programs import Program
-from .samplers.chains import Draws, layout, run
+from .samplers.chains import ROOM, Draws, layout, run
 from .samplers.nuts import NutsSampler
 from .samplers.tracks import Settings
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
+CHAINS, LANES = 256, 64  # that run before results are handed on, and that one program runs one after the other
 MEMORY = 2**28  # bytes of the quantities of all draws of a fit, which one program computes
 
 
@@ -83,54 +84,127 @@ def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def sample_group(
-    module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]
-) -> dict[int, Fit]:  # fmt: skip
-    """The fits of a group, by data set.
+class Together:
+    """The fits of a group, some at a time, by one program.
+
+    Args:
+        module: the model.
+        group: its data sets.
+        seeds: of the fits, by data set.
+        chosen: options of `sample`.
 
     Raises:
         Exception: whatever keeps the group from running in one program.
     """
-    options = {"chains": 4, "inits": None, "show_progress": False} | {k: v for k, v in chosen.items() if k != "method"}
-    names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
-    step_size = options.get("step_size") or 1.0
-    posteriors = [Posterior(module, one) for one in group.inputs]  # each checks its own data's indices and sizes
-    chains, first = options["chains"], posteriors[0]
-    settings = Settings(**{k: v for k, v in options.items() if k in names}, **metric_of("auto", first.size).settings,
-                        step_size=step_size)  # fmt: skip
-    varying = {n: np.repeat(np.stack([one[n] for one in group.inputs]), chains, axis=0) for n in group.names}
 
-    def density(point: Any, varying: Mapping[str, Any]) -> Any:
-        return first.given(varying).log_density(point)
+    def __init__(self, module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]):
+        options = {"chains": 4, "inits": None} | {k: v for k, v in chosen.items() if k != "method"}
+        self.module, self.group, self.seeds = module, group, seeds
+        self.inputs = dict(zip(group.indices, group.inputs))
+        self.first = Posterior(module, group.inputs[0])
+        names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
+        self.settings = Settings(**{k: v for k, v in options.items() if k in names},
+                                 **metric_of("auto", self.first.size).settings,
+                                 step_size=options.get("step_size") or 1.0)  # fmt: skip
+        self.chains, self.inits = options["chains"], options["inits"]
+        self.each = self._fits_at_once()
+        chains = self.chains * self.each
+        devices, lanes, self.workers = layout(chains, None, None)
+        in_turn = not lanes
+        if in_turn:
+            width = self.first.size * (1 + self.settings.by_gradients)
+            lanes = min(chains, max(1, kernels.LARGEST // (ROOM * max(width, 1))), LANES)
+        self.lanes = lanes
+        self.sampler = NutsSampler(self._density, self.first.size, self.settings, lanes, None, devices,
+                                   self._varying(group.indices[:1]), in_turn=in_turn)  # fmt: skip
+        self.process = _processor(self.first, group, self.chains * self._kept)
 
-    devices, lanes, workers = layout(chains * len(posteriors), None, None)
-    sampler = NutsSampler(density, first.size, settings, lanes, None, devices, varying)
-    for i, posterior in enumerate(posteriors):
-        posterior.__dict__["value_and_grad"] = partial(sampler.value_and_grad, row=i * chains)
-    points = np.concatenate([
-        initial.starting_points(p, options["inits"], chains, seeds[i]) for i, p in zip(group.indices, posteriors)
-    ])  # fmt: skip
-    draws = run(sampler, points, seeds[group.indices[0]], workers, options["show_progress"])
-    return _fits(module, group, posteriors, draws, seeds, {**settings.__dict__, "chains": chains, "method": "nuts"})
+    @property
+    def _kept(self) -> int:
+        return len(range(0, self.settings.iter_sampling, self.settings.thin))
+
+    def _fits_at_once(self) -> int:
+        """As many as keep all cores busy and their draws small."""
+        width = 8 * max(self.first.size, 1) * (self.settings.iter_sampling + self.settings.iter_warmup) * self.chains
+        return max(1, min(len(self.group.indices), MEMORY // width, -(-CHAINS // self.chains)))
+
+    def _density(self, point: Any, varying: Mapping[str, Any]) -> Any:
+        return self.first.given(varying).log_density(point)
+
+    def _varying(self, indices: Sequence[int]) -> dict[str, np.ndarray]:
+        """The data of the chains of some fits, as many as fill the lanes: the last ones run again for that."""
+        arrays = {n: np.stack([self.inputs[i][n] for i in indices]) for n in self.group.names}
+        return {n: np.repeat(a, self.chains, axis=0)[self._rows(len(indices))] for n, a in arrays.items()}
+
+    def _rows(self, fits: int) -> np.ndarray:
+        """The chains of so many fits, and the last one again until the lanes are full."""
+        count, lanes = fits * self.chains, getattr(self, "lanes", 1)
+        return np.minimum(np.arange(-(-count // lanes) * lanes), count - 1)
+
+    def __iter__(self) -> Iterator[dict[int, Fit | None]]:
+        """Fits by data set; None for one that must be tried alone, to learn why it can't start."""
+        indices = self.group.indices
+        for start in range(0, len(indices), self.each):
+            yield self._some(indices[start : start + self.each])
+
+    def _some(self, indices: list[int]) -> dict[int, Fit | None]:
+        posteriors = [self._posterior(i) for i in indices]
+        rows = self._rows(len(indices))
+        self.sampler.varying = self._varying(indices)
+        streams = [(self.seeds[i], c) for i in indices for c in range(self.chains)]
+        points = initial.points_together(self.first, self.inits, streams, self._evaluate)
+        if points is None:
+            points = self._points_alone(indices, posteriors)
+        bad = ~np.isfinite(points).all(axis=1)
+        if bad.all():
+            return dict.fromkeys(indices)
+        points[bad] = points[~bad][0]
+        draws = run(self.sampler, points[rows], [streams[r] for r in rows], self.workers, False)
+        failed = {indices[k // self.chains] for k in np.flatnonzero(bad)}
+        good = [(k, i, p) for k, (i, p) in enumerate(zip(indices, posteriors)) if i not in failed]
+        settings = {**self.settings.__dict__, "chains": self.chains, "method": "nuts"}
+        return {**dict.fromkeys(failed), **_fits(self, good, draws, settings)}
+
+    def _posterior(self, index: int) -> Posterior:
+        """That of a data set, whose indices and sizes are checked if its integers are not those of the first."""
+        own, known = self.inputs[index], self.first.inputs
+        if all(np.array_equal(own[n], known[n]) for n in self.group.names if np.asarray(own[n]).dtype.kind == "i"):
+            made = self.first.given({n: own[n] for n in self.group.names})
+            made.inputs = dict(own)
+            return made
+        return Posterior(self.module, own)
+
+    def _evaluate(self, points: np.ndarray) -> np.ndarray:
+        """Whether value and gradient are finite where the chains are."""
+        rows = self._rows(len(points) // self.chains)
+        states = self.sampler.evaluate(self.sampler.programs[0], [points[r] for r in rows], list(range(len(rows))))
+        return np.array([bool(np.isfinite(s.density) and np.isfinite(s.gradient).all()) for s in states[: len(points)]])
+
+    def _points_alone(self, indices: Sequence[int], posteriors: Sequence[Posterior]) -> np.ndarray:
+        """Starting points of initial values that were given."""
+        for k, posterior in enumerate(posteriors):
+            posterior.__dict__["value_and_grad"] = partial(self.sampler.value_and_grad, row=k * self.chains)
+        return np.concatenate([
+            initial.starting_points(p, self.inits, self.chains, self.seeds[i]) for i, p in zip(indices, posteriors)
+        ])  # fmt: skip
 
 
-def _fits(module: ModuleType, group: Group, posteriors: Sequence[Posterior], draws: Draws, seeds: Mapping[int, int],
-          settings: Mapping[str, Any]) -> dict[int, Fit]:  # fmt: skip
+def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Draws, settings: Mapping[str, Any]
+          ) -> dict[int, Fit | None]:  # fmt: skip
     """The fits, from the draws of all lanes."""
     points = np.asarray(draws.points)
-    chains, count = settings["chains"], points.shape[1]
-    process = _processor(posteriors[0], group, chains * count)
-    out = {}
-    for k, (index, posterior) in enumerate(zip(group.indices, posteriors)):
-        lanes = slice(k * chains, (k + 1) * chains)
-        keys = keys_of_draws(seeds[index], 1, chains=chains, draws=count)
-        own = {n: posterior.inputs[n] for n in group.names}
-        flat = process(own, keys, points[lanes].reshape(chains * count, -1))
+    chains, count = made.chains, points.shape[1]
+    out = dict[int, Fit | None]()
+    for k, index, posterior in good:
+        lanes, seed = slice(k * chains, (k + 1) * chains), made.seeds[index]
+        keys = keys_of_draws(seed, 1, chains=chains, draws=count)
+        own = {n: posterior.inputs[n] for n in made.group.names}
+        flat = made.process(own, keys, points[lanes].reshape(chains * count, -1))
         variables = {n: np.asarray(v).reshape(chains, count, *np.shape(v)[1:]) for n, v in flat.items()}
         info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}
         out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
-                         {**settings, "seed": seeds[index], "metric": "auto"}, info, module)  # fmt: skip
+                         {**settings, "seed": seed, "metric": "auto"}, info, made.module)  # fmt: skip
     return out
 
 

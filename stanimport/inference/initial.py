@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,31 @@ def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | S
     streams = streams_of(seed, chains)
     chosen = per_chain(inits, chains, streams[0][0])
     return np.stack([_find(posterior, one, *stream) for one, stream in zip(chosen, streams)])
+
+
+def points_together(
+    posterior: Posterior, inits: Any, streams: Streams, is_finite: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:  # fmt: skip
+    """The same points for chains of many posteriors, tried all at once; NaN for a chain that can't start.
+
+    Args:
+        posterior: any of them.
+        inits: None or a number; for anything else there are none, and the result is None.
+        is_finite: from a point for every chain to whether density and gradient are finite.
+    """
+    chosen = _read(inits) if inits is None or isinstance(inits, (int, float)) else None
+    if not isinstance(chosen, float):
+        return None
+    rngs = [np.random.default_rng([seed, chain, 0x1417]) for seed, chain in streams]
+    points, waits = np.zeros((len(rngs), posterior.size)), np.ones(len(rngs), bool)
+    for _ in range(ATTEMPTS if chosen else 1):
+        for k in np.flatnonzero(waits):
+            points[k] = rngs[k].uniform(-chosen, chosen, posterior.size)
+        waits &= ~is_finite(points)
+        if not waits.any():
+            break
+    points[waits] = np.nan
+    return points
 
 
 def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:

@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from . import options
@@ -13,6 +15,7 @@ from .data import read_data
 from .fit import Fit
 from .modules import module_of
 from .precision import new_seed, random_keys
+from .progress import Progress
 
 
 @dataclass(frozen=True)
@@ -22,10 +25,12 @@ class Failure:
     Attributes:
         index: of the data set.
         error: what was raised.
+        key: of the data set, if data sets have keys.
     """
 
     index: int
     error: Exception
+    key: Any = None
 
     def __bool__(self) -> bool:
         return False
@@ -33,26 +38,30 @@ class Failure:
 
 @options.suggesting
 def sample_many(
-    module: Any, data_sets: Sequence[Any], *, executor: Executor | None = None, seed: int | None = None,
-    folder: str | os.PathLike[str] | None = None, method: str = "nuts", show_progress: bool = False,
-    sampling: Mapping[str, Any] | None = None,
-) -> list[Fit | Failure]:  # fmt: skip
+    module: Any, data_sets: Sequence[Any] | Mapping[Any, Any], *, executor: Executor | None = None,
+    seed: int | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
+    show_progress: bool = False, sampling: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
     """Sample from the posteriors of one model given many data sets.
 
     Args:
         module: a translated module, or the path of a program.
-        data_sets: the data of each fit, as for `sample`.
+        data_sets: the data of each fit, as for `sample`; a mapping has them by key.
         executor: any `concurrent.futures` executor: threads, processes, or dask.distributed's
             `Client.get_executor()` for other machines. If None, data sets of the same shapes share one compiled
             program, into which their data are passed; others run one after the other.
         seed: the first fit's; each fit has a seed of its own, which depends on its place alone.
-        folder: where each fit is saved when it is done ("0000.nc", ...). Fits that are there already are read and not
-            made again: so an interrupted run goes on where it stopped.
-        method, show_progress: as for `sample`.
+        folder: where each fit is saved when it is done ("0000.nc", ...), by key if there are keys; or with a name
+            that ends in ".zarr" one zarr store of all of them, whose fits must be of one size. Fits that are there
+            already are not made again: so an interrupted run goes on where it stopped.
+        method: as for `sample`.
+        show_progress: show a bar that counts fits.
         sampling: further options of `sample`: {"chains": 2, "iter_sampling": 500}.
 
     Returns:
-        The fits in the order of the data sets; a `Failure`, which is false, in the place of one that failed.
+        The fits in the order of the data sets, by key if these have keys; a `Failure`, which is false, in the place of
+        one that failed. From a zarr store, a sequence that reads each fit when its place or key is asked for: its
+        `dataset()` gives all draws as one dataset of xarray, its `failures` the errors by key.
 
     Raises:
         TypeError, OptionError: for options that are wrong.
@@ -68,33 +77,101 @@ def sample_many(
     """
     translated = module_of(module)
     first = new_seed() if seed is None else int(seed)
-    chosen = {"method": method, "show_progress": show_progress, **(sampling or {})}
-    place = None if folder is None else Path(folder)
-    if place is not None:
-        place.mkdir(parents=True, exist_ok=True)
-    found: dict[int, Fit | Failure] = {}
-    if place is not None:
-        found |= {i: f for i in range(len(data_sets)) if (f := _known(place, i)) is not None}
-    todo = [i for i in range(len(data_sets)) if i not in found]
+    chosen = {"method": method, **(sampling or {})}
+    keys = list(data_sets) if isinstance(data_sets, Mapping) else None
+    sets = list(data_sets.values()) if isinstance(data_sets, Mapping) else list(data_sets)
+    store = _store(folder, keys, len(sets))
+    done = store.known()
+    todo = [i for i in range(len(sets)) if i not in done]
     seeds = {i: int(random_keys(first, i, count=1)[0, 0] % 2**31) for i in todo}
     run = _in_this_process if executor is None else _on(executor)
-    for i, result in run(translated, {i: data_sets[i] for i in todo}, seeds, chosen):
-        found[i] = result
-        if place is not None and isinstance(result, Fit):
-            result.save(_file(place, i))
-    return [found[i] for i in range(len(data_sets))]
+    with Progress(len(sets), show_progress, "fit") as progress:
+        progress.advance(len(done))
+        for some in run(translated, {i: sets[i] for i in todo}, seeds, chosen):
+            store.keep({i: replace(f, key=keys[i]) if keys and isinstance(f, Failure) else f for i, f in some.items()})
+            progress.advance(len(some))
+    return store.results(translated, sets, chosen)
 
 
-def _file(folder: Path, index: int) -> Path:
-    return folder / f"{index:04d}.nc"
+class _Memory:
+    """Fits that are kept where they are made."""
+
+    def __init__(self, keys: Sequence[Any] | None):
+        self.keys, self.found = keys, dict[int, Any]()
+
+    def known(self) -> set[int]:
+        """The places of fits that are there already."""
+        return set(self.found)
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        self.found.update(some)
+
+    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+        ordered = [self.found[i] for i in range(len(data_sets))]
+        return ordered if self.keys is None else dict(zip(self.keys, ordered))
 
 
-def _known(folder: Path, index: int) -> Fit | None:
+class _Folder(_Memory):
+    """Fits that are saved, each in a file."""
+
+    def __init__(self, keys: Sequence[Any] | None, folder: Path, count: int):
+        super().__init__(keys)
+        folder.mkdir(parents=True, exist_ok=True)
+        names = [f"{i:04d}" for i in range(count)] if keys is None else [_name(k) for k in keys]
+        if len(set(names)) < len(names):
+            raise options.OptionError(f"folder: two keys make the same name of a file: {sorted(names)}")
+        self.paths = [folder / f"{n}.nc" for n in names]
+        self.found = {i: f for i, p in enumerate(self.paths) if (f := _known(p)) is not None}
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        super().keep(some)
+        for i, fit in some.items():
+            if isinstance(fit, Fit):
+                fit.save(self.paths[i])
+
+
+class _Zarr(_Memory):
+    """Fits in one zarr store."""
+
+    def __init__(self, keys: Sequence[Any] | None, path: Path, count: int):
+        from .stacked import Stack
+
+        super().__init__(keys)
+        self.stack = Stack(path, range(count) if keys is None else keys)
+
+    def known(self) -> set[int]:
+        return set(self.stack.made())
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        self.stack.write({i: f for i, f in some.items() if isinstance(f, Fit)})
+        for i, failure in some.items():
+            if isinstance(failure, Failure):
+                self.stack.fail(i, failure.error)
+
+    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+        from .stacked import StackedFits
+
+        return StackedFits(self.stack, module, data_sets, chosen)
+
+
+def _store(folder: Any, keys: Sequence[Any] | None, count: int) -> _Memory:
+    if folder is None:
+        return _Memory(keys)
+    path = Path(folder)
+    return (_Zarr if path.suffix == ".zarr" else _Folder)(keys, path, count)
+
+
+def _name(key: Any) -> str:
+    """A key as the name of a file."""
+    return re.sub(r"[^\w.+-]", "_", str(key)) or "_"
+
+
+def _known(path: Path) -> Fit | None:
     """The saved fit of a data set; None if there is none that can be read."""
     from stanlib.errors import StanDataError
 
     try:
-        return Fit.load(_file(folder, index))
+        return Fit.load(path)
     except StanDataError:
         return None
 
@@ -103,16 +180,21 @@ def _in_this_process(
     module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
 ) -> Any:  # fmt: skip
     """Fits as they are done: those of the same shapes by one program."""
-    from .batches import groups_of, sample_group
+    from .batches import Together, groups_of
 
     groups, alone = groups_of(module, data_sets, chosen)
     for group in groups:
+        done = set[int]()
         try:
-            yield from sample_group(module, group, seeds, chosen).items()
+            for some in Together(module, group, seeds, chosen):
+                fits = {i: f for i, f in some.items() if f is not None}
+                yield fits
+                done |= set(fits)
         except Exception:  # what one program can't do together is tried one by one: a failure then has its own reason
-            alone = [*alone, *group]
+            pass
+        alone = [*alone, *(i for i in group if i not in done)]
     for index in alone:
-        yield index, fit_one(module, index, data_sets[index], seeds[index], chosen)
+        yield {index: fit_one(module, index, data_sets[index], seeds[index], chosen)}
 
 
 def _on(executor: Executor) -> Callable[..., Any]:
@@ -125,7 +207,7 @@ def _on(executor: Executor) -> Callable[..., Any]:
             error = job.exception()
             if error is not None and not isinstance(error, Exception):
                 raise error
-            yield jobs[job], Failure(jobs[job], error) if error is not None else job.result()
+            yield {jobs[job]: Failure(jobs[job], error) if error is not None else job.result()}
 
     return run
 

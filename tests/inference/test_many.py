@@ -7,6 +7,8 @@ import pytest
 from conftest import MODELS
 
 import stanimport
+from stanimport.inference import batches, many, stacked
+from stanimport.inference.options import OptionError
 
 DRAWS = dict(chains=2, iter_warmup=200, iter_sampling=300)
 
@@ -32,8 +34,6 @@ def check(fits, module):
 
 
 def test_one_program_for_data_of_the_same_shape(coin, monkeypatch):
-    from stanimport.inference import many
-
     alone = []
     original = many.fit_one
     monkeypatch.setattr(many, "fit_one", lambda *a: alone.append(a[1]) or original(*a))
@@ -58,8 +58,6 @@ def test_threads_and_processes(coin):
 
 
 def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):
-    from stanimport.inference import batches
-
     data = sets(3, 10, 18)
     first = stanimport.sample_many(coin, data[:1], seed=1, folder=tmp_path, sampling=DRAWS)
     (tmp_path / "0001.nc").write_text("half a file")
@@ -70,6 +68,90 @@ def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):
     assert made == [1, 2] and sorted(p.name for p in tmp_path.iterdir()) == ["0000.nc", "0001.nc", "0002.nc"]
     np.testing.assert_array_equal(again[0].variables["bias"], first[0].variables["bias"])
     check(again, coin)
+
+
+def test_fits_made_together_are_those_made_alone(coin, monkeypatch):
+    """Also where the lanes are not full, and several programs' worth of chains run in turn."""
+    monkeypatch.setattr(batches, "LANES", 4)
+    monkeypatch.setattr(batches, "CHAINS", 8)
+    fits = stanimport.sample_many(coin, sets(3, 10, 18, 4, 5, 6, 7), seed=1, sampling=DRAWS)
+    check(fits, coin)
+    for fit in (fits[0], fits[6]):
+        alone = stanimport.sample(coin, {n: fit.data[n] for n in ("flips", "heads")}, seed=fit.seed, **DRAWS)
+        np.testing.assert_allclose(fit.variables["bias"], alone.variables["bias"], rtol=1e-3)  # rounding
+        assert np.mean(fit.variables["next_flip"] == alone.variables["next_flip"]) > 0.99
+        np.testing.assert_allclose(fit.metric, alone.metric, rtol=1e-3)
+
+
+def test_integers_that_are_wrong_in_one_data_set_alone():
+    """Indices are checked for each data set; one that can't start fails alone."""
+    program = stanimport.loads("""data { array[3] int g; vector[3] y; } parameters { vector[4] m; }
+      model { m ~ normal(0, 1); for (i in 1:3) y[i] ~ normal(m[g[i]], 1 + 0 * sqrt(y[i])); }""")
+    data = [{"g": g, "y": y} for g, y in (([1, 2, 3], [1, 2, 3.0]), ([1, 2, 9], [1, 2, 3.0]), ([4, 4, 1], [1, -1, 3.0]),
+                                          ([4, 3, 2], [2.0, 2, 2]))]  # fmt: skip
+    fits = stanimport.sample_many(program, data, seed=1, sampling=dict(chains=1, iter_warmup=150, iter_sampling=400))
+    assert [bool(f) for f in fits] == [True, False, False, True]
+    assert "out of range" in str(fits[1].error) or "9" in str(fits[1].error)
+    assert isinstance(fits[2].error, stanimport.StanError)
+    assert fits[3].stan_variable("m")[:, 3].mean() == pytest.approx(1, abs=0.2)  # of two normal laws
+    assert fits[0].stan_variable("m")[:, 3].mean() == pytest.approx(0, abs=0.25)
+
+
+def test_data_sets_with_keys(coin, tmp_path):
+    data = dict(zip(("few", "a/b", "wrong"), [*sets(3, 15), {"flips": 2, "heads": [1, 7]}]))
+    fits = stanimport.sample_many(coin, data, seed=1, folder=tmp_path, sampling=DRAWS)
+    assert list(fits) == list(data) and not fits["wrong"] and fits["wrong"].key == "wrong"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["a_b.nc", "few.nc"]
+    check([fits["few"], fits["a/b"]], coin)
+    with pytest.raises(OptionError, match="same name of a file"):
+        stanimport.sample_many(coin, {"a/b": data["few"], "a_b": data["few"]}, folder=tmp_path, sampling=DRAWS)
+
+
+def test_one_zarr_store(coin, tmp_path, monkeypatch):
+    """A run that is killed goes on; fits are read one by one; failures are told by key."""
+    pytest.importorskip("zarr", reason="zarr is not installed")
+    monkeypatch.setattr(batches, "CHAINS", 4)
+    monkeypatch.setattr(stacked, "_TOGETHER", 2)
+    data = dict(zip("abcdef", [*sets(3, 10, 18, 7, 12), {"flips": 20, "heads": [7] * 20}]))
+    kept, write = [], stacked.Stack.write
+
+    def dies(self, fits):
+        if len(kept) == 2:
+            raise KeyboardInterrupt
+        kept.append(list(fits))
+        write(self, fits)
+
+    path = tmp_path / "fits.zarr"
+    with monkeypatch.context() as m, pytest.raises(KeyboardInterrupt):
+        m.setattr(stacked.Stack, "write", dies)
+        stanimport.sample_many(coin, data, seed=1, folder=path, sampling=DRAWS)
+    made = []
+    original = batches.groups_of
+    monkeypatch.setattr(batches, "groups_of", lambda m, d, c: made.extend(d) or original(m, d, c))
+    fits = stanimport.sample_many(coin, data, seed=1, folder=path, sampling=DRAWS)
+    assert made == [4, 5] and len(fits) == 6 and list(fits.failures) == ["f"]
+    assert fits.failures["f"][0] == "StanDataError" and not fits[5] and fits["f"].key == "f"
+    check(fits[:5], coin)
+    whole = stanimport.sample_many(coin, data, seed=1, sampling=DRAWS)
+    for key in "abcde":
+        np.testing.assert_allclose(fits[key].draws(), whole[key].draws(), rtol=1e-3, atol=1e-3)
+        np.testing.assert_array_equal(fits[key].data["heads"], data[key]["heads"])
+        assert fits[key].seed == whole[key].seed and fits[key].step_size.shape == (2,)
+    found = fits.dataset()
+    assert found["bias"].dims == ("fit", "chain", "draw") and list(found["fit"].values) == list("abcdef")
+    np.testing.assert_array_equal(found["bias"].sel(fit="c"), fits["c"].variables["bias"])
+    with pytest.raises(OptionError, match="other data sets"):
+        stanimport.sample_many(coin, sets(3), folder=path, sampling=DRAWS)
+    sizes = [*sets(3), *sets(2, flips=5)]
+    long = stanimport.loads("""data { int flips; array[flips] int heads; } parameters { real m; }
+      model { m ~ std_normal(); } generated quantities { vector[flips] y = zeros_vector(flips); }""")
+    with pytest.raises(OptionError, match=r"y has the shape \(2, 300, 5\), in other fits \(2, 300, 20\)"):
+        stanimport.sample_many(long, sizes, folder=tmp_path / "sizes.zarr", sampling=DRAWS)
+
+
+def test_one_bar_counts_the_fits(coin, capfd):
+    stanimport.sample_many(coin, sets(3, 15), seed=1, show_progress=True, sampling=DRAWS)
+    assert "2/2" in capfd.readouterr().err
 
 
 def test_unknown_options_are_no_failures(coin):

@@ -296,7 +296,8 @@ def test_the_step_size_that_is_searched_crosses_the_acceptance():
         return tree.State(point, -0.5 * float(point @ point) / scale**2, -point / scale**2)
 
     found = [
-        adaptation.step_size_search(evaluate, Metric.of(np.ones(4)), evaluate(np.full(4, scale)), start, rng)
+        adaptation.step_sizes(lambda points: [evaluate(*points)], [Metric.of(np.ones(4))],
+                              [evaluate(np.full(4, scale))], [start], [rng])[0]  # fmt: skip
         for start in (1.0, 1e-6, 100.0)
     ]
     assert all(scale / 8 < size < 4 * scale for size in found)

@@ -6,7 +6,7 @@ Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine L
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -110,25 +110,32 @@ def early_schedule(iterations: int) -> list[Segment]:
     return [*out, Segment(iterations, False)]
 
 
-def step_size_search(
-    evaluate: Callable[[np.ndarray], State], metric: Metric, state: State, size: float, rng: np.random.Generator
-) -> float:
-    """The power of two times `size` at which the acceptance of one step crosses 0.8.
+def step_sizes(
+    evaluate: Callable[[Sequence[np.ndarray]], Sequence[State]], metrics: Sequence[Metric], states: Sequence[State],
+    sizes: Sequence[float], rngs: Sequence[np.random.Generator],
+) -> list[float]:  # fmt: skip
+    """For every chain the power of two times its size at which the acceptance of one step crosses 0.8.
 
     Args:
-        evaluate: the state at a point.
-        metric, state: where the step begins.
-        rng: for the momenta, a new one for each try.
+        evaluate: the states at a point of each chain.
+        metrics, states: where the step of each begins.
+        rngs: for the momenta, a new one for each try.
     """
-    growth = 0
-    while _SMALLEST < size < _LARGEST:
-        momentum = _momentum(metric, rng)
-        direction = 1 if _gained(evaluate, metric, state, size, momentum) > math.log(_SUPERB) else -1
-        if growth == -direction:
-            break
-        growth = direction
-        size *= 2.0**direction
-    return size
+    found, growths = list(sizes), [0] * len(sizes)
+    searching = {i for i, size in enumerate(sizes) if _SMALLEST < size < _LARGEST}
+    while searching:
+        tried = {i: _Step(metrics[i], states[i], found[i], _momentum(metrics[i], rngs[i])) for i in searching}
+        made = evaluate([tried[i].point if i in tried else s.point for i, s in enumerate(states)])
+        for i, step in tried.items():
+            direction = 1 if step.gained(made[i]) > math.log(_SUPERB) else -1
+            if growths[i] == -direction:
+                searching.remove(i)
+                continue
+            growths[i] = direction
+            found[i] *= 2.0**direction
+            if not _SMALLEST < found[i] < _LARGEST:
+                searching.remove(i)
+    return found
 
 
 def _momentum(metric: Metric, rng: np.random.Generator) -> np.ndarray:
@@ -136,13 +143,20 @@ def _momentum(metric: Metric, rng: np.random.Generator) -> np.ndarray:
     return metric.factor * drawn if metric.factor.ndim == 1 else metric.factor @ drawn
 
 
-def _gained(evaluate: Callable[[np.ndarray], State], metric: Metric, state: State, size: float,
-            momentum: np.ndarray) -> float:  # fmt: skip
-    """The logarithm of the acceptance probability of one leapfrog step; -inf where there is no density."""
-    with np.errstate(all="ignore"):
-        half = momentum + 0.5 * size * state.gradient
-        new = evaluate(state.point + size * metric.velocity(half))
-        ended = half + 0.5 * size * new.gradient
-        energies = [0.5 * p @ metric.velocity(p) - s.density for p, s in ((momentum, state), (ended, new))]
-    gained = float(energies[0] - energies[1])
-    return -math.inf if math.isnan(gained) else gained
+class _Step:
+    """One leapfrog step, of which the new state is still to come."""
+
+    def __init__(self, metric: Metric, state: State, size: float, momentum: np.ndarray):
+        self.metric, self.state, self.size, self.momentum = metric, state, size, momentum
+        with np.errstate(all="ignore"):
+            self.half = momentum + 0.5 * size * state.gradient
+            self.point = state.point + size * metric.velocity(self.half)
+
+    def gained(self, new: State) -> float:
+        """The logarithm of the acceptance probability; -inf where there is no density."""
+        with np.errstate(all="ignore"):
+            ended = self.half + 0.5 * self.size * new.gradient
+            ends = (self.momentum, self.state), (ended, new)
+            energies = [0.5 * p @ self.metric.velocity(p) - s.density for p, s in ends]
+        gained = float(energies[0] - energies[1])
+        return -math.inf if math.isnan(gained) else gained

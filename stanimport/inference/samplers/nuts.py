@@ -85,6 +85,7 @@ class NutsSampler:
         size: of a point.
         settings: how to sample.
         lanes: how many chains one program runs; 0 for one chain without an axis of chains.
+        in_turn: whether a program runs its chains one after the other, as a CPU does best, and not at the same time.
         metric: the inverse metric that warm-up starts from, or the one to keep; a list has one for each chain.
         devices: where the programs run.
         varying: for chains with data of their own, those data by name, the first axis counting chains.
@@ -100,9 +101,10 @@ class NutsSampler:
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
         elsewhere: Callable[[int, int], np.ndarray | None] | None = None,
         ready: tuple[Program, Any] | None = None, standing: tuple[Standing, np.ndarray] | None = None,
-        journal: Journal | None = None,
+        journal: Journal | None = None, in_turn: bool = False,
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
+        self.in_turn = in_turn
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
         self.width = size * (1 + settings.by_gradients)
         self.room = room_of(self.width * (lanes or 1))
@@ -124,7 +126,7 @@ class NutsSampler:
         traced = [Traced(function, *examples, device=d) for d in devices]
         self._density, key = traced[0], traced[0].text()
         depth = room_for(self.settings.max_treedepth)
-        kind = (key, self.lanes, self.settings.dense, self.settings.by_gradients, depth)
+        kind = (key, self.lanes, self.in_turn, self.settings.dense, self.settings.by_gradients, depth)
         return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
@@ -151,14 +153,27 @@ class NutsSampler:
 
         Where it was are the points, (room, size), with their gradients behind them if those are wanted.
         """
+        if not (self.lanes and self.in_turn):
+            return self._transitions(depth, constants, varying, chain, metric, controls, count, self.lanes)
+
+        def alone(own: tuple[Any, Chain, Metric]) -> tuple[Chain, Any, Any]:
+            return self._transitions(depth, constants, *own, controls, count, 0)
+
+        made, *records = lax.map(alone, (varying, chain, metric))
+        points, numbers = (jnp.moveaxis(a, 0, 1) for a in records)
+        return made, points, numbers
+
+    def _transitions(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
+                     count: Any, lanes: int) -> tuple[Chain, Any, Any]:  # fmt: skip
+        """The same of one chain, or of several at the same time."""
 
         def one(carry: Any, varying: Any, metric: Metric) -> Any:
             return self._transition(partial(self._density, constants), carry, varying, metric, controls)
 
         room = tree.room(depth, self.size)
-        shape = (self.lanes,) if self.lanes else ()
-        if self.lanes:
-            room = jax.tree.map(lambda a: jnp.stack([a] * self.lanes), room)
+        shape = (lanes,) if lanes else ()
+        if lanes:
+            room = jax.tree.map(lambda a: jnp.stack([a] * lanes), room)
             one = jax.vmap(one)
         records = (jnp.zeros((self.room, *shape, self.width)), jnp.zeros((self.room, *shape, len(_NUMBERS))))
 
@@ -309,14 +324,13 @@ class NutsSampler:
                   searches: bool) -> None:  # fmt: skip
         """Take chains and metrics as the state; with a search for step sizes, from which adaptation begins anew."""
         if searches:
-            for i, (row, chain, metric) in enumerate(zip(track.start.rows, chains, metrics)):
-                seed, number = track.start.streams[i]
-                rng = np.random.default_rng([seed, 21, number, track.start.attempt, track.done])
-                found = adaptation.step_size_search(
-                    lambda point, row=row: self.evaluate(program, [point], [row])[0],  # type: ignore[misc]
-                    metric, chain.state, float(chain.step.size), rng,
-                )  # fmt: skip
-                chains[i] = chain._replace(step=StepSize.starting(found))
+            rngs = [np.random.default_rng([seed, 21, number, track.start.attempt, track.done])
+                    for seed, number in track.start.streams]  # fmt: skip
+            found = adaptation.step_sizes(
+                lambda points: self.evaluate(program, points, track.start.rows), metrics, [c.state for c in chains],
+                [float(c.step.size) for c in chains], rngs,
+            )  # fmt: skip
+            chains = [c._replace(step=StepSize.starting(z)) for c, z in zip(chains, found)]
         track.state = self._joined(chains), self._joined(metrics)
         step = np.stack([c.step.size for c in chains]), np.stack([m.inverse for m in metrics])
         track.step_size, track.metric = step if self.lanes else (step[0][0], step[1][0])
