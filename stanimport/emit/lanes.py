@@ -88,6 +88,8 @@ def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     frame = st.effects.open_lifted()
     loop, varying = st.lanes.pop(), st.expr.varying
     st.expr.varying = varying - {loop} if st.lanes else frozenset()  # a step is of one iteration
+    if s.ragged:
+        st.expr.varying |= {s.name}
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
     st.lanes.append(loop)
     st.expr.varying = varying
@@ -99,7 +101,9 @@ def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     function = b.function(step, [index, *before, *state, *given], body)
     firsts = [_previous(st, e, b) for w in s.windows for e in w.first]
     carry = b.tuple_([*firsts, *map(b.name, state)])
-    call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, b.tuple_([b.name(n) for n in inputs]))
+    adds = {"adds": b.const(True)} if terms and s.ragged else {}
+    taken = b.tuple_([b.name(n) for n in inputs])
+    call = b.call("ppl.recur", b.name(st.names[loop]), b.name(step), carry, taken, **adds)
     kept = b.make(ast.Tuple, elts=[b.target("_") for _ in before] + [b.target(n) for n in state], ctx=ast.Store())
     target = b.make(ast.Tuple, elts=[kept, b.tuple_target([*outputs, *terms.values()])], ctx=ast.Store())
     return [*split, function, b.assign(target, call), *st.passed_on(terms, b)]

@@ -434,7 +434,8 @@ class Recur(Stmt):
     `name` is the index within `body`, `loop` that of the lanes. `state` are the variables carried from one iteration to
     the next, `windows` the arrays, `outputs` the variables of the body that the rest of the loop reads. `inputs` are
     variables of the lanes, `given` how the body calls them: what differs between iterations and is only read has
-    another name there, since it is known beforehand in all lanes, but not to an iteration that the backend traces.
+    another name there, since it is known beforehand in all lanes, but not to an iteration that the backend traces. Of a
+    `ragged` one the bounds differ between the lanes around, and so does `name`.
     """
 
     name: str
@@ -445,6 +446,7 @@ class Recur(Stmt):
     inputs: tuple[str, ...]
     given: tuple[str, ...]
     outputs: tuple[str, ...]
+    ragged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ def _recur(s: gprob.Recur) -> list[str]:
     inputs = [i if g == i else f"{g} of {i}" for g, i in zip(s.given, s.inputs)]
     parts = [("rows", windows), ("state", s.state), ("inputs", inputs), ("outputs", s.outputs)]
     told = "; ".join(f"{label} {', '.join(names)}" for label, names in parts if names)
-    return [f"recur {s.name} over {s.loop}: {told}"]
+    return [f"{'ragged recur' if s.ragged else 'recur'} {s.name} over {s.loop}: {told}"]
 
 
 def _assign(s: gprob.Assign) -> list[str]:

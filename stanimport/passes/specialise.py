@@ -199,7 +199,8 @@ class _Calls:
     def _step(self, s: gprob.Recur) -> "_Calls":
         """A step of a recurrence is of one iteration."""
         around = self.lanes[:-1]
-        return self._inside(self.varying - {s.loop} if around else frozenset(), around)
+        index = {s.name} if s.ragged else frozenset()
+        return self._inside((self.varying - {s.loop} if around else frozenset()) | index, around)
 
     # --- calls
 

@@ -106,10 +106,7 @@ def when(condition: Any) -> Iterator[None]:
     condition = operand(condition, Frame(frame.axes))
     holds = known(condition)
     if holds is None:
-        mask = combine(lambda c: c != 0, condition)
-        if frame.mask is not None:
-            mask = combine(lambda a, b: a & b, Lanes(frame.mask.data, frame.mask.axes), mask)
-        yield from inside(Frame(frame.axes, mask), None)
+        yield from inside(masked_by(condition, frame), None)
         return
     chosen = np.nonzero(holds)
     if not chosen[0].size:
@@ -119,6 +116,14 @@ def when(condition: Any) -> Iterator[None]:
         return
     axis = Axis(chosen[0].size, frame, dict(zip(condition.axes, chosen)))
     yield from inside(Frame(frame.replaced(condition.axes, (axis,)), frame.mask), None)
+
+
+def masked_by(condition: Lanes, frame: Frame) -> Frame:
+    """The frame without the lanes in which a condition does not hold."""
+    mask = combine(lambda c: c != 0, condition)
+    if frame.mask is not None:
+        mask = combine(lambda a, b: a & b, Lanes(frame.mask.data, frame.mask.axes), mask)
+    return Frame(frame.axes, mask)
 
 
 def _when_all(condition: Any, frame: Frame) -> Iterator[None]:

@@ -9,6 +9,7 @@ import numpy as np
 from .. import indexing
 from ..arrays import namespace
 from ..errors import StanIndexError
+from . import ragged
 from .frames import Axis, Frame, current, entered
 from .indexing import at, involves_lanes
 from .values import Lanes, full, move_front, operand
@@ -47,8 +48,12 @@ def of_iteration(data: Any, axes: tuple[Axis, ...]) -> Any:
     return Lanes(data, axes) if axes else data
 
 
-def run_in_python(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State) -> Any:
-    """The last carry and the outputs of all iterations, one iteration after the other."""
+def run_in_python(
+    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False
+) -> Any:
+    """The last carry and the outputs of all iterations, one iteration after the other; `adds` to the target or not."""
+    if ragged.is_ragged(loop):
+        return ragged.recur(run_in_python, loop, step, carry, inputs, adds)
     axis, frame = split_frame(loop)
     arrays = [sliced(i, axis) for i in inputs]
     collected = []

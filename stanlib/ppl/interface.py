@@ -180,8 +180,8 @@ class Lanes(Protocol):
     def previous(self, x: Any, *indices: Any) -> Any:
         """A part of a container as a recurrence finds it before its first iteration."""
 
-    def recur(self, loop: Any, step: Callable[..., Any], carry: State, inputs: State) -> Any:
-        """A recurrence over the lanes of a loop."""
+    def recur(self, loop: Any, step: Callable[..., Any], carry: State, inputs: State, adds: bool = False) -> Any:
+        """A recurrence over the lanes of a loop, whose steps add to the target or not."""
 
 
 class Backend(Values, Sites, Lanes, Protocol):

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..errors import LIMITS, StanError, StanIndexError
 from ..lanes import control as in_lanes
+from ..lanes import ragged
 from ..lanes.frames import Axis, Frame, current, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
@@ -303,11 +304,16 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
     return _settled(out, flag)
 
 
-def recur(loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State) -> Any:
+def recur(
+    loop: Lanes, step: Callable[..., tuple[State, State]], carry: State, inputs: State, adds: bool = False
+) -> Any:
     """The last carry and the outputs of all iterations of `carry, outputs = step(n, *carry, *inputs)`.
 
-    The inputs are those of the iteration, the outputs become values of the lanes of the loop.
+    The inputs are those of the iteration, the outputs become values of the lanes of the loop; a step that `adds` to the
+    target gives its terms among them.
     """
+    if ragged.is_ragged(loop):
+        return ragged.recur(recur, loop, step, carry, inputs, adds)
     axis, frame = split_frame(loop)
     arrays = {k: a for k, i in enumerate(inputs) if (a := sliced(i, axis)) is not None}
     if axis.size <= UNROLL or not _any_traced((carry, inputs)) and not any(map(_any_traced, _captured(step, set()))):

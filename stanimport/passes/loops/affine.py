@@ -1,7 +1,7 @@
 """Integer expressions as linear forms, and expressions compared without their place in the text."""
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -32,9 +32,23 @@ class Linear:
     def times(self, factor: int) -> "Linear":
         return Linear({t: factor * c for t, c in self.terms.items() if factor}, factor * self.constant)
 
+    def at(self, name: str, value: "Linear") -> "Linear":
+        """The form with another one in the place of a variable."""
+        return self.without(name).plus(value, self.coefficient(name))
+
+    def mentions(self, names: Collection[str]) -> bool:
+        """Whether any of some variables is a term, or in one."""
+        return any(_mentioned(t, names) for t in self.terms)
+
     @property
     def is_constant(self) -> bool:
         return not self.terms
+
+
+def _mentioned(term: object, names: Collection[str]) -> bool:
+    if isinstance(term, tuple):
+        return any(_mentioned(t, names) for t in term)
+    return isinstance(term, str) and term in names
 
 
 def linear(e: gprob.Expr) -> Linear:

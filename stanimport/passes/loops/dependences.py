@@ -4,11 +4,11 @@ Source: Allen and Kennedy (2002), "Optimizing Compilers for Modern Architectures
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .accesses import Access
-from .affine import Linear, difference
+from .affine import difference
 
 UNKNOWN = "unknown"
 
@@ -149,7 +149,7 @@ def iterations_between(a: Access, b: Access, index: str, inner: set[str]) -> int
             continue
         coefficient = f.coefficient(index)
         rest, other = f.without(index), g.without(index)
-        if coefficient != g.coefficient(index) or _varies(rest, inner | {index}) or _varies(other, inner | {index}):
+        if coefficient != g.coefficient(index) or rest.mentions(inner | {index}) or other.mentions(inner | {index}):
             continue
         gap = difference(rest, other)
         if gap is None:
@@ -165,13 +165,3 @@ def iterations_between(a: Access, b: Access, index: str, inner: set[str]) -> int
             return None
         found = distance
     return found
-
-
-def _varies(form: Linear, inner: Iterable[str]) -> bool:
-    return any(_mentioned(t, inner) for t in form.terms)
-
-
-def _mentioned(term: object, names: Iterable[str]) -> bool:
-    if isinstance(term, tuple):
-        return any(_mentioned(t, names) for t in term)
-    return isinstance(term, str) and term in names

@@ -188,7 +188,8 @@ class Lanes:
 
     def _step(self, t: gprob.Recur, scope: Scope) -> Stmts:
         own = (given for given, of in zip(t.given, t.inputs) if given != of)
-        for name in (*(w.row for w in t.windows), *own):
+        index = (t.name,) if t.ragged else ()
+        for name in (*(w.row for w in t.windows), *own, *index):
             scope = scope.declaring(name)
         return self.block(t.body, scope)
 
@@ -199,23 +200,40 @@ class Lanes:
         """A group as a recurrence, with what comes before and after it."""
         if any(isinstance(t, gprob.Accumulate) for t in walk_statements(group)):
             raise Refused("a sum inside a recurrence")
-        if mentions((s.lower, s.upper), (scope.varying() - private - {s.name}) | scope.sequential):
-            raise Refused("a recurrence whose length differs between lanes or iterations around")
+        if mentions((s.lower, s.upper), scope.sequential):
+            raise Refused("a recurrence whose length differs between iterations around")
+        ragged = mentions((s.lower, s.upper), scope.varying() - private - {s.name})
+        if ragged and any(map(self.times.draws, group)):
+            raise Refused("random numbers in a recurrence that is longer in some lanes")
         names = written(group)
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
         if any(mentions((t.lower, t.upper), names | {s.name}) for t in inner):
             raise Refused("a loop inside a recurrence whose bounds change")
-        arrays = [n for n in written_in_order(group) if n not in private and self._is_indexed(group, n)]
-        state = [n for n in written_in_order(group) if n in carried and n not in arrays]
-        for n in state:
-            if any(a.indices for t in group for a in of_statement(t) if a.name == n and a.writes):
-                raise Refused("an array that is carried as a whole")
-        around = scope.varying() - private - {s.name}
-        shared = {n: around for n in arrays if scope.over(n) != s.name}
+        all_rows = (self._rows(n, group, s, scope, private, carried) for n in written_in_order(group))
+        rows = [r for r in all_rows if r is not None]
+        state = [n for n in written_in_order(group) if n in carried and all(n != r.name for r in rows)]
         before, recur, after = recurrences.make(
-            group, s, arrays, state, self.names, private, read_elsewhere, self.sizes, shared
+            group, s, rows, state, self.names, private, read_elsewhere, self.sizes, ragged
         )
         return [*before, recur, *after]
+
+    def _rows(
+        self, name: str, group: list[gprob.Stmt], s: gprob.For, scope: Scope, private: set[str], carried: set[str]
+    ) -> recurrences.Carried | None:  # fmt: skip
+        """How a recurrence carries the rows of an array; None for what it carries as a whole, or not at all."""
+        if name in private or name not in carried and not self._is_indexed(group, name):
+            return None
+        is_own = len(scope.loops) > 1 and scope.over(name) == s.name  # one loop alone is as fast in the backend
+        if self._is_indexed(group, name):
+            shared = set() if scope.over(name) == s.name else scope.varying() - private - {s.name}
+            try:
+                return recurrences.carried(group, name, s, self.names, shared)
+            except recurrences.NotCarried:
+                if not is_own or name not in carried:
+                    raise
+        elif not is_own and any(a.indices for t in group for a in of_statement(t) if a.name == name and a.writes):
+            raise Refused("an array that is carried as a whole")
+        return None
 
     def _is_indexed(self, group: Sequence[gprob.Stmt], name: str) -> bool:
         return all(a.indices for t in group for a in of_statement(t) if a.name == name and a.writes)

@@ -10,7 +10,8 @@ from stanlib.types import INT, is_scalar
 from ...ir import gprob, traversal
 from ...ir.uses import mentions, walk_statements
 from ..normalize import apply
-from .accesses import Access, of_statement, reads, step_indices
+from . import regions
+from .accesses import Access, of_statement, reads
 from .affine import key
 
 Stmts = Sequence[gprob.Stmt]
@@ -22,81 +23,8 @@ def is_private(body: Stmts, name: str, sizes: Sizes, lasting: bool = True) -> bo
 
     Where the value of the last iteration is `lasting`, every iteration must also write the whole variable.
     """
-    exposed, killed = _block(body, name, sizes)
+    exposed, killed = regions.scan(substituted(body), name, sizes)
     return not exposed and (killed or not lasting)
-
-
-def is_exposed(s: gprob.Stmt, name: str, sizes: Sizes) -> bool:
-    """Whether a statement reads what a variable held before it."""
-    return _statement(s, name, sizes)[0]
-
-
-def _block(body: Stmts, name: str, sizes: Sizes) -> tuple[bool, bool]:
-    """Whether a value from before is read, and whether the variable is wholly written afterwards."""
-    exposed = killed = False
-    for s in body:
-        reads_old, kills = _statement(s, name, sizes)
-        exposed = exposed or reads_old and not killed
-        killed = killed or kills
-    return exposed, killed
-
-
-def _statement(s: gprob.Stmt, name: str, sizes: Sizes) -> tuple[bool, bool]:
-    if isinstance(s, gprob.Declare) and s.name == name:
-        return False, True
-    if isinstance(s, gprob.For):
-        bounds = any(a.name == name for e in (s.lower, s.upper) for a in reads(e))
-        exposed, _ = _block(s.body, name, sizes)
-        return bounds or exposed, fills(s, name, sizes)
-    if isinstance(s, gprob.If):
-        sides = [_block(b, name, sizes) for b in (s.then, s.otherwise)]
-        read = any(a.name == name for a in reads(s.condition))
-        return read or any(e for e, _ in sides), all(k for _, k in sides)
-    accesses = [a for a in of_statement(s) if a.name == name]
-    whole = any(a.writes and not a.indices for a in accesses)
-    return any(not a.writes for a in accesses), whole
-
-
-def fills(s: gprob.For, name: str, sizes: Sizes) -> bool:
-    """Whether a loop (nest) writes every component of a variable, each from others; of an empty loop there are none."""
-    bounds: list[tuple[str, gprob.Expr]] = []
-    inner: gprob.Stmt = s
-    while isinstance(inner, gprob.For):
-        if not _is_one(inner.lower):
-            return False
-        bounds.append((inner.name, inner.upper))
-        last = [b for b in inner.body if any(a.name == name and a.writes for a in of_statement(b))]
-        if len(last) != 1:
-            return False
-        inner = last[0]
-    if not isinstance(inner, gprob.Assign) or inner.place.name != name or name not in sizes:
-        return False
-    indices, shape = step_indices(inner.place), sizes[name].shape
-    if indices is None or len(indices) > len(shape):
-        return False
-    if not all(_covers(i, size, bounds) for i, size in zip(indices, shape)):
-        return False
-    counting = {i.value.name for i in indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)}
-    lengths = {key(size) for size in shape}  # a variable is empty where a loop as long as one of its axes is
-    return all(loop in counting or _runs(upper) or key(upper) in lengths for loop, upper in bounds)
-
-
-def _runs(upper: gprob.Expr) -> bool:
-    """Whether a loop from one to this bound runs, whatever the data."""
-    return isinstance(upper, gprob.Const) and isinstance(upper.value, int) and upper.value > 0
-
-
-def _is_one(e: gprob.Expr) -> bool:
-    return isinstance(e, gprob.Const) and e.value == 1
-
-
-def _covers(index: gprob.IndexExpr, size: gprob.Expr, bounds: Sequence[tuple[str, gprob.Expr]]) -> bool:
-    """Whether an index runs over a whole axis."""
-    if isinstance(index, gprob.Range):
-        return index.lower is None and index.upper is None
-    if not isinstance(index, gprob.Single) or not isinstance(index.value, gprob.Var):
-        return False
-    return any(n == index.value.name and key(upper) == key(size) for n, upper in bounds)
 
 
 # --- sums ------------------------------------------------------------------------------------------------------------

@@ -16,10 +16,11 @@ from ...ir import gprob, traversal
 from ...ir.fresh import Fresh, stem
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
 from ..normalize import apply
+from . import regions
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
 from .hoisting import Hoist, chosen
-from .private import as_sum, fills, is_exposed, summands
+from .private import as_sum, summands
 
 MOST_BEFORE = 8  # how many iterations back a recurrence may read
 
@@ -55,56 +56,51 @@ class Carried:
 
 
 def make(
-    group: Sequence[gprob.Stmt], loop: gprob.For, arrays: Sequence[str], state: Sequence[str], names: Fresh,
-    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], shared: Mapping[str, set[str]],
+    group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh,
+    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], ragged: bool = False,
 ) -> tuple[list[gprob.Stmt], gprob.Stmt, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
-    `arrays` are the containers that the statements write, `state` the variables that they carry otherwise, `private`
-    those of which every iteration has its own, `read_elsewhere` what other statements of the loop read, `shared` for
-    each array what differs between the lanes around that share it.
-
-    Raises:
-        NotCarried: if an array is read at other places than a few iterations before.
+    `rows` are the arrays of which the statements carry the last rows, `state` the variables that they carry otherwise,
+    `private` those of which every iteration has its own, `read_elsewhere` what other statements of the loop read. A
+    `ragged` recurrence is longer in some of the lanes around.
     """
-    changing = loop_indices(group) | written(group)
-    carried = [_carried(group, x, loop, changing, names, shared.get(x, set())) for x in arrays]
     body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
     before: list[gprob.Stmt] = []
-    for c in carried:
+    for c in rows:
         body = _with_rows(body, c, loop)
-    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in carried for n in (c.row, *c.before)})
+    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)})
     body = hoisted.block(body)
     before += hoisted.statements
-    for c in carried:
+    for c in rows:
         body = _under_inverse(body, c)
-    if len(carried) == 1 and not state:
-        made = _running_sum(body, carried[0], loop)
+    if len(rows) == 1 and not state and not ragged:
+        made = _running_sum(body, rows[0], loop)
         if made is not None:
-            return before, made, [_written(carried[0])]
+            return before, made, [_written(rows[0])]
     starts: list[gprob.Stmt] = []
-    for c in carried:
+    for c in rows:
         start, inside = _start(c, body, names, sizes)
         before += start
         starts += inside
     body = (*starts, *body)
     index = names.helper(loop.name)
     body = _renamed(body, loop.name, index)
-    own = declared(body) | loop_indices(body) | {c.row for c in carried}
+    own = declared(body) | loop_indices(body) | {c.row for c in rows}
     available = private | {s.name for s in before if isinstance(s, gprob.Declare)}
     read = dict.fromkeys(a.name for s in body for a in of_statement(s))
     inputs = [n for n in read if n in available - own - set(state)]
     kept = (private & read_elsewhere) - set(state)
-    outputs = [c.row for c in carried] + [n for n in written_in_order(group) if n in kept]
-    windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in carried)
+    outputs = [c.row for c in rows] + [n for n in written_in_order(group) if n in kept]
+    windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in rows)
     own_names = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
     for n, given in own_names.items():
         body = _renamed(body, n, given)
     recur = gprob.Recur(
         loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs),
-        tuple(own_names.get(n, n) for n in inputs), tuple(outputs),
+        tuple(own_names.get(n, n) for n in inputs), tuple(outputs), ragged,
     )  # fmt: skip
-    return before, recur, [_written(c) for c in carried]
+    return before, recur, [_written(c) for c in rows]
 
 
 def _varying(loop: gprob.For, private: set[str], before: Sequence[gprob.Stmt]) -> set[str]:
@@ -119,10 +115,15 @@ def _varying(loop: gprob.For, private: set[str], before: Sequence[gprob.Stmt]) -
 # --- the arrays ------------------------------------------------------------------------------------------------------
 
 
-def _carried(
-    group: Sequence[gprob.Stmt], name: str, loop: gprob.For, changing: set[str], names: Fresh, lanes: set[str]
-) -> Carried:
-    """How the statements use an array: written at one index that moves with the loop, read there and behind it."""
+def carried(group: Sequence[gprob.Stmt], name: str, loop: gprob.For, names: Fresh, shared: set[str]) -> Carried:
+    """How the statements use an array: written at one index that moves with the loop, read there and behind it.
+
+    `shared` is what differs between the lanes around that share the array.
+
+    Raises:
+        NotCarried: if it is read at other places than a few iterations before.
+    """
+    changing = loop_indices(group) | written(group)
     uses = list(_uses(group, name))
     if any(indices is None for _, indices, _ in uses):
         raise NotCarried(name)
@@ -132,7 +133,7 @@ def _carried(
     current = writes[0][position]
     assert isinstance(current, gprob.Single)
     suffix = _suffix(everywhere, position + 1, changing | {loop.name})
-    if any(mentions(i[position + 1 + len(suffix) :], lanes) for i in everywhere):
+    if any(mentions(i[position + 1 + len(suffix) :], shared) for i in everywhere):
         raise NotCarried("the lanes of a loop around share the rows")
     row = names.helper(f"{stem(name)}_now")
     c = Carried(name, _base_type(group, name), writes[0][:position], current.value, suffix, row)
@@ -325,9 +326,8 @@ def _start(
     span, kind = body[0].span, _row_type(c)
     row = gprob.Sized(kind, sizes[c.name].shape[c.depth :]) if c.name in sizes else None
     for s in body:
-        if row is not None and isinstance(s, gprob.For) and fills(s, c.row, {c.row: row}):
-            if not is_exposed(s, c.row, {c.row: row}):
-                return [], [gprob.Declare(span, c.row, row)]
+        if row is not None and isinstance(s, gprob.For) and regions.scan((s,), c.row, {c.row: row}) == (False, True):
+            return [], [gprob.Declare(span, c.row, row)]
         whole = isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps
         if whole and not mentions(s.value, {c.row}):  # type: ignore[attr-defined]
             return [], []

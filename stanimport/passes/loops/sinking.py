@@ -1,4 +1,4 @@
-"""Declarations move into the loop that alone uses them: a variable of every iteration is none that it carries on."""
+"""Declarations move into the loop or branch that alone uses them: an iteration carries nothing on that it has alone."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,17 +47,27 @@ class _Block:
             self.users.setdefault(name, set()).add(place)
 
     def sink(self, declaration: gprob.Declare) -> None:
-        """Move a declaration into the loop that alone uses the variable, if it needs nothing from before."""
+        """Move a declaration into the statement that alone uses the variable, if it needs nothing from before."""
         place = self.number[id(declaration)]
         users = self.users[declaration.name] - {place}
-        loop = self.places[min(users)] if len(users) == 1 else None
-        if not isinstance(loop, gprob.For) or not self._is_private(loop, declaration):
+        around = self._with(self.places[min(users)], declaration) if len(users) == 1 else None
+        if around is None:
             return
-        self.places[min(users)] = replace(loop, body=(declaration, *loop.body))
+        self.places[min(users)] = around
         del self.places[place]
         for using in self.users.values():
             using.discard(place)
         self._count(declaration, min(users))
+
+    def _with(self, s: gprob.Stmt, declaration: gprob.Declare) -> gprob.Stmt | None:
+        """A statement with a declaration inside: in the body of a loop, or in the sides of a branch that need it."""
+        if isinstance(s, gprob.For) and self._is_private(s, declaration):
+            return replace(s, body=(declaration, *s.body))
+        if isinstance(s, gprob.If) and not mentions(s.condition, {declaration.name}):
+            used = (any(declaration.name in _uses(t) for t in side) for side in (s.then, s.otherwise))
+            then, otherwise = ((declaration, *b) if u else b for u, b in zip(used, (s.then, s.otherwise)))
+            return replace(s, then=then, otherwise=otherwise)
+        return None
 
     def _is_private(self, loop: gprob.For, declaration: gprob.Declare) -> bool:
         if mentions(declaration.sized, written(loop.body) | {loop.name}):
