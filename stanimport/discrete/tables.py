@@ -1,7 +1,7 @@
 """The code that tabulates a term for all values of the elements that it depends on, and tells which elements those are.
 
-    array[N, K] real table;
-    for (n in 1:N) for (k in 1:K) { real sum = 0; sum += normal_lpdf(y[n] | mu[k], sigma); table[n, k] = sum; }
+    array[K, N] real table;
+    for (n in 1:N) for (k in 1:K) { real sum = 0; sum += normal_lpdf(y[n] | mu[k], sigma); table[k, n] = sum; }
     array[N, 1] int elements;
     for (n in 1:N) elements[n] = {element_of_z[n]};
 
@@ -13,13 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stanlib.types import INT, REAL, array
+from stanlib.types import INT, REAL, array, dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .densities import added
 from .nodes import renamed, with_names
-from .parameters import Discrete, Stmts, call, raw, refuse, text, variable
+from .parameters import Discrete, Stmts, call, raw, text, variable
 from .sites import Site, own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
@@ -81,15 +81,37 @@ class _Builder:
         """Declares the lists of all values of several elements."""
         for s in self.sites:
             if s.missing:
-                if s.discrete.varies:
-                    refuse("elements with different bounds can't be read all at once here", self.span)
                 d, t = s.discrete, array(INT, 1 + s.missing)
                 shape = s.shape
-                bounds = (variable(INT, self.span, d.lower), variable(INT, self.span, d.upper))
+                bounds = tuple(self._bounds(s))
                 name = text(str(d.declaration.site), self.span)
                 value = raw("discrete_values__", t, self.span, name, *bounds, *shape)
                 count = raw("discrete_count__", INT, self.span, name, *bounds, *shape)
                 self.made.append(gprob.Declare(self.span, s.values, gprob.Sized(t, (count, *shape)), None, value))
+
+    def _bounds(self, s: Site) -> Iterator[gprob.Expr]:
+        """The least and the greatest values of several elements: of each its own where they are the same everywhere."""
+        d = s.discrete
+        for name, extreme in (("lower", d.lower), ("upper", d.upper)):
+            bound = d.bound(name)
+            if s.level or bound.type == INT:
+                yield variable(INT, self.span, extreme)
+            else:
+                yield self._own(s, bound)
+
+    def _own(self, s: Site, bound: gprob.Expr) -> gprob.Expr:
+        """The bound of the elements of a site."""
+        if bound.type == INT or s.missing == s.discrete.dims:
+            return bound
+        return gprob.Index(array(INT, s.missing) if s.missing else INT, self.span, bound, s.indices)
+
+    def _value(self, s: Site) -> gprob.Expr:
+        """The value, or values, that the code is for."""
+        index = variable(INT, self.span, s.index)
+        if not s.missing:
+            return index
+        values = variable(array(INT, 1 + s.missing), self.span, s.values)
+        return gprob.Index(array(INT, s.missing), self.span, values, (gprob.Single(index),))
 
     def _size(self, s: Site) -> gprob.Expr:
         """The length of the axis of a site."""
@@ -210,7 +232,7 @@ class _Builder:
         return gprob.Assign(self.span, place, value)
 
     def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
-        shape = (*counts, *map(self._size, self.sites))
+        shape = (*map(self._size, self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
         partly = counts and any(isinstance(s, gprob.If) for s in self.term.path)
@@ -263,7 +285,7 @@ class _Builder:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
             start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
-            at = [*([] if shared else self._at()), *map(self._position, self.sites)]
+            at = [*map(self._position, self.sites), *([] if shared else self._at())]
             t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
             body = (start, *self._summed(body), self._set(self.table, t, at, total))
         for s in reversed(self.sites):
@@ -279,20 +301,25 @@ class _Builder:
 
     def _over_values(self, s: Site, body: Stmts, shared: bool) -> Stmts:
         if s.missing:
-            return (gprob.For(self.span, s.index, gprob.int_const(1, self.span), self._size(s), body),)
+            if s.discrete.varies and s.level and not shared:
+                body = (gprob.If(self.span, self._inside(s), body),)
+            return (gprob.For(self.span, s.index, gprob.int_const(1, self.span), self._size(s), body, leading=True),)
         if s.discrete.varies and not shared:
             body = (gprob.If(self.span, self._inside(s), body),)
-        return (gprob.For(self.span, s.index, self._lower(s), self._upper(s), body),)
+        return (gprob.For(self.span, s.index, self._lower(s), self._upper(s), body, leading=True),)
 
     def _inside(self, s: Site) -> gprob.Expr:
-        """Whether a value lies within the bounds of its element."""
-        value = variable(INT, self.span, s.index)
+        """Whether a value lies within the bounds of its element, or values within those of theirs."""
+        zero = gprob.int_const(0, self.span)
         tests = []
-        for name, comparison in (("lower", "logical_gte"), ("upper", "logical_lte")):
-            bound = s.discrete.bound(name)
-            if bound.type != INT:
-                bound = gprob.Index(INT, self.span, bound, s.indices)
-            tests.append(call(comparison, self.span, value, bound))
+        for name, comparison, extreme in (("lower", "logical_gte", "min"), ("upper", "logical_lte", "max")):
+            bound, value = self._own(s, s.discrete.bound(name)), self._value(s)
+            if not s.missing:
+                tests.append(call(comparison, self.span, value, bound))
+            else:
+                scalar = bound.type == INT
+                beyond = _line(value) if scalar else call("subtract", self.span, _line(value), _line(bound))
+                tests.append(call(comparison, self.span, call(extreme, self.span, beyond), bound if scalar else zero))
         inside = gprob.Logical(INT, self.span, "&&", *tests)
         if not s.guards:
             return inside
@@ -310,6 +337,12 @@ class _Builder:
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)
+
+
+def _line(e: gprob.Expr) -> gprob.Expr:
+    """An array of ints as a vector."""
+    flat = e if dimensions(e.type) == 1 else call("to_array_1d", e.span, e)
+    return call("to_vector", e.span, flat)
 
 
 def _is_loop(s: gprob.Stmt, name: str) -> bool:

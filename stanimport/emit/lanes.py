@@ -12,7 +12,8 @@ from .context import Context
 
 def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     """`for n in ppl.lanes(lower, upper)`: the body runs once."""
-    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **_kind(st, s, b))
+    leading = {"leading": b.const(True)} if s.leading else {}
+    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **_kind(st, s, b), **leading)
     before = st.expr.varying
     st.expr.varying = before | {s.name} | written(s.body)
     st.lanes.append(s.name)

@@ -390,7 +390,8 @@ class For(Stmt):
     With `lanes` the body runs once for all iterations, `name` standing for every index at the same time. If it makes
     values whose shapes differ between iterations, it runs once for each choice of the numbers `alike` that decide them.
     A `dense` loop does nothing but add up, so that iterations that there are not may count as 0. `runs` tells how the
-    iterations run, once that is decided.
+    iterations run, once that is decided. A `leading` loop has few iterations: its axis comes before those of the loops
+    around it, so that what is long stays last in memory.
     """
 
     name: str
@@ -400,6 +401,7 @@ class For(Stmt):
     lanes: bool = False
     alike: tuple[Expr, ...] = ()
     dense: bool = False
+    leading: bool = False
     runs: Loop | None = None
 
 

@@ -181,6 +181,7 @@ class Namespace(Protocol):
     all: Callable[..., Any]
     nonzero: Callable[..., Any]
     logsumexp: Callable[..., Any]
+    log_of_sum: Callable[[Any, int], Any]
     diagonal: Callable[..., Any]
     diag: Callable[..., Any]
     tril: Callable[..., Any]

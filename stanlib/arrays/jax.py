@@ -293,6 +293,43 @@ def _without_nan_jvp(primals: Any, tangents: Any) -> Any:
 without_nan = _lift("without_nan", _without_nan)
 
 
+@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
+def _log_of_sum(x: Any, axis: int) -> Any:
+    return _log_and_weights(x, axis)[0]
+
+
+@_log_of_sum.defjvp
+def _log_of_sum_jvp(axis: int, primals: Any, tangents: Any) -> Any:
+    """The terms' shares in the sum, which are all that the reverse pass has to keep."""
+    value, weights = _log_and_weights(primals[0], axis)
+    return value, jnp.sum(weights * tangents[0], axis=axis)
+
+
+def _log_and_weights(x: Any, axis: int) -> tuple[Any, Any]:
+    if x.shape[axis] == 2:
+        return _of_two(x, axis)
+    most = jax.lax.stop_gradient(jnp.max(x, axis=axis, keepdims=True))
+    most = jnp.where(jnp.isfinite(most), most, 0.0)
+    terms = jnp.exp(x - most)
+    total = jnp.sum(terms, axis=axis, keepdims=True)
+    value = jnp.squeeze(jnp.log(total) + most, axis)
+    return value, terms / jnp.where(total > 0, total, 1.0)
+
+
+def _of_two(x: Any, axis: int) -> tuple[Any, Any]:
+    """The same of two terms, with one exponential."""
+    a, b = (jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in (0, 1))
+    first, most = a >= b, jnp.maximum(a, b)
+    ratio = jnp.where(a == b, 1.0, jnp.exp(jnp.where(first, b, a) - most))
+    share = jnp.where(most > -inf, 1.0 / (1.0 + ratio), 0.0)
+    other = ratio * share
+    weights = jnp.stack([jnp.where(first, share, other), jnp.where(first, other, share)], axis)
+    return jnp.log1p(ratio) + most, weights
+
+
+log_of_sum = _lift("log_of_sum", _log_of_sum)
+
+
 def stop_gradient(x: Any) -> Any:
     return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
 

@@ -194,6 +194,14 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     return out
 
 
+def log_of_sum(x: Any, axis: int) -> Any:
+    """log(sum(exp(x))) along an axis; -inf, with a gradient of 0, where all terms are."""
+    most = np.max(x, axis=axis, keepdims=True)
+    most = np.where(np.isfinite(most), most, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.squeeze(np.log(np.sum(np.exp(x - most), axis=axis, keepdims=True)) + most, axis)
+
+
 def stop_gradient(x: Any) -> Any:
     return x
 

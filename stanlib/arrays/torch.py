@@ -403,6 +403,17 @@ def without_nan(x: Any) -> Any:
     return torch.where(torch.isnan(x), -inf, x) if isinstance(x, torch.Tensor) else _np.without_nan(x)
 
 
+def _log_of_sum(x: Any, axis: int) -> Any:
+    most = torch.amax(x.detach(), dim=axis, keepdim=True)
+    most = torch.where(torch.isfinite(most), most, 0.0)
+    total = torch.sum(torch.exp(x - most), dim=axis, keepdim=True)
+    some = total > 0
+    return torch.where(some, torch.log(torch.where(some, total, 1.0)) + most, -inf).squeeze(axis)
+
+
+log_of_sum = _lift("log_of_sum", _log_of_sum)
+
+
 def stop_gradient(x: Any) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 

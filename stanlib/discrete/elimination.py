@@ -17,6 +17,7 @@ from ..random.base import Random
 from . import order
 from .asking import asked
 from .chains import Chains, Link
+from .possible import Possible, conditioned
 from .problem import Factor, Problem, limit, permuted, rows
 
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
@@ -69,7 +70,8 @@ def most_probable(problem: Problem) -> Any:
 
 def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
     """The first position at which the sums of the weights exceed u times their total."""
-    sums = xp.cumsum(xp.exp(logs - _finite_max(xp, logs, -1)), axis=-1)
+    most = xp.max(logs, axis=-1, keepdims=True)
+    sums = xp.cumsum(xp.exp(logs - xp.where(xp.isfinite(most), most, 0.0)), axis=-1)
     sums, u = xp.convert((sums, u))
     return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
 
@@ -116,18 +118,9 @@ def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
     return xp.concatenate([rest, last[None]])
 
 
-def _finite_max(xp: Namespace, x: Any, axis: int) -> Any:
-    most = xp.stop_gradient(xp.max(x, axis=axis, keepdims=True))
-    return xp.where(xp.isfinite(most), most, 0.0)
-
-
 def _log_sum_exp(xp: Namespace, x: Any) -> Any:
-    """Over axis 1; -inf with a gradient of 0 where all terms are."""
-    most = _finite_max(xp, x, 1)
-    total = xp.sum(xp.exp(x - most), axis=1)
-    some = total > 0
-    out = xp.log(xp.where(some, total, 1.0)) + xp.reshape(most, xp.shape(total))
-    return xp.where(some, out, -xp.inf)
+    """Over axis 1."""
+    return xp.log_of_sum(x, 1)
 
 
 def _largest(xp: Namespace, x: Any) -> Any:
@@ -139,13 +132,12 @@ class _Elimination:
 
     def __init__(self, problem: Problem, reduce: Any):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
-        self.at = np.zeros(len(problem.kinds), int)  # the row of an element among those of its kind
+        self.possible = Possible(problem)
+        self.at = self.possible.at  # the row of an element among those of its kind
+        self.factors = list(conditioned(self.xp, problem.factors, self.possible))
         self.single: dict[int, Any] = {}
-        for kind in sorted(set(problem.kinds.tolist())):
-            members = np.flatnonzero(problem.kinds == kind)
-            self.at[members] = np.arange(len(members))
-            allowed = np.concatenate([v.allowed for v in problem.variables if v.lower.size and v.values == kind])
-            self.single[kind] = self._with_added(kind, np.where(allowed, 0.0, -np.inf))
+        for kind, possible in self.possible.of.items():
+            self.single[kind] = self._with_added(kind, np.where(possible, 0.0, -np.inf))
         self.tables: list[Any] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains] = []
@@ -160,12 +152,12 @@ class _Elimination:
             question.added.get(v.name, np.zeros((v.lower.size, kind)))
             for v in self.problem.variables if v.lower.size and v.values == kind
         ]  # fmt: skip
-        self.xp = namespace((*parts, *(f.table for f in self.problem.factors)))
+        self.xp = namespace((*parts, *(f.table for f in self.factors)))
         return sum_of(self.xp, single, self.xp.concatenate([*self.xp.convert(tuple(parts))]))
 
     def run(self) -> tuple[Any, list[Summed | SummedChains]]:
-        several = [f for f in self.problem.factors if f.elements.shape[1] > 1]
-        for f in self.problem.factors:
+        several = [f for f in self.factors if f.elements.shape[1] > 1]
+        for f in self.factors:
             if f.elements.shape[1] == 0:
                 self.total = self.total + self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0])
             elif f.elements.shape[1] == 1:
@@ -220,13 +212,25 @@ class _Elimination:
         for use in c.uses:
             joint = sum_of(xp, joint, self._aligned(rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
         self.summed.append(Summed(c.elements, c.neighbours, joint))
-        left = self.reduce(xp, joint)
         if axes == 0:
-            self.total = self.total + xp.sum(left)
-        elif axes == 1:
+            self._count(c.elements, joint)
+            return
+        left = self.reduce(xp, joint)
+        if axes == 1:
             self._add(c.neighbours[:, 0], left)
         else:
             self.tables.append(left)  # its number is c.result: slots are numbered in the order of the steps
+
+    def _count(self, elements: np.ndarray, joint: Any) -> None:
+        """Adds what elements that stand with no others come to; one possible value needs no sum."""
+        xp, only = self.xp, self.possible.only(elements)
+        several = np.flatnonzero(only < 0)
+        if len(several) < len(elements):
+            chosen = only[:, None] == np.arange(xp.shape(joint)[1])
+            chosen, all_ = xp.convert((chosen, joint))
+            self.total = self.total + xp.sum(xp.where(chosen, all_, 0.0))
+        if len(several):
+            self.total = self.total + xp.sum(self.reduce(xp, rows(xp, joint, several)))
 
     def _aligned(self, table: Any, axes: tuple[int, ...], count: int) -> Any:
         """A factor's table with the axes of the joint one."""

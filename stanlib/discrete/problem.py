@@ -99,26 +99,33 @@ def elements(before: Any, shape: Sequence[Any]) -> Any:
 
 
 def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
-    """The number of assignments of values in lower..upper to several elements.
+    """The number of assignments of values in lower..upper, which may be those of each, to several elements.
 
     Raises:
         StanUnsupportedError: where there are too many.
     """
-    several, values = math.prod(int(n) for n in shape), int(upper) - int(lower) + 1
-    if several * math.log(max(values, 1)) > math.log(limit()):
+    widths = _widths(lower, upper, shape)
+    if np.log(np.maximum(widths, 1)).sum() > math.log(limit()):
+        several, most = np.sum(widths > 1), np.max(widths)
         raise StanUnsupportedError(
-            f"a statement depends on {several} elements of {name} at once, which needs a table of {values}^{several} "
-            f"entries; the limit is {limit()}"
+            f"a statement depends on {several} elements of {name} at once, which needs a table of "
+            f"{'up to ' * bool((widths != most).any())}{most}^{several} entries; the limit is {limit()}"
         )
-    return int(values**several)
+    return math.prod(widths.reshape(-1).tolist())
+
+
+def _widths(lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
+    """How many values each element has."""
+    difference = np.asarray(upper, int) - np.asarray(lower, int)
+    return np.maximum(np.broadcast_to(difference + 1, tuple(int(n) for n in shape)), 0)
 
 
 def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
     """All those assignments, (count, *shape); the last element changes first."""
-    total = count(name, lower, upper, shape)
-    size, values = tuple(int(n) for n in shape), int(upper) - int(lower) + 1
-    powers = values ** np.arange(math.prod(size) - 1, -1, -1)
-    return int(lower) + (np.arange(total)[:, None] // powers % values).reshape(total, *size)
+    total, widths = count(name, lower, upper, shape), _widths(lower, upper, shape)
+    places = np.unravel_index(np.arange(total), widths.reshape(-1)) if widths.size else ()
+    found = np.stack(places, axis=1).reshape(total, *widths.shape) if places else np.zeros((total, *widths.shape), int)
+    return np.asarray(np.asarray(lower, int) + found)
 
 
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
@@ -132,7 +139,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
     rest = arguments[1 + 4 * count :]
-    factors = [f for i in range(0, len(rest), 4) for f in _factors(xp, kinds, *rest[i : i + 4])]
+    factors = [f for i in range(0, len(rest), 4) for f in _factors(xp, variables, kinds, *rest[i : i + 4])]
     return Problem(xp, variables, kinds, tuple(factors))
 
 
@@ -149,10 +156,11 @@ def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
 
 
 def _factors(
-    xp: Namespace, kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any
+    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any
 ) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
 
+    The places come last in the table, behind the values, where they are long and next to each other in memory.
     `widths` are the numbers of elements on each axis of the table. Places where no term stands have 0 for the numbers
     of their elements; where the term does not read those of an axis they are -1, and it is constant along that axis.
     """
@@ -162,8 +170,9 @@ def _factors(
     if not len(standing):
         return
     shape = xp.shape(table)
-    axes = shape[len(shape) - len(widths) :]
-    table = xp.reshape(table, (1 if len(shape) == len(widths) else len(numbers), *axes))
+    axes = shape[: len(widths)]
+    table = xp.reshape(table, (*axes, 1 if len(shape) == len(widths) else len(numbers)))
+    table = permuted(xp, table, (len(axes), *range(len(axes))))
     starts = np.cumsum(widths) - widths
     starts, widths_ = starts[widths > 0], widths[widths > 0]
     read = numbers[:, starts] > 0
@@ -172,8 +181,41 @@ def _factors(
         part = xp.get(rows(xp, table, places), _first_where(widths > 0, there))
         columns = np.repeat(there, widths_)
         elements = numbers[places][:, columns] - 1
-        part = xp.reshape(part, (xp.shape(part)[0], *kinds[elements[0]]))
-        yield from _ascending(xp, label, elements, part)
+        kept, part = _spelled_out(xp, part, variables, kinds, elements, widths_[there])
+        yield from _ascending(xp, label, elements[:, kept], part)
+
+
+def _spelled_out(
+    xp: Namespace, table: Any, variables: Sequence[Variable], kinds: np.ndarray, elements: np.ndarray, widths: Any
+) -> tuple[np.ndarray, Any]:  # fmt: skip
+    """Which elements the table has an axis for, and the table, from one with an axis for `widths` elements together.
+
+    The values of several elements are either all between the least and the greatest of the variable, or, where the
+    elements are the same at all places, those within the bounds of each. Then there are zeros for the others, and no
+    axes for elements of one value.
+    """
+    ends = np.cumsum(widths)
+    lengths: list[int] = []
+    kept = np.ones(int(np.sum(widths)), bool)
+    inner: list[tuple[int, int, int]] = []  # an axis that is shorter than its element's, and how much lacks at each end
+    for axis, (first, last) in enumerate(zip(ends - widths, ends), start=1):
+        several = elements[0, first:last]
+        if xp.shape(table)[axis] == math.prod(kinds[several].tolist()):
+            lengths += kinds[several].tolist()
+            continue
+        for column, e in enumerate(several.tolist(), start=first):
+            v = next(v for v in reversed(variables) if e >= v.first)
+            low, high = (int(b.reshape(-1)[e - v.first]) for b in (v.lower, v.upper))
+            kept[column] = high > low
+            if high > low:
+                lengths.append(high - low + 1)
+                inner.append((len(lengths), low - v.least, v.least + v.values - 1 - high))
+    table = xp.reshape(table, (xp.shape(table)[0], *lengths))
+    for axis, before, after in inner:
+        shape = xp.shape(table)
+        ends_ = [np.zeros((*shape[:axis], n, *shape[axis + 1 :])) for n in (before, after)]
+        table = xp.concatenate([*xp.convert((ends_[0], table, ends_[1]))], axis=axis)
+    return kept, table
 
 
 def _alike(read: np.ndarray, places: np.ndarray) -> Iterator[np.ndarray]:

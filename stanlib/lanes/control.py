@@ -14,13 +14,16 @@ from .values import Lanes, align, combine, full, known, operand, refined, same_r
 WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
 
 
-def lanes(lower: Any, upper: Any, most: int | None = None, dense: bool = False) -> Iterator[Lanes]:
+def lanes(
+    lower: Any, upper: Any, most: int | None = None, dense: bool = False, leading: bool = False
+) -> Iterator[Lanes]:  # fmt: skip
     """`for (n in lower:upper)`, its body run once for all iterations; not at all if there are none.
 
     Args:
         lower, upper: the bounds; they may differ between the lanes around, or (with `most`) be traced.
         most: a limit on the number of iterations. Those beyond the upper bound are masked.
         dense: whether masked iterations may stand in for those that one lane has and another lacks.
+        leading: whether the axis comes before those around, for bounds that all lanes share.
     """
     frame = current()
     if type(lower) is Lanes or type(upper) is Lanes:
@@ -31,7 +34,8 @@ def lanes(lower: Any, upper: Any, most: int | None = None, dense: bool = False) 
         indices = np.arange(int(lower), int(upper) + 1)
         if indices.size:
             axis = Axis(indices.size, frame)
-            yield from inside(Frame((*frame.axes, axis), frame.mask), Lanes(indices, (axis,)))
+            axes = (axis, *frame.axes) if leading else (*frame.axes, axis)
+            yield from inside(Frame(axes, frame.mask), Lanes(indices, (axis,)))
 
 
 def _limited(lower: Any, upper: Any, most: int, frame: Frame) -> Iterator[Lanes]:

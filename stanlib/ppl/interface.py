@@ -138,7 +138,9 @@ class Sites(Protocol):
 class Lanes(Protocol):
     """Loops whose iterations run at once, and recurrences."""
 
-    def lanes(self, lower: Any, upper: Any, most: int | None = None, dense: bool = False) -> Iterator[Any]:
+    def lanes(
+        self, lower: Any, upper: Any, most: int | None = None, dense: bool = False, leading: bool = False
+    ) -> Iterator[Any]:  # fmt: skip
         """Enter a loop, whose index stands for all iterations."""
 
     def alike(self, *numbers: Any) -> Iterator[None]:

@@ -250,3 +250,19 @@ changing("where it is carried on", """model { int b = z[1];
   target += b * mu[1]; }""")
 changing("where several statements set a component", """model { vector[T] m = rep_vector(s, T);
   for (t in 1:T) m[1 + length[t]] = mu[z[t]] * t; m[2] = m[2] * 0.5; y ~ normal(m, 1); }""")
+
+# --- elements with bounds of their own -------------------------------------------------------------------------------
+
+
+def own(name: str, model: str, *variables: Variable, limit: int = LIMIT) -> None:
+    style(f"bounds, {name}", "data { real y; %given% } parameters { vector[4] m; real<lower=0> s; %discrete% }\n" + model,
+          {"y": 0.7}, *variables, limit=limit)  # fmt: skip
+
+
+own("a sum", "model { y ~ normal(sum(z) * m[1], s); }", Variable("z", (3,), 1, 4, (1, 4, 2)), limit=64)
+own("many elements with one value", "model { z ~ poisson(s); if (sum(z) != 12) target += m[1]; }",
+    Variable("z", (12,), 1, 3, (1, 1, 1, 1, 3, 1, 1, 1, 1, 1, 2, 1)))
+own("rows", "model { for (i in 1:3) { z[i] ~ poisson(s); y ~ normal(max(z[i]) + w * m[1], s); } w ~ poisson(s); }",
+    Variable("z", (3, 2), 0, 3, (1, 3, 2, 1, 2, 2)), Variable("w", (), 0, 3), limit=64)
+own("a matrix", "model { y ~ normal(sum(to_vector(to_matrix(z)) .* m), s); }",
+    Variable("z", (2, 2), 0, 3, (1, 3, 2, 2)), limit=64)

@@ -27,8 +27,6 @@ REFUSED = {
     Z + "transformed parameters {\n  real y = x;\n  if (z[1] == 1) jacobian += x;\n}": (3, "jacobian += can't depend"),
     "parameters { int<lower=0, upper=1> z; real x; } guide parameters { real m; } guide { x ~ normal(m, 1); }":
         (1, "a program with a guide"),
-    "data { array[2] int u; }\nparameters { array[2] int<lower=0, upper=u> z; } model { target += sum(z); }":
-        (2, "different bounds"),
 }  # fmt: skip
 
 
