@@ -260,9 +260,10 @@ def own(name: str, model: str, *variables: Variable, limit: int = LIMIT) -> None
 
 
 own("a sum", "model { y ~ normal(sum(z) * m[1], s); }", Variable("z", (3,), 1, 4, (1, 4, 2)), limit=64)
-own("many elements with one value", "model { z ~ poisson(s); if (sum(z) != 12) target += m[1]; }",
+own("many elements with one value", "model { target += poisson_lpmf(z | s); if (sum(z) != 12) target += m[1]; }",
     Variable("z", (12,), 1, 3, (1, 1, 1, 1, 3, 1, 1, 1, 1, 1, 2, 1)))
-own("rows", "model { for (i in 1:3) { z[i] ~ poisson(s); y ~ normal(max(z[i]) + w * m[1], s); } w ~ poisson(s); }",
+own("rows", """model { for (i in 1:3) { target += poisson_lpmf(z[i] | s); y ~ normal(max(z[i]) + w * m[1], s); }
+  target += poisson_lpmf(w | s); }""",
     Variable("z", (3, 2), 0, 3, (1, 3, 2, 1, 2, 2)), Variable("w", (), 0, 3), limit=64)
 own("a matrix", "model { y ~ normal(sum(to_vector(to_matrix(z)) .* m), s); }",
     Variable("z", (2, 2), 0, 3, (1, 3, 2, 2)), limit=64)
