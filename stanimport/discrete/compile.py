@@ -19,6 +19,7 @@ from .nodes import renamed, with_names
 from .normal import normalized
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
 from .tables import table
+from .zeros import by_value
 
 _STATIC_BLOCKS = ("data", "transformed data")
 _DECLARE = gprob.Declare
@@ -87,6 +88,7 @@ class _Summing:
         normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
         body, made = normal.body, [*made, *normal.known]
         static, found = self.static(made), self.depending(body)
+        body = by_value(body, self.discrete, static)
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
         arguments: list[gprob.Expr] = []
         for at, s in enumerate(body):

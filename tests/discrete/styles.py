@@ -255,8 +255,8 @@ changing("where several statements set a component", """model { vector[T] m = re
 
 
 def own(name: str, model: str, *variables: Variable, limit: int = LIMIT) -> None:
-    style(f"bounds, {name}", "data { real y; %given% } parameters { vector[4] m; real<lower=0> s; %discrete% }\n" + model,
-          {"y": 0.7}, *variables, limit=limit)  # fmt: skip
+    head = "data { real y; %given% } parameters { vector[4] m; real<lower=0> s; %discrete% }\n"
+    style(f"bounds, {name}", head + model, {"y": 0.7}, *variables, limit=limit)
 
 
 own("a sum", "model { y ~ normal(sum(z) * m[1], s); }", Variable("z", (3,), 1, 4, (1, 4, 2)), limit=64)
@@ -267,3 +267,28 @@ own("rows", """model { for (i in 1:3) { target += poisson_lpmf(z[i] | s); y ~ no
     Variable("z", (3, 2), 0, 3, (1, 3, 2, 1, 2, 2)), Variable("w", (), 0, 3), limit=64)
 own("a matrix", "model { y ~ normal(sum(to_vector(to_matrix(z)) .* m), s); }",
     Variable("z", (2, 2), 0, 3, (1, 3, 2, 2)), limit=64)
+
+# --- factors of 0 or 1 -----------------------------------------------------------------------------------------------
+
+
+def product(name: str, model: str, data: dict[str, Any], *variables: Variable, limit: int = LIMIT) -> None:
+    head = """data { int N; array[N] int y; array[N] int ii; vector[N] x; %given% }
+parameters { real<lower=0, upper=1> p; real<lower=0, upper=1> q; real<lower=0> s; %discrete% }
+"""
+    style(f"products, {name}", head + model, {"N": N, "x": _normals(N), **data}, *variables, limit=limit)
+
+
+_SEEN = {"y": [0, 1, 0, 0, 1, 0], "ii": [1, 1, 2, 3, 3, 3]}
+product("sites", "model { z ~ bernoulli(q); y ~ bernoulli(p * to_vector(z[ii])); }", _SEEN, Variable("z", (4,), 0, 2))
+product("survival", """model { z[1] ~ bernoulli(0.5); for (n in 2:N) { z[n] ~ bernoulli(z[n - 1] * q);
+  y[n] ~ bernoulli(z[n] * p); } }""", _SEEN, B)
+product("arrival", """model { for (n in 2:N) { z[n] ~ bernoulli(1 - (1 - z[n - 1]) * q);
+  y[n] ~ bernoulli(z[n] == 1 ? p : 0); } }""", {**_SEEN, "y": [0, 0, 1, 1, 0, 1]}, B)
+product("counts", """model { for (n in 1:N) { z[n] ~ bernoulli(q); target += binomial_lpmf(y[n] | 3, (1 - z[n]) * p);
+  target += z[n] * x[n] * s; } }""", {**_SEEN, "y": [0, 3, 0, 1, 0, 2]}, B)
+product("two elements", """model { for (n in 1:N) { z[n] ~ bernoulli(q); w[n] ~ bernoulli(p);
+  target += bernoulli_lpmf(y[n] | z[n] * w[n] * 0.5); target += s * z[n] * (w[n] - 1); } }""",
+    {"N": 3, "y": [0, 1, 0], "ii": [1, 1, 1], "x": [0, 0, 0]}, Variable("z", (3,), 0, 2), Variable("w", (3,), 0, 2))
+product("a matrix", """model { for (i in 1:2) for (j in 1:3) {
+  if (j > 1) z[i, j] ~ bernoulli(z[i, j - 1] * q); y[j] ~ binomial(1, s / (1 + s) * z[i, j]); } }""",
+    {**_SEEN, "y": [0, 0, 1, 0, 0, 0]}, Variable("z", (2, 3), 0, 2))
