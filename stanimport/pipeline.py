@@ -19,6 +19,7 @@ from stanlib.types import Type
 
 from . import files
 from .discrete.compile import summed_out
+from .discrete.simulation import drawn_from_laws
 from .emit import module
 from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
@@ -45,7 +46,9 @@ __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
 SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
+    "simulation": mixed.compile,
 }  # fmt: skip
+SIMULATION = "simulation"  # where discrete parameters are drawn, not summed out
 
 
 @dataclass(frozen=True)
@@ -185,7 +188,7 @@ def compile_program(
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
-    program, discrete = summed_out(program, names)
+    program, discrete = (drawn_from_laws if options.scheme == SIMULATION else summed_out)(program, names)
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
     summed = tuple(comprehensive.variables(discrete))

@@ -10,7 +10,7 @@ from typing import Any
 from .errors import nearest
 
 BACKENDS = ("numpyro", "pyro")
-SCHEMES = ("comprehensive", "mixed", "generative")
+SCHEMES = ("comprehensive", "mixed", "generative", "simulation")
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def configure(**options: Any) -> None:
 
     Args:
         backend: "numpyro" or "pyro".
-        scheme: "comprehensive", "mixed" or "generative".
+        scheme: "comprehensive", "mixed", "generative" or "simulation".
         include_paths: folders in which `#include` looks.
         trusted_folders: folders whose `.stanc` files are used, which are code.
         network_packages: packages and modules that programs may name in their block `networks`.

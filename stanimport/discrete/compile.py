@@ -35,11 +35,11 @@ def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedPr
     discrete = of_program(program, names)
     if not discrete:
         return program, ()
-    return _Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
+    return Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
 
 
 @dataclass
-class _Summing:
+class Summing:
     source: typed.TypedProgram
     discrete: dict[str, Discrete]
     names: Fresh
@@ -50,10 +50,8 @@ class _Summing:
         terms.verify(derived, of_derived, terms.adding_functions(self.source))
         kept = tuple(terms.rest(derived, of_derived))
         again = terms.unsettled(derived, of_derived)
-        later = tuple(terms.drawn_with(derived, of_derived, again))
-        own = (*sorted(again), *sorted(uses.loop_indices(later)))
-        later = with_names(later, {n: self.names.helper(n) for n in own})
-        model, arguments = self.model((*map(_local, later), *self.source.block("model")))
+        later = self.later(derived, of_derived, again)
+        model, arguments = self.model((*map(local, later), *self.source.block("model")))
         total = raw("discrete_log_sum__", REAL, self.source.span, *arguments)
         blocks = {
             **self.source.blocks,
@@ -65,6 +63,12 @@ class _Summing:
             ),
         }  # fmt: skip
         return replace(self.source, blocks=blocks)
+
+    def later(self, derived: Stmts, of_derived: set[str], again: set[str]) -> Stmts:
+        """What transformed parameters leave to the time when the discrete ones are drawn."""
+        found = tuple(terms.drawn_with(derived, of_derived, again))
+        own = (*sorted(again), *sorted(uses.loop_indices(found)))
+        return with_names(found, {n: self.names.helper(n) for n in own})
 
     def depending(self, body: Stmts) -> set[str]:
         """The variables of a body that depend on discrete parameters, and those themselves."""
@@ -148,7 +152,7 @@ class _Summing:
         yield from body
 
 
-def _local(s: gprob.Stmt) -> gprob.Stmt:
+def local(s: gprob.Stmt) -> gprob.Stmt:
     """A transformed parameter as a local variable of the model."""
     return replace(s, site=None, constraint=None) if isinstance(s, gprob.Declare) else s
 

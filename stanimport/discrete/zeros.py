@@ -88,8 +88,8 @@ def _simplified(s: gprob.Stmt) -> gprob.Stmt:
 
 
 def _simpler(e: Any) -> Any:
-    if isinstance(e, gprob.Promote) and isinstance(e.value, gprob.Const) and e.value.type == INT:
-        return gprob.Const(e.type, e.span, float(e.value.value))
+    if isinstance(e, gprob.Promote) and isinstance(value := _value(e.value), int):
+        return gprob.Const(e.type, e.span, float(value))
     if isinstance(e, gprob.Cond) and isinstance(e.condition, gprob.Const):
         return e.then if e.condition.value else e.otherwise
     if not isinstance(e, gprob.Apply) or e.function.name not in _RULES or not all(map(_is_number, e.arguments)):

@@ -237,7 +237,7 @@ class _Module:
         names.share((*self._declarations(self._given()), *prepared))
         if not self.target.traces:
             statements.sites, statements.bounding = bounds.sites_of(prepared), bounds.bounding(prepared)
-        made = statements.block(prepared)
+        made = [*self._random(statements, prepared), *statements.block(prepared)]
         arguments, renamed = self._inputs(self._given(), names, _used(prepared))
         decorator = b.call(f"ppl.{name}", b.name("transformed_data"), **renamed)
         return b.function(name, arguments, made, [decorator], keyword_only=True)

@@ -25,6 +25,8 @@ from .precision import new_seed, random_keys
 from .quantities import Batched
 from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
 
+_REPLICATIONS = 6  # the stream of random numbers
+
 
 class Predictions:
     """Draws of the data that a program observes, and for those from the prior, of the variables that they come from.
@@ -145,7 +147,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
     """
     options.at_least(1, draws=draws)
     program, chosen = module_of(module).stan, new_seed() if seed is None else int(seed)
-    mixed = restored(program, backend="numpyro", scheme="mixed")
+    mixed = restored(program, backend="numpyro", scheme="simulation" if program.discrete_parameters else "mixed")
     given = read_data(data)
     declared = (*program.data, *program.parameters, *program.transformed_parameters)
     sizes = {word for v in declared for size in v.shape for word in _words(size)}
@@ -194,7 +196,7 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
     made = []
     for posterior in posteriors:
         replicator = Replicator(posterior.program, posterior.inputs)
-        made.append(over_draws(posterior, draws, replicator, seed, 6))
+        made.append(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
     first, second = made
     if first.keys() == second.keys() and all(np.array_equal(v, second[n], equal_nan=True) for n, v in first.items()):
         return
@@ -203,7 +205,7 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
 
 def _predictions(posterior: Posterior, kind: str, draws: Arrays, lacking: Any, seed: int) -> Predictions:
     replicator = Replicator(posterior.program, posterior.inputs)
-    made = replicator.together(over_draws(posterior, draws, replicator, seed, 6))
+    made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
     if not made:
         reason = replicator.told() or "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
@@ -261,15 +263,12 @@ def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
 
 
 def _transformed(posterior: Posterior, parameters: Arrays, seed: int) -> dict[str, np.ndarray]:
-    """Transformed parameters for draws of the parameters."""
+    """Transformed parameters for draws of the parameters, as they were where the data were drawn."""
     wanted = set(tuples.leaf_names(posterior.program.transformed_parameters))
     if not wanted:
         return {}
 
-    def one(key: Any, draw: Any) -> dict[str, Any]:
-        return {n: v for n, v in posterior.generate(key, draw).items() if n in wanted}
+    def taken(_: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+        return {n: s["value"] for n, s in trace.items() if n in wanted}
 
-    flat = {n: parameters[n][0] for n in posterior.names}
-    count = len(next(iter(flat.values())))
-    made = Batched(one, {n: v[0] for n, v in flat.items()}, count)(random_keys(seed, 2, count=count), flat)
-    return {n: v[None] for n, v in made.items()}
+    return over_draws(posterior, parameters, taken, seed, _REPLICATIONS)

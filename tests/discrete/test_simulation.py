@@ -1,0 +1,83 @@
+"""Discrete parameters drawn from their laws: what NumPyro's Predictive, and draws from the prior, are made of."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.errors import StanSemanticError
+
+TEXT = """data { int N; int T; vector[N] y; array[T] int w; }
+parameters { real<lower=0, upper=1> p; vector[2] mu; array[2] simplex[2] G;
+  array[N] int<lower=0, upper=1> z; array[T] int<lower=1, upper=2> s; }
+transformed parameters { vector[N] m; for (n in 1:N) m[n] = mu[z[n] + 1]; }
+model { p ~ beta(2, 2); mu ~ normal(0, 1); G ~ dirichlet([2, 2]'); z ~ bernoulli(p); y ~ normal(m, 0.01);
+  s[1] ~ categorical([0.2, 0.8]'); for (t in 2:T) s[t] ~ categorical(G[s[t - 1]]);
+  for (t in 1:T) w[t] ~ poisson(s[t] == 1 ? 100 : 1); }
+"""
+DATA = {"N": 2, "T": 3, "y": [0.0, 1.0], "w": [1, 2, 3]}
+COUNT = 20_000
+
+
+def near(found, expected):
+    """Frequencies of COUNT draws or fewer, within five standard errors."""
+    assert abs(np.mean(found) - expected) < 5 * 0.5 / np.sqrt(np.size(found)), (np.mean(found), expected)
+
+
+def test_predictive_draws_them_by_their_laws_and_data_given_them(x64):
+    import jax
+    from numpyro.infer import Predictive
+
+    module = stanimport.loads(TEXT, scheme="simulation")
+    given = {"p": 0.3, "mu": [-1.0, 2.0], "G": [[0.9, 0.1], [0.4, 0.6]]}
+    samples = {n: np.broadcast_to(v, (COUNT, *np.shape(v))) for n, v in given.items()}
+    draw = Predictive(module.model, posterior_samples=samples)
+    drawn = draw(jax.random.PRNGKey(1), **module.transformed_data(**DATA))
+    found = {n: np.asarray(v) for n, v in drawn.items()}
+    near(found["z"][:, 0], 0.3)
+    near(found["z"][:, 0] * found["z"][:, 1], 0.09)
+    near(found["s"][:, 0] == 2, 0.8)
+    for before, row in zip((1, 2), given["G"]):
+        for t in (1, 2):
+            near(found["s"][found["s"][:, t - 1] == before, t] == 1, row[0])
+    np.testing.assert_allclose(found["m"], np.array(given["mu"])[found["z"]])
+
+
+def test_prior_draws_belong_together():
+    drawn = stanimport.prior_predictive(stanimport.loads(TEXT), {"N": 2, "T": 3}, draws=4000, seed=3)
+    values = drawn.stan_variables()
+    own = np.take_along_axis(values["mu"], values["z"], axis=1)
+    np.testing.assert_allclose(values["m"], own)
+    np.testing.assert_allclose(values["y"], own, atol=0.1)
+    assert (values["w"][values["s"] == 1] > 40).all() and (values["w"][values["s"] == 2] < 20).all()
+    for k in (0, 1):  # given p the two are independent, and p is beta
+        near(values["z"][:, k], 0.5)
+    near(values["z"][:, 0] * values["z"][:, 1], 0.3)  # the mean of p^2
+
+
+def test_on_torch():
+    pyro = pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(TEXT, scheme="simulation", backend="pyro")
+    trace = pyro.poutine.trace(module.model).get_trace(**module.transformed_data(**DATA))
+    z, mu, m = (np.asarray(trace.nodes[n]["value"].detach()) for n in ("z", "mu", "m"))
+    assert set(z.tolist()) <= {0, 1}
+    np.testing.assert_allclose(m, mu[z])
+
+
+HEAD = "data { array[4] int y; } parameters { real x; array[4] int<lower=0, upper=1> z; }\nmodel {\n"
+REFUSED = {
+    "z ~ bernoulli(0.5);\n  target += x * z[1];": (4, "this statement is no law of them"),
+    "z[1] ~ bernoulli(0.5);\n  if (z[1] == 1) z[2] ~ bernoulli(0.5);": (4, "another decides whether"),
+    "for (i in 1:4)\n  if (z[i] == 1) { if (y[i] > 0) target += negative_infinity(); }": (4, "no law of them"),
+    "z ~ bernoulli(0.5);\n  z[1] + x ~ normal(0, 1);": (4, "no law of them"),
+}
+
+
+@pytest.mark.parametrize("model", REFUSED)
+def test_refused(model):
+    line, message = REFUSED[model]
+    with pytest.raises(StanSemanticError) as caught:
+        stanimport.loads(HEAD + model + "\n}", scheme="simulation")
+    (found,) = caught.value.diagnostics
+    assert found.span.line == line
+    assert message in found.message
