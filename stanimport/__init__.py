@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from .inference import from_csv as from_csv
     from .inference import generate_quantities as generate_quantities
     from .inference import laplace_sample as laplace_sample
+    from .inference import leave_groups_out as leave_groups_out
     from .inference import log_prob as log_prob
     from .inference import optimize as optimize
     from .inference import pathfinder as pathfinder
     from .inference import prior_predictive as prior_predictive
     from .inference import sample as sample
     from .inference import sample_many as sample_many
+    from .inference import sbc as sbc
     from .inference import variational as variational
 
 __version__ = "0.1.0"
@@ -39,8 +41,8 @@ __all__ = [
 ]  # fmt: skip
 
 _INFERENCE = (
-    "Fit", "from_csv", "generate_quantities", "laplace_sample", "log_prob", "optimize", "pathfinder",
-    "prior_predictive", "sample", "sample_many", "variational",
+    "Fit", "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize",
+    "pathfinder", "prior_predictive", "sample", "sample_many", "sbc", "variational",
 )  # fmt: skip
 
 

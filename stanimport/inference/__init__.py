@@ -8,6 +8,7 @@ from .interrupts import collected
 
 if TYPE_CHECKING:
     from .background import Sampling as Sampling
+    from .calibration import sbc as sbc
     from .data import read_data as read_data
     from .failures import InitialValueError as InitialValueError
     from .fit import Fit as Fit
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from .points import log_prob as log_prob
     from .predictive import prior_predictive as prior_predictive
     from .quasi_newton_paths import pathfinder as pathfinder
+    from .refits import leave_groups_out as leave_groups_out
     from .regeneration import from_csv as from_csv
     from .regeneration import generate_quantities as generate_quantities
     from .sampling import DivergenceWarning as DivergenceWarning
@@ -29,13 +31,13 @@ _HOMES = {
     "pathfinder": "quasi_newton_paths", "laplace_sample": "laplace", "generate_quantities": "regeneration",
     "from_csv": "regeneration", "log_prob": "points", "LogProb": "points", "sample_many": "many", "Fit": "fit",
     "read_data": "data", "InitialValueError": "failures", "prior_predictive": "predictive",
-    "DivergenceWarning": "sampling", "Sampling": "background",
+    "DivergenceWarning": "sampling", "Sampling": "background", "sbc": "calibration", "leave_groups_out": "refits",
 }  # fmt: skip
 
 __all__ = [
     "DivergenceWarning", "Fit", "InitialValueError", "LogProb", "Sampling", "from_csv", "generate_quantities",
-    "laplace_sample", "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data", "sample", "sample_many",
-    "variational",
+    "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data",
+    "sample", "sample_many", "sbc", "variational",
 ]  # fmt: skip
 
 

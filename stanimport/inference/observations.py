@@ -31,11 +31,16 @@ def posterior_of(fit: Fit) -> Posterior:
 
 def log_likelihood(fit: Fit) -> dict[str, np.ndarray]:
     """The log density of every observation, (chains, draws, ...), by observed site."""
+    return _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program)
+
+
+def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    """The same for draws of parameters, maybe given other data."""
 
     def densities(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 
-    return _merged(over_draws(posterior_of(fit), fit.variables, densities, fit.seed, 3), fit.program)
+    return over_draws(posterior, draws, densities, seed, 3)
 
 
 def posterior_predictive(fit: Fit) -> dict[str, np.ndarray]:
