@@ -122,15 +122,15 @@ class StanFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        filename = fullname.rpartition(".")[2] + ".stan"
-        for entry in sys.path if path is None else path:
-            found = _locate(entry, filename)
-            if found is None:
-                continue
-            if self._is_python(fullname, path, target, found):
-                return None
-            return _spec(fullname, found)
-        return None
+        parent, _, name = fullname.rpartition(".")
+        filename = f"{name}.stan"
+        places = (_locate(entry, filename) for entry in (sys.path if path is None else path))
+        found = next((p for p in places if p is not None), None)
+        if found is None and path is not None and not any(map(os.path.exists, path)):
+            found = _mapped(parent, filename)
+        if found is None or self._is_python(fullname, path, target, found):
+            return None
+        return _spec(fullname, found)
 
     def _is_python(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None, stan_file: str
@@ -160,6 +160,22 @@ def _locate(entry: object, filename: str) -> str | None:
     if not os.path.isdir(folder) and files.is_file(Path(candidate)):
         return candidate
     return None
+
+
+def _mapped(package: str, filename: str) -> str | None:
+    """The Stan file among the resources of a package that lies in no folder.
+
+    The editable installs of meson-python map names to files in the sources, and tell them as resources.
+    """
+    loader = getattr(sys.modules.get(package), "__loader__", None)
+    if not hasattr(loader, "get_resource_reader"):
+        return None
+    try:
+        reader = loader.get_resource_reader(package)
+        found = reader.files().joinpath(filename) if hasattr(reader, "files") else None
+    except OSError:  # a namespace package without folders
+        return None
+    return str(found) if isinstance(found, Path) and found.is_file() else None
 
 
 def _spec(fullname: str, path: str) -> importlib.machinery.ModuleSpec:
