@@ -167,7 +167,7 @@ def _mapped(package: str, filename: str) -> str | None:
 
     The editable installs of meson-python map names to files in the sources, and tell them as resources.
     """
-    loader = getattr(sys.modules.get(package), "__loader__", None)
+    loader: Any = getattr(sys.modules.get(package), "__loader__", None)
     if not hasattr(loader, "get_resource_reader"):
         return None
     try:

@@ -221,17 +221,27 @@ class CmdStanMLE(CmdStanFit):
         return pandas.DataFrame([self.optimized_params_np], columns=self.column_names)
 
     @property
-    def optimized_iterations_np(self) -> None:
-        """None: iterations are not saved."""
-        return None
+    def optimized_iterations_np(self) -> Array | None:
+        """All columns at the start and after every step, (steps + 1, columns); None if they were not saved."""
+        return None if self.fit.warmup is None else self.fit.draws(inc_warmup=True, concat_chains=True)
 
     @property
-    def optimized_iterations_pd(self) -> None:
-        """None: iterations are not saved."""
-        return None
+    def optimized_iterations_pd(self) -> Any:
+        """The same as a DataFrame."""
+        require("pandas", extra="inference")
+        import pandas
+
+        found = self.optimized_iterations_np
+        return None if found is None else pandas.DataFrame(found, columns=self.column_names)
 
     def stan_variable(self, var: str, *, inc_iterations: bool = False, warn: bool = True) -> Any:
-        return self.fit.stan_variable(var)
+        """The value at the mode; with `inc_iterations` at the start and after every step, if they were saved."""
+        if not inc_iterations or self.fit.warmup is None:
+            return self.fit.stan_variable(var)
+        return self.fit.draws_xr(var, inc_warmup=True)[var].values[0]
+
+    def stan_variables(self, inc_iterations: bool = False) -> dict[str, Any]:
+        return {n: self.stan_variable(n, inc_iterations=inc_iterations) for n in self.fit.stan_variables()}
 
 
 class CmdStanVB(CmdStanFit):

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,6 +15,7 @@ from stanlib.extras import require
 from .. import api
 from ..inference import (
     generate_quantities,
+    interrupts,
     laplace_sample,
     optimize,
     pathfinder,
@@ -103,8 +104,7 @@ class CmdStanModel:
                refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
                inv_metric: Any = None, force_one_process_per_chain: bool | None = None) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
-        _refuse(timeout=timeout)
-        fit = sample(
+        fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
             threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
             iter_warmup=iter_warmup, iter_sampling=iter_sampling,
@@ -125,14 +125,15 @@ class CmdStanModel:
                  require_converged: bool = True, show_console: bool = False, refresh: int | None = None,
                  time_fmt: str = "", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
         """Find the mode: see `stanimport.optimize`."""
-        _refuse(timeout=timeout, save_iterations=save_iterations or None)
         _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
                           tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
         _tell("optimize", init_alpha=init_alpha, tol_obj=tol_obj, tol_param=tol_param)
         given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
                        tol_rel_grad=tol_rel_grad, history_size=history_size)  # fmt: skip
-        fit = optimize(self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged,
-                       jacobian=jacobian, **given)  # fmt: skip
+        fit = _within(timeout, optimize)(
+            self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged, jacobian=jacobian,
+            save_iterations=save_iterations, **given,
+        )  # fmt: skip
         saved(fit, output_dir, sig_figs)
         return CmdStanMLE(fit)
 
@@ -145,12 +146,13 @@ class CmdStanModel:
                     refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
                     output_samples: int | None = None) -> CmdStanVB:  # fmt: skip
         """Fit a normal approximation: see `stanimport.variational`."""
-        _refuse(timeout=timeout)
         _tell("variational", elbo_samples=elbo_samples, adapt_iter=adapt_iter, eval_elbo=eval_elbo)
         given = _given(iter=iter, grad_samples=grad_samples, eta=eta, tol_rel_obj=tol_rel_obj,
                        draws=output_samples if draws is None else draws)  # fmt: skip
-        fit = variational(self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
-                          require_converged=require_converged, **given)  # fmt: skip
+        fit = _within(timeout, variational)(
+            self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
+            require_converged=require_converged, **given,
+        )  # fmt: skip
         saved(fit, output_dir, sig_figs)
         return CmdStanVB(fit)
 
@@ -164,7 +166,6 @@ class CmdStanModel:
                    time_fmt: str = "", timeout: float | None = None,
                    num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
         """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
-        _refuse(timeout=timeout)
         _tell("pathfinder", init_alpha=init_alpha, tol_rel_obj=tol_rel_obj, tol_rel_grad=tol_rel_grad,
               tol_param=tol_param)  # fmt: skip
         given = _given(tol_obj=tol_obj, tol_grad=tol_grad, history_size=history_size, num_paths=num_paths, draws=draws,
@@ -176,7 +177,9 @@ class CmdStanModel:
         if not resample:  # all draws of all paths are returned
             single = num_single_draws or (draws if num_paths == 1 else None) or 1000
             given |= {"num_single_draws": single, "draws": (4 if num_paths is None else num_paths) * single}
-        fit = pathfinder(self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given)
+        fit = _within(timeout, pathfinder)(
+            self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given
+        )  # fmt: skip
         saved(fit, output_dir, sig_figs)
         return CmdStanPathfinder(fit)
 
@@ -186,7 +189,6 @@ class CmdStanModel:
                        time_fmt: str = "", timeout: float | None = None,
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
-        _refuse(timeout=timeout)
         if mode is not None and opt_args is not None:
             raise ValueError("Cannot specify both 'opt_args' and 'mode' arguments")
         if mode is None:
@@ -197,7 +199,9 @@ class CmdStanModel:
             mode = from_csv(mode, "optimize")
         if isinstance(mode, CmdStanMLE) and mode.fit.settings.get("jacobian", jacobian) != jacobian:
             raise ValueError(f"Jacobian argument to optimize and laplace must match: here it is {jacobian}")
-        fit = laplace_sample(self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws))
+        fit = _within(timeout, laplace_sample)(
+            self.module, data, mode=_plain(mode), jacobian=jacobian, seed=seed, **_given(draws=draws)
+        )  # fmt: skip
         saved(fit, output_dir, sig_figs)
         return CmdStanLaplace(fit, mode if isinstance(mode, CmdStanMLE) else None)
 
@@ -206,7 +210,6 @@ class CmdStanModel:
                             refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
                             mcmc_sample: Any = None) -> CmdStanGQ:  # fmt: skip
         """Run generated quantities for the draws of a fit or of CSV files: see `stanimport.generate_quantities`."""
-        _refuse(timeout=timeout)
         previous = mcmc_sample if previous_fit is None else previous_fit
         if previous is None:
             raise ValueError("Argument 'previous_fit' is required: a fit, or CSV files")
@@ -214,7 +217,7 @@ class CmdStanModel:
             from .files import from_csv
 
             previous = from_csv(previous)
-        fit = generate_quantities(self.module, data, previous_fit=_plain(previous), seed=seed)
+        fit = _within(timeout, generate_quantities)(self.module, data, previous_fit=_plain(previous), seed=seed)
         saved(fit, gq_output_dir, sig_figs)
         return CmdStanGQ(fit, previous)
 
@@ -273,14 +276,18 @@ def _plain(value: Any) -> Any:
     return value.fit if isinstance(value, CmdStanFit) else value
 
 
+def _within(timeout: float | None, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which raises TimeoutError where it has not ended after so many seconds."""
+
+    def run(*args: Any, **options: Any) -> Any:
+        with interrupts.deadline(timeout):
+            return function(*args, **options)
+
+    return run
+
+
 def _given(**options: Any) -> dict[str, Any]:
     return {n: v for n, v in options.items() if v is not None}
-
-
-def _refuse(**options: Any) -> None:
-    """Raise NotImplementedError for options that change what is done and are not there."""
-    for name in _given(**options):
-        raise NotImplementedError(f"stanimport.cmdstanpy does not have the option {name}")
 
 
 def _verify_optimizer(algorithm: str | None, history_size: int | None, **tolerances: float | None) -> None:

@@ -37,7 +37,7 @@ class Fit:
         data: data and transformed data.
         settings: the options that the method ran with, among them the seed.
         info: further results: "step_size" and "metric" of a sampler, "mode" of the Laplace approximation, ...
-        warmup: variables and stats of the warm-up iterations, if they were saved.
+        warmup: variables and stats of the warm-up iterations, or of an optimizer's before the mode, if they were saved.
         dims: names of the dimensions of variables, where the data came with them, as pandas' and xarray's do.
         coords: the coordinates of those dimensions. Both may be set.
     """

@@ -1,4 +1,4 @@
-"""Interrupts (Ctrl-C) at safe places alone.
+"""Interrupts (Ctrl-C), and the end of the time that there is, at safe places alone.
 
 Python raises KeyboardInterrupt wherever the main thread happens to be. In the initialization of an extension module it
 becomes an ImportError; in a callback of the garbage collector, of which JAX has one, it is printed and forgotten, and
@@ -10,10 +10,12 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 INTERVAL = 0.1  # seconds after which a wait looks for an interrupt
@@ -63,8 +65,27 @@ def immediate() -> Iterator[None]:
         signal.signal(signal.SIGINT, _note)
 
 
+_DEADLINE: ContextVar[float | None] = ContextVar("stanimport_deadline", default=None)
+
+
+@contextmanager
+def deadline(seconds: float | None) -> Iterator[None]:
+    """Inside, the first `check` of this thread after so many seconds raises TimeoutError; None for no end."""
+    token = _DEADLINE.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
 def check() -> None:
-    """Handle an interrupt that was noted. Raises KeyboardInterrupt, unless the caller has another handler for it."""
+    """Handle an interrupt that was noted. Raises KeyboardInterrupt, unless the caller has another handler for it.
+
+    Raises TimeoutError after the deadline.
+    """
+    end = _DEADLINE.get()
+    if end is not None and time.monotonic() > end:
+        raise TimeoutError("the time that was given is over")
     if _Noted.pending and threading.current_thread() is threading.main_thread():
         _Noted.pending = False
         _Noted.handler(signal.SIGINT, sys._getframe())

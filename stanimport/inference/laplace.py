@@ -75,7 +75,7 @@ def _mode(posterior: Posterior, mode: Any, inits: Any, seed: int, jacobian: bool
         values: Mapping[str, Any] = mode.create_inits(chains=1)[0] if isinstance(mode, Fit) else mode
         return initial.unconstrained(posterior, values)
     start = initial.starting_points(posterior, inits, 1, seed)[0]
-    found = optimization.maximum(posterior, start, "lbfgs", jacobian, _LIMITS)
+    found, _ = optimization.maximum(posterior, start, "lbfgs", jacobian, _LIMITS)
     if not found.success:
         raise ValueError(f"no mode was found: {found.message}")
     return np.asarray(found.x)

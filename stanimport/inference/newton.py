@@ -17,7 +17,8 @@ Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 def minimum(
-    objective: Objective, hessian: Callable[[np.ndarray], np.ndarray], start: np.ndarray, most: int
+    objective: Objective, hessian: Callable[[np.ndarray], np.ndarray], start: np.ndarray, most: int,
+    note: Callable[[OptimizeResult], None] = lambda _: None,
 ) -> OptimizeResult:  # fmt: skip
     """Where a function is smallest, near a start at which it is finite.
 
@@ -25,6 +26,7 @@ def minimum(
         objective: the value, infinite where there is none, and the gradient.
         hessian: the matrix of second derivatives.
         most: how many steps to take at most.
+        note: is told `x` and `fun` after each step.
 
     Returns:
         SciPy's result. It is a success where a step gains LEAST_GAIN or less, which at a kink may be far from where the
@@ -37,6 +39,7 @@ def minimum(
             return _result(point, value, gradient, count, False, "the Hessian is not finite")
         previous = value
         point, value, gradient = _stepped(objective, point, value, gradient, _direction(matrix, gradient))
+        note(OptimizeResult(x=point, fun=value))
         if previous - value <= LEAST_GAIN:
             return _result(point, value, gradient, count, True, "no step gains more")
     return _result(point, value, gradient, most, False, "too many iterations")

@@ -31,7 +31,7 @@ def optimize(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
     iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
     tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None,
+    networks: Mapping[str, Any] | None = None, save_iterations: bool = False,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
 
@@ -47,6 +47,8 @@ def optimize(
             stops by the first, `tol_rel_grad` is taken for compatibility.
         history_size: of L-BFGS.
         require_converged: raise an error if it does not converge; else warn.
+        save_iterations: keep the start and the point after every step but the last, as `fit.warmup`:
+            `fit.draws(inc_warmup=True)` has them all, the mode last.
 
     Returns:
         The mode: a fit with one draw. `fit.converged` tells whether it is one.
@@ -67,26 +69,41 @@ def optimize(
     options.one_of("algorithm", algorithm, ALGORITHMS)
     options.at_least(1, iter=iter, history_size=history_size)
     posterior, chosen = posterior_of(module, data, seed, networks)
-    processor = DrawProcessor(posterior, 1)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size}
-    found = maximum(posterior, start, algorithm, jacobian, limits)
+    found, passed = maximum(posterior, start, algorithm, jacobian, limits)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
     _require(info, require_converged)
-    stats = {"lp__": np.full((1, 1), -found.fun)}
-    variables = processor(found.x[None, None], chosen)
-    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module)
+    points, values = _before(found, passed) if save_iterations else ([], [])
+    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
+    stats = {"lp__": -np.array([[*values, found.fun]])}
+    before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
+    variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
+    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
+                before if save_iterations else None)  # fmt: skip
+
+
+Passed = list[tuple[np.ndarray, float]]  # points with minus the log density there
+
+
+def _before(found: Any, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
+    """The points that were passed before the one that was found, and the values there."""
+    kept = passed[:-1] if passed and np.array_equal(passed[-1][0], found.x) else passed
+    return [x for x, _ in kept], [v for _, v in kept]
 
 
 def maximum(
     posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any]
-) -> Any:  # fmt: skip
-    """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density."""
+) -> tuple[Any, Passed]:  # fmt: skip
+    """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density.
+
+    With it the start, and the points after each step.
+    """
     density = partial(posterior.log_density, jacobian=jacobian)
     if not posterior.size:
         value = float(Program(density, posterior.blank)(posterior.blank))
-        return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0)
+        return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
     program = posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start)
 
     def objective(point: np.ndarray) -> tuple[float, np.ndarray]:
@@ -94,15 +111,20 @@ def maximum(
         finite = np.isfinite(value) and np.all(np.isfinite(gradient))  # a rejected point: the line search steps back
         return (-float(value), -np.asarray(gradient)) if finite else (np.inf, np.zeros_like(point))
 
+    passed = [(start, objective(start)[0])]
+
+    def note(intermediate_result: Any) -> None:
+        passed.append((np.array(intermediate_result.x), float(intermediate_result.fun)))
+
     if algorithm == "newton":
         hessian = Program(jax.hessian(density), start)
-        return newton.minimum(objective, lambda point: -np.asarray(hessian(point)), start, limits["iter"])
+        return newton.minimum(objective, lambda x: -np.asarray(hessian(x)), start, limits["iter"], note), passed
     found = scipy.optimize.minimize(
-        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits)
+        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
     )  # fmt: skip
     if not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
-    return found
+    return found, passed
 
 
 def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:

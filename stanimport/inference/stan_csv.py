@@ -147,7 +147,7 @@ def _method(fit: Fit) -> dict[str, Any]:
     kept = {n: v for n, v in s.items() if n != "seed" and isinstance(v, (bool, int, float, str))}
     if fit.method == "variational":
         return kept | {"output_samples": fit.num_draws}
-    return kept | ({"save_iterations": 0} if fit.method == "optimize" else {})
+    return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -184,6 +184,8 @@ def read(paths: Any, program: Program | None, data: Mapping[str, Any]) -> Fit:
             raise StanDataError(f"{file.path}: is not of the same model and method as {first.path}")
     method = {"generate_quantities": "generate"}.get(first.config["method"], first.config["method"])
     saved = _saved(first) if method == "sample" else int(method == "variational")
+    if method == "optimize":
+        saved = len(first.values) - 1  # the steps to the mode
     counts = {len(f.values) for f in files}
     if len(counts) > 1 or method == "sample" and counts != {saved + _expected(first)}:
         raise StanDataError(f"{first.path}: the numbers of draws are not those of the configuration: {sorted(counts)}")
@@ -194,10 +196,8 @@ def read(paths: Any, program: Program | None, data: Mapping[str, Any]) -> Fit:
     settings, info = _settings(files, method), _info(files, method)
     if method == "variational":
         info["center"] = {n: v[0, 0] for n, v in before.items()}
-    warmup = (before, before_stats) if method == "sample" and saved else None
+    warmup = (before, before_stats) if method in ("sample", "optimize") and saved else None
     kind = Mode if method == "optimize" else Fit
-    if kind is Mode:
-        variables, stats = ({n: v[:, -1:] for n, v in x.items()} for x in (variables, stats))
     return kind(chosen, method, variables, stats, data, settings, info, warmup=warmup)
 
 

@@ -1,4 +1,5 @@
 """Scripts written for CmdStanPy run with one changed import; shapes and names are those of its documentation."""
+import time
 import warnings
 
 import numpy as np
@@ -196,13 +197,41 @@ def test_a_mode_goes_with_its_options(model, tmp_path):
 
 
 def test_options_that_are_not_there_are_told(model):
-    for options in ({"timeout": 1.0}, {"save_iterations": True}):
-        with pytest.raises(NotImplementedError, match=next(iter(options))):
-            model.optimize(DATA, **options)
+    with pytest.raises(NotImplementedError, match="user_header"):
+        cmdstanpy.CmdStanModel(stan_file=model.stan_file, user_header="functions.hpp")
     with pytest.warns(UserWarning, match="without the option tol_param"):
         model.optimize(DATA, tol_param=1e-6, seed=1)
     with pytest.raises(stanimport.StanDataError, match="y is missing"):
         model.sample({"N": 1})
+
+
+@pytest.mark.parametrize("algorithm", ["lbfgs", "bfgs", "newton"])
+def test_the_steps_of_an_optimizer_are_kept(model, algorithm, tmp_path):
+    """From the start to the mode, uphill; in CmdStan's files too."""
+    plain = model.optimize(DATA, seed=1, algorithm=algorithm)
+    assert plain.optimized_iterations_np is plain.optimized_iterations_pd is None
+    start = {"theta": 0.9}
+    mode = model.optimize(DATA, inits=start, seed=1, algorithm=algorithm, save_iterations=True, output_dir=tmp_path)
+    steps = mode.stan_variable("theta", inc_iterations=True)
+    assert len(steps) == mode.fit.info["iterations"] + 1 or algorithm == "newton"
+    assert steps[0] == pytest.approx(0.9) and steps[-1] == mode.stan_variable("theta") and len(steps) > 2
+    found = mode.optimized_iterations_pd
+    assert (np.diff(found["lp__"]) >= 0).all() and np.array_equal(found["theta"], steps)
+    again = cmdstanpy.from_csv(tmp_path)
+    assert np.allclose(again.optimized_iterations_np, mode.optimized_iterations_np)
+    assert again.stan_variable("theta") == pytest.approx(mode.stan_variable("theta"))
+
+
+@pytest.mark.parametrize("method, options", [
+    ("sample", {"iter_warmup": 10**7, "chains": 2}), ("variational", {"iter": 10**7}),
+    ("optimize", {"inits": {"theta": 0.9}}), ("pathfinder", {"num_paths": 10**5}),
+])  # fmt: skip
+def test_a_run_ends_when_its_time_is_over(model, method, options):
+    begin = time.monotonic()
+    with pytest.raises(TimeoutError):
+        getattr(model, method)(DATA, seed=1, timeout=1e-9 if method == "optimize" else 0.5, **options)
+    assert time.monotonic() - begin < 30
+    assert model.optimize(DATA, seed=1, timeout=1000).converged  # and no deadline is left behind
 
 
 def test_programs_are_formatted(folder, capsys):

@@ -145,7 +145,7 @@ def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[i
 
 
 def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
-    """Wait for the chains; an interrupt, or an error in one, sets `stop`."""
+    """Wait for the chains; an interrupt, the end of the time, or an error in one, sets `stop`."""
     interrupted = False
     while True:
         try:
@@ -155,13 +155,13 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
                 stop.set()
             if not pending:
                 return
-        except KeyboardInterrupt:
-            if interrupted:
-                raise
-            interrupted = True
+        except (KeyboardInterrupt, TimeoutError) as e:
             stop.set()
             for job in jobs:
                 job.cancel()
+            if interrupted or isinstance(e, TimeoutError):
+                raise
+            interrupted = True
 
 
 def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
