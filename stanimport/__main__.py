@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import threading
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from . import commands, deferred
 from .commands import parsing
 from .errors import StanError, nearest
 
+INTERRUPTED = 130
 UNCOLLECTED = 10.0  # seconds: most commands are done by then
 
 
@@ -25,10 +27,15 @@ def shell() -> int:
     later.start()
     deferred.begin()
     try:
-        return main()
+        code = main()
     finally:
         later.cancel()
         gc.freeze()
+    if code == INTERRUPTED:  # who interrupts does not wait for what XLA is compiling, as Python would at its end
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +72,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     return code
 
 

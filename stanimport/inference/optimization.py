@@ -124,6 +124,8 @@ def maximum(
     )  # fmt: skip
     if not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
+    elif found.success and algorithm == "lbfgs" and _is_steep(found):
+        found.success, found.message = False, "the density still rises where steps are tiny: has it a mode?"
     return found, passed
 
 
@@ -132,6 +134,19 @@ def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:
     gradient = np.asarray(found.jac)
     slack = np.finfo(float).eps * limits["tol_rel_obj"] * max(1.0, abs(float(found.fun)))
     return bool(np.isfinite(found.fun) and np.max(np.abs(gradient)) <= np.sqrt(slack))
+
+
+def _is_steep(found: Any) -> bool:
+    """Whether the step that L-BFGS would take next promises much: it stopped only since its steps had become tiny.
+
+    So it is where a density has no mode, as that of a hierarchy whose scale runs to 0; Stan's line search fails there.
+    """
+    gradient = np.asarray(found.jac)
+    promised = float(gradient @ found.hess_inv.dot(gradient)) / 2
+    return promised > _MUCH * max(1.0, abs(float(found.fun)))
+
+
+_MUCH = 1e-3  # relative; at modes it is below 1e-9
 
 
 def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:

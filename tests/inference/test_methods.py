@@ -125,6 +125,18 @@ def test_newton_from_where_the_density_is_convex():
     np.testing.assert_allclose(mode.stan_variable("x"), [1, -2], atol=1e-3)
 
 
+def test_a_density_without_a_mode_does_not_converge():
+    """The scale of a hierarchy runs to 0, where CmdStan's line search fails: it ends with an error for every start."""
+    module = stanimport.loads(
+        "data { int J; vector[J] y; vector[J] sigma; } parameters { real mu; real<lower=0> tau; vector[J] theta; } "
+        "model { mu ~ normal(0, 5); tau ~ cauchy(0, 5); theta ~ normal(mu, tau); y ~ normal(theta, sigma); }"
+    )
+    data = {"J": 8, "y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18]}
+    for seed in (1, 2, 3):
+        with pytest.raises(RuntimeError, match="did not converge"):
+            stanimport.optimize(module, data, seed=seed)
+
+
 def test_optimize_with_the_jacobian(beta_module):
     mode = stanimport.optimize(beta_module, FLIPS, seed=1, jacobian=True)
     assert mode.stan_variable("theta") == pytest.approx(8 / 12, abs=1e-5)
