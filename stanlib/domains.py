@@ -35,6 +35,11 @@ class Domain:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 
+    def is_known_to_hold(self, xp: Namespace, x: Any) -> bool:
+        """Whether a number of PyTorch's is inside, as NumPy tells in a fraction of the time."""
+        number = None if self.bounds else xp.glance(x)
+        return number is not None and bool(self.test(named("numpy"), number))
+
     def _known_bounds(self) -> list[Any]:
         return [namespace((b,)).known(b) for b in self.bounds]
 
@@ -91,7 +96,11 @@ def outside(
         if is_of_data((x,)) and is_of_data(domain.bounds) and not is_lane_by_lane():
             domain.check(xp, function, name, x)
         elif domain.looks_at(x):
-            yield i, ~domain.inside(xp, x), domain, partial(domain.error, function, name, x)
+            if domain.is_known_to_hold(xp, x):
+                continue
+            inside = domain.inside(xp, x)
+            if not xp.holds(inside):
+                yield i, ~inside, domain, partial(domain.error, function, name, x)
 
 
 def _name(xp: Namespace, argument: str, inside: Any, x: Any) -> str:

@@ -5,6 +5,9 @@ means what NumPy or SciPy means by it; indices are 0-based here.
 
     LIBRARY           "numpy", "jax" or "torch"
     is_concrete(x)    whether the components of x are known now (not traced; torch tensors count as traced)
+    holds(x)          whether a condition holds everywhere, as far as that can be told now without waiting (torch: on
+                      the processor, where nothing is traced): then nothing needs to be masked
+    glance(x)         a number of torch's as NumPy's, where it can be looked at as for `holds`; None for all else
     known(x)          the components of x as a NumPy array if they can be had now, without gradient, else None
     complex(a, b)     a + b i, also where either is infinite
     segment_sum(x, i, n)    the n sums of the components of x with the same i
@@ -122,6 +125,7 @@ class Namespace(Protocol):
     xlogy: Binary
     xlog1py: Binary
     expit: Unary
+    log_expit: Unary
     logit: Unary
     erfcx: Unary
     ndtri_exp: Unary
@@ -194,6 +198,8 @@ class Namespace(Protocol):
     complex: Binary
     known: Unary
     is_concrete: Callable[[Any], bool]
+    holds: Callable[[Any], bool]
+    glance: Callable[[Any], Any]
     convert: Callable[[Sequence[Any]], Sequence[Any]]
     stop_gradient: Unary
     without_nan: Unary

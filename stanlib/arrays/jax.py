@@ -114,6 +114,15 @@ erf = _lift("erf", jsp.erf)
 erfc = _lift("erfc", jsp.erfc)
 erfinv = _lift("erfinv", jsp.erfinv)
 expit = _lift("expit", jsp.expit)
+
+
+def _log_expit(x: Any) -> Any:
+    """By branches that are smooth, so that 0 needs no care."""
+    left = x < 0
+    return jnp.where(left, x, 0.0) - jnp.log1p(jnp.exp(jnp.where(left, x, -x)))
+
+
+log_expit = _lift("log_expit", _log_expit)
 i0e = _lift("i0e", jsp.i0e)
 i1e = _lift("i1e", jsp.i1e)
 lgamma = _lift("lgamma", jsp.gammaln)
@@ -149,6 +158,14 @@ zeros = _np.zeros
 
 def is_concrete(x: Any) -> bool:
     return not isinstance(x, jax.core.Tracer)
+
+
+def holds(condition: Any) -> bool:
+    return is_concrete(condition) and bool(_np.all(condition))
+
+
+def glance(x: Any) -> Any:
+    return None
 
 
 def known(x: Any) -> Any:

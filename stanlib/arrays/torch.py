@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from builtins import all as builtins_all
 from builtins import any as builtins_any
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy import euler_gamma, inf, nan, pi  # noqa: F401
+from torch._C import _functorch
 
 from . import host_torch, linalg_torch
 from . import numpy as _np
@@ -79,6 +81,8 @@ def _lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any
     concrete = getattr(_np, name)
 
     def call(*args: Any, **options: Any) -> Any:
+        if builtins_all(isinstance(a, torch.Tensor) for a in args[:count]):
+            return f(*args, **options)
         like = _reference(args[:count])
         if like is None:
             return _scalar(concrete(*args, **options))
@@ -170,6 +174,7 @@ erf = _lift("erf", _floating(torch.erf))
 erfc = _lift("erfc", _floating(torch.erfc))
 erfinv = _lift("erfinv", _floating(torch.erfinv))
 expit = _lift("expit", _floating(torch.sigmoid))
+log_expit = _lift("log_expit", _floating(torch.nn.functional.logsigmoid))
 i0e = _lift("i0e", _floating(torch.special.i0e))
 i1e = _lift("i1e", _floating(torch.special.i1e))
 lgamma = _lift("lgamma", _floating(torch.lgamma))
@@ -254,6 +259,25 @@ def array(x: Any) -> Any:
 
 def is_concrete(x: Any) -> bool:
     return not isinstance(x, torch.Tensor)
+
+
+def holds(condition: Any) -> bool:
+    if not isinstance(condition, torch.Tensor):
+        return bool(np.all(condition))
+    return condition.device.type == "cpu" and not _is_tracing() and bool(condition.all())
+
+
+def glance(x: Any) -> Any:
+    if not isinstance(x, torch.Tensor) or x.ndim or x.device.type != "cpu" or x.is_complex() or _is_tracing():
+        return None
+    return np.float64(x.item())
+
+
+def _is_tracing() -> bool:
+    """Whether what runs is recorded or transformed, so that values are not to be looked at."""
+    return (
+        torch.jit.is_tracing() or _functorch.maybe_current_level() is not None or torch.compiler.is_compiling()
+    )
 
 
 def known(x: Any) -> Any:
@@ -400,7 +424,10 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Calla
 
 
 def without_nan(x: Any) -> Any:
-    return torch.where(torch.isnan(x), -inf, x) if isinstance(x, torch.Tensor) else _np.without_nan(x)
+    if not isinstance(x, torch.Tensor):
+        return _np.without_nan(x)
+    numbers = x == x
+    return x if holds(numbers) else torch.where(numbers, x, -inf)
 
 
 def _log_of_sum(x: Any, axis: int) -> Any:

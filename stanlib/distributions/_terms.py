@@ -23,12 +23,12 @@ def holds(xp: Namespace, condition: Any) -> Any:
 
 def inner(xp: Namespace, inside: Any, y: Any, value: Any) -> Any:
     """y, and `value` in the place of what is outside the support, so that the formula has finite gradients there."""
-    return y if holds(xp, inside) else xp.where(inside, y, value)
+    return y if xp.holds(inside) else xp.where(inside, y, value)
 
 
 def within(xp: Namespace, inside: Any, terms: Any, outside: Any = None) -> Any:
     """The terms inside the support, -inf (or `outside`) elsewhere."""
-    return terms if holds(xp, inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
+    return terms if xp.holds(inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
 
 
 def log0(xp: Namespace, x: Any) -> Any:
@@ -59,11 +59,6 @@ def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Any:
         return terms
     at_zero = xp.where(p > 0, -xp.inf, xp.where(p < 0, xp.inf, rest))
     return xp.where(inside, terms, xp.where(y == 0, at_zero, -xp.inf))
-
-
-def log_expit(xp: Namespace, x: Any) -> Any:
-    """log(inv_logit(x))."""
-    return split_log_expit(xp, x)[0]
 
 
 def softplus(xp: Namespace, x: Any) -> Any:

@@ -11,7 +11,7 @@ from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, between
 from ..random.base import Random
-from ._terms import log_expit, predictor, within
+from ._terms import predictor, within
 
 
 @stan_distribution(
@@ -29,9 +29,9 @@ class bernoulli_logit:
     @staticmethod
     def lpmf(xp: Namespace, y: Any, alpha: Any) -> Any:
         if xp.ndim(alpha) < xp.ndim(y):  # two numbers, to be chosen from
-            terms = xp.where(y == 1, log_expit(xp, alpha), log_expit(xp, -alpha))
+            terms = xp.where(y == 1, xp.log_expit(alpha), xp.log_expit(-alpha))
         else:
-            terms = log_expit(xp, (2 * y - 1) * alpha)
+            terms = xp.log_expit((2 * y - 1) * alpha)
         return within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod

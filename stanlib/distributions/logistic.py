@@ -7,7 +7,6 @@ from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
-from ._terms import log_expit
 
 
 @stan_distribution(
@@ -35,11 +34,11 @@ class logistic:
 
     @staticmethod
     def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
-        return log_expit(xp, (y - mu) / sigma)
+        return xp.log_expit((y - mu) / sigma)
 
     @staticmethod
     def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
-        return log_expit(xp, (mu - y) / sigma)
+        return xp.log_expit((mu - y) / sigma)
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:

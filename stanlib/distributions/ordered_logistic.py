@@ -10,7 +10,7 @@ from ..arrays.base import Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
 from ..random.base import Random
-from ._terms import categories, cut_points, log_expit, predictor, with_ends, within
+from ._terms import categories, cut_points, predictor, with_ends, within
 
 FAR = 1e10  # stands for infinity, with finite gradients
 
@@ -31,7 +31,7 @@ class ordered_logistic:
     @staticmethod
     def lpmf(xp: Namespace, y: Any, lam: Any, c: Any) -> Any:
         lower, upper, width = cut_points(xp, "ordered_logistic", y, lam, c, FAR, (_log_widths(xp, c),))
-        terms = log_expit(xp, lam - lower) + log_expit(xp, upper - lam) + width
+        terms = xp.log_expit(lam - lower) + xp.log_expit(upper - lam) + width
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
     @staticmethod

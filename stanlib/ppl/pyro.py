@@ -10,7 +10,7 @@ import pyro
 import torch
 
 from ..arrays import differs_between_lanes
-from ..arrays.torch import as_tensor
+from ..arrays.torch import as_tensor, without_nan
 from ..errors import StanError
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
@@ -138,7 +138,7 @@ def factor(name: str, value: Any) -> None:
 
 
 def _weigh(name: str, value: torch.Tensor) -> None:
-    flag, value = pending() if value.numel() else None, torch.where(torch.isnan(value), -torch.inf, value)
+    flag, value = pending() if value.numel() else None, without_nan(value)
     weighted(name, value if flag is None else torch.where(torch.as_tensor(flag), -torch.inf, value))
 
 
