@@ -6,6 +6,9 @@ processor time of one core, the seconds to plan, trace and compile it, the data 
 memory beside them at most. Each line is measured in a process of its own, in double precision, as inference compiles.
 With --plain nothing is computed in blocks.
 
+`--stan` measures Stan's own gradients beside them, at 100,000 and 1,000,000 observations; it needs PyStan and a C++
+compiler, as stan_gradients.py tells, which takes about a minute for each model.
+
 `--threads 2` compares the wall time of a gradient with that of one thread instead, in turns; it needs as many cores
 that do nothing else.
 """
@@ -17,6 +20,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -121,6 +125,41 @@ def compare(kind: str, n: int, threads: int, seconds: float) -> dict[str, float]
     return {"one": best[0], "several": best[1]}
 
 
+def beside_stan(kind: str, n: int, build: Path, seconds: float) -> float:
+    """Seconds of one gradient of Stan's compiled program, whose density is checked first to be the same function."""
+    import stan_gradients
+
+    import stanimport
+    from stanimport.inference.posterior import condition
+
+    stan = stan_gradients.httpstan()
+    if stan is None:
+        raise SystemExit("STANIMPORT_BENCH_PYSTAN names no interpreter with PyStan")
+    model, make = CASES[kind]
+    program, data = ROOT / f"models/{model}.stan", make(n)
+    posterior = condition(stanimport.load(program), data)
+    points = [np.full(posterior.size, x) for x in (0.1, 0.2)]
+    theirs = stan_gradients.StanModel(stan_gradients.build(stan, program, build), data,
+                                      [posterior.constrain(x) for x in points])  # fmt: skip
+    stan_gradients.check(kind, posterior, points, theirs.difference)
+    count, end, best = max(3, 200_000 // n), time.perf_counter() + seconds, np.inf
+    while time.perf_counter() < end or not np.isfinite(best):
+        best = min(best, theirs.seconds(count) / count)
+    theirs.close()
+    return best
+
+
+def stan_table(a: argparse.Namespace) -> None:
+    a.build.mkdir(parents=True, exist_ok=True)
+    print("| model | observations | ns per observation, Stan | here | ratio |\n| --- |" + " --: |" * 4, flush=True)
+    for kind in (k for k in CASES if a.only in k):
+        for n in (100_000, 1_000_000):
+            here = in_process("--one", kind, str(n), "--seconds", str(a.seconds))["seconds"]
+            theirs = beside_stan(kind, n, a.build, a.seconds)
+            ns = f"{1e9 * theirs / n:.1f} | {1e9 * here / n:.1f}"
+            print(f"| {kind} | {n:,} | {ns} | {theirs / here:.1f} |", flush=True)
+
+
 def in_process(*arguments: str, threads: int = 1) -> dict[str, float]:
     """What another process measures."""
     own = {"XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false", "JAX_NUM_CPU_DEVICES": str(threads),
@@ -153,6 +192,8 @@ def main() -> None:
     parser.add_argument("--only", default="", help="models whose name contains this")
     parser.add_argument("--plain", action="store_true", help="without blocks")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--stan", action="store_true", help="Stan's gradients")
+    parser.add_argument("--build", type=Path, default=Path(tempfile.gettempdir()) / "stanimport-stan-models")
     parser.add_argument("--one", nargs=2, metavar=("MODEL", "N"), help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.plain and a.one:
@@ -165,6 +206,8 @@ def main() -> None:
         if hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
         print(json.dumps(measure(a.one[0], int(a.one[1]), a.seconds)))
+    elif a.stan:
+        stan_table(a)
     elif a.threads > 1:
         for kind in (k for k in CASES if a.only in k and k != "recurrence"):
             f = in_process("--one", kind, "1000000", "--threads", str(a.threads), "--seconds", str(a.seconds),
