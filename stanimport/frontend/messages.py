@@ -68,14 +68,17 @@ def advice(token: Any, wanted: set[str], stream: TokenStream) -> str:
     if token.type == "SEMICOLON" and stream.enclosing is not None and stream.enclosing.text in "([":
         return _unclosed(stream.enclosing)
     if not stream.open and token.type == "IDENTIFIER":
-        return _block_for(token.value.text)
+        return _block_for(token.value.span)
     if (before, token.type) in _HABITS:
         return _HABITS[before, token.type]
+    habit = _of_other_languages(token, before, wanted, stream)
+    if habit:
+        return habit
     if token.type in _HABITS_ANYWHERE and _HABITS_ANYWHERE[token.type][0] & wanted:
         return _HABITS_ANYWHERE[token.type][1]
     if stream.open and token.type in _BLOCKS and before in (";", "}", "{"):
         return _unclosed(stream.open[-1])
-    if re.match(r"\s*}?\s*(?:elif|elseif|elsif)\b", token.value.span.source.line(token.value.span.line)):
+    if re.search(r"\b(?:elif|elseif|elsif)\b[^;{}]*$", _line_before(token)):
         return "write else if"
     ends_line = stream.last is not None and stream.last.span.line < token.value.span.line
     if "SEMICOLON" in wanted and ends_line and stream.last is not None and before not in (";", "}", "{"):
@@ -88,8 +91,72 @@ _HABITS = {
     (":", "ASSIGN"): "write = to assign", ("*", "TIMES"): "write ^ for powers", ("=", "ASSIGN"): "write = to assign",
     ("real", "LBRACKET"): "write array[N] real, or vector[N]", ("int", "LBRACKET"): "write array[N] int",
     ("]", "LESS"): "constraints stand before the sizes: vector<lower=0>[N]",
-    ("+", "PLUS"): "write += 1 to add one", ("-", "GREATER"): "Stan has no arrows",
+    ("+", "PLUS"): "write += 1 to add one", ("+", "SEMICOLON"): "write += 1 to add one",
+    ("-", "SEMICOLON"): "write -= 1 to subtract one", ("target", "ASSIGN"): "write target += ...",
+    ("-", "GREATER"): "Stan has no arrows",
 }  # fmt: skip
+_WORDS = {"and": "write && for and", "or": "write || for or", "not": "write ! for not"}
+_TYPE_NAMES = {
+    "float": "real", "double": "real", "number": "real", "numeric": "real", "integer": "int", "bool": "int",
+    "boolean": "int", "logical": "int", "long": "int", "list": "array[N] real", "string": "", "str": "", "char": "",
+}  # fmt: skip
+_ANY_TYPE = {"let", "var", "const", "auto"}
+_SIZES = {"matrix": "a matrix has two sizes: matrix[M, N]", "complex_matrix": "a complex_matrix has two sizes"}
+
+
+def _of_other_languages(token: Any, before: str, wanted: set[str], stream: TokenStream) -> str:
+    """What is written otherwise in Python, R, C or BUGS."""
+    text, around = token.value.text, stream.enclosing.text if stream.enclosing is not None else ""
+    if text in _WORDS or before in _WORDS:
+        return _WORDS.get(text) or _WORDS[before]
+    if token.type == "IDENTIFIER" and before in _ANY_TYPE:
+        return f"declare it by its type, such as real {text} = ..."
+    if token.type == "IDENTIFIER" and _type_named(before) is not None:
+        return f"write {_type_named(before)}" if _type_named(before) else "Stan has no type for texts"
+    if token.type == "IDENTIFIER" and "LBRACKET" in wanted and before in ("vector", "row_vector", "simplex", "ordered"):
+        return f"give its size: {before}[N] {text}"
+    if before in ("for", "while", "if") and "LPAREN" in wanted:
+        return "write for (i in 1:N)" if before == "for" else f"the condition stands in parentheses: {before} (...)"
+    if token.type == "ASSIGN" and around == "(" and not re.search(r"\b(?:if|while)\s*\([^;{}]*$", _line_before(token)):
+        return "arguments have no names: give them in their order"
+    if token.type == "LESS" and "SEMICOLON" in wanted and around == "{":
+        return "constraints stand behind the type: real<lower=0> x"
+    return _of_brackets(token, before, wanted, stream)
+
+
+def _of_brackets(token: Any, before: str, wanted: set[str], stream: TokenStream) -> str:
+    """What is wrong within the brackets of a declaration."""
+    opened = stream.enclosing
+    if token.value.text == "lower" and "LOWER" in wanted or token.value.text == "upper" and "UPPER" in wanted:
+        return f"write {token.value.text}=..."
+    if before == "<" and {"LOWER", "UPPER"} <= wanted:
+        return "name the bounds: <lower=0, upper=1>"
+    if opened is None or opened.text != "[" and token.type != "RBRACKET":
+        return ""
+    word = re.search(r"(\w+)\s*(?:<[^\[\]]*>\s*)?\[[^\[\]]*$", _line_before(token))
+    kind = word.group(1) if word else ""
+    if token.type == "RBRACKET" and kind in _SIZES:
+        return _SIZES[kind]
+    if token.type == "COMMA" and kind in KEYWORDS and KEYWORDS[kind] in _TYPES:
+        return f"an array of such values: array[N] {kind}[...]"
+    if token.type in ("INTEGER", "IDENTIFIER") and {"COMMA", "RBRACKET"} == wanted:
+        return f"the types of arguments have no sizes: {kind}"
+    return ""
+
+
+def _type_named(word: str) -> str | None:
+    """Stan's type for what another language calls one; "" if there is none, None for a word that is no type."""
+    if word in _TYPE_NAMES:
+        return _TYPE_NAMES[word]
+    lower = word.lower()
+    return lower if lower != word and KEYWORDS.get(lower) in _TYPES else None
+
+
+def _line_before(token: Any) -> str:
+    span: Span = token.value.span
+    return span.source.line(span.line)[: span.column - 1]
+
+
 # By the token alone, where one of these tokens was expected.
 _HABITS_ANYWHERE = {
     "ASSIGN": ({"EQUALS"}, "write == to compare"), "TRANSPOSE": ({"STRING"}, 'strings are written in "double quotes"'),
@@ -97,10 +164,12 @@ _HABITS_ANYWHERE = {
 }  # fmt: skip
 
 
-def _block_for(word: str) -> str:
-    """Between blocks: the block that a misspelt word may mean."""
+def _block_for(at: Span) -> str:
+    """Between blocks: the block that misspelt words may mean."""
     blocks = [b for b in BLOCKS if b not in ("networks", "guide", "guide parameters")]
-    similar = nearest(word.replace("_", " ").lower(), blocks)
+    words = re.match(r"[^{};]*", at.source.line(at.line)[at.column - 1 :])
+    whole = " ".join(words.group().replace("_", " ").lower().split()) if words else ""
+    similar = nearest(whole, blocks) or nearest(at.text.replace("_", " ").lower(), blocks)
     return f"did you mean {similar!r}?" if similar else "expected a block: is there a '}' too many before?"
 
 

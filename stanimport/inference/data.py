@@ -66,10 +66,14 @@ def _values(name: str, value: Any) -> Any:
 
 def _has_missing(value: Any) -> bool:
     """Whether a column lacks entries; what is not a number (NaN) in one of floating point numbers is there."""
-    if hasattr(value, "null_count"):  # polars
-        return bool(value.null_count())
+    if hasattr(value, "null_count"):  # polars; a table has a count for each column
+        count = value.null_count()
+        return bool(np.any(count.to_numpy() if hasattr(count, "to_numpy") else count))
     missing = getattr(value, "isna", None)  # pandas
-    return missing is not None and not isinstance(value.dtype, np.dtype) and bool(np.any(missing()))
+    if missing is None:
+        return False
+    kinds = value.dtypes if hasattr(value, "columns") else [value.dtype]
+    return not all(isinstance(kind, np.dtype) for kind in kinds) and bool(np.any(missing()))
 
 
 def read_file(path: Path) -> dict[str, Any]:

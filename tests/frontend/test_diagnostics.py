@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import stanimport
+
 sys.path.insert(0, str(Path(__file__).parent))
 from approve import FOLDER, messages
 
@@ -15,3 +17,34 @@ PROGRAMS = sorted(FOLDER.glob("*.stan"))
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_messages(path):
     assert messages(path) == path.with_suffix(".expected").read_text()
+
+
+@pytest.mark.parametrize("text, hint", [
+    ("parameters { real x; } model { x = normal(0, 1); }", "write ~ for its distribution"),
+    ("data { int N; } model { for (i in range(N)) { } }", "write 1:N"),
+    ("data { int N; } model { for i in 1:N { } }", "write for (i in 1:N)"),
+    ("model { while 1 < 2 { } }", "the condition stands in parentheses: while (...)"),
+    ("parameters { float x; }", "write real"), ("parameters { Real x; }", "write real"),
+    ("data { bool b; }", "write int"),
+    ("model { let x = 1; }", "such as real x"), ("data { int N; vector y; }", "give its size: vector[N] y"),
+    ("data { int N; matrix[N] y; }", "matrix[M, N]"), ("parameters { simplex[3, 2] x; }", "array[N] simplex[...]"),
+    ("parameters { real x<lower=0>; }", "behind the type: real<lower=0> x"),
+    ("parameters { real<0, 1> x; }", "name the bounds"), ("parameters { real<lower 0> x; }", "write lower=..."),
+    ("parameters { real x; } model { x ~ normal(mean=0, sd=1); }", "arguments have no names"),
+    ("data { int N; } model { if (N = 1) { } }", "write == to compare"),
+    ("data { int N; } model { if (N > 1) { } elif (N > 2) { } }", "write else if"),
+    ("data { int N; } model { if (N > 1 and N < 3) { } }", "write &&"),
+    ("data { int N; } model { if not (N > 1) { } }", "write ! for not"),
+    ("model { int k = 0; k++; }", "write += 1"),
+    ("parameters { real x; } model { target =+ x; }", "write target += ..."),
+    ("functions { real f(vector[3] x) { return sum(x); } }", "have no sizes: vector"),
+    ("model { } generated quantity { }", "did you mean 'generated quantities'?"),
+    ("transformed data { array[2] int a = [1, 2]; }", "{1, 2, 3}"),
+    ("data { int N; } model { if (N == True) { } }", "write 1"),
+    ("parameters { real x; } model { x ~ half_normal(1); }", "write normal, of a variable declared with <lower=0>"),
+    ("parameters { real x; } model { x ~ laplace(0, 1); }", "did you mean 'double_exponential'?"),
+])  # fmt: skip
+def test_habits_of_other_languages_are_known(text, hint):
+    with pytest.raises(stanimport.StanError) as caught:
+        stanimport.check("m.stan", source=text)
+    assert hint in caught.value.diagnostics[0].hint

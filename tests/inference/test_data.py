@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 import stanimport
+from stanimport.errors import StanDataError
 from stanimport.inference.data import read_data, write_json
 from stanimport.inference.rdump import parse
 
@@ -125,3 +126,11 @@ def test_text_beside_the_data_of_an_r_dump_is_no_data():
     wanting = stanimport.loads("data { vector[2] names; }")
     with pytest.raises(stanimport.StanDataError, match="names must hold numbers, not 'A'"):
         wanting.transformed_data(**found)
+
+
+def test_a_table_is_a_matrix():
+    """As a value of its own, where a column is meant elsewhere; without an entry it is refused."""
+    table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    equal(read_data({"M": table}), {"M": [[1.0, 3.0], [2.0, 4.0]]})
+    with pytest.raises(StanDataError, match="M has missing entries"):
+        read_data({"M": pd.DataFrame({"a": pd.array([1, None], dtype="Int64")})})

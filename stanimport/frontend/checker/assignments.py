@@ -22,6 +22,10 @@ class Target(NamedTuple):
     level: Level
 
 
+# What may be meant by an assignment to a variable of a block.
+_MEANT = {"parameters": "write ~ for its distribution, or declare another variable", "data": "declare another variable"}
+
+
 def assignment(c: Context, s: ast.Assignment) -> gprob.Stmt:
     """Check `target operator value;`."""
     target = _targets(c, s.target)
@@ -87,7 +91,8 @@ def _variable(c: Context, e: ast.Variable) -> Target:
             c.fail(f"{name.text!r} is a function and can't be assigned to", name.span)
         unknown(c, name)
     if v.is_global and v.block != c.place.block:
-        c.fail(f"{name.text!r} of block {v.block!r} can't be assigned to in {c.place.block!r}", name.span)
+        hint = _MEANT.get(v.block, "")
+        c.fail(f"{name.text!r} of block {v.block!r} can't be assigned to in {c.place.block!r}", name.span, hint)
     if v.read_only:
         what = "the variable of a loop" if v.block != "functions" or c.place.loops else "an argument of a function"
         c.fail(f"{name.text!r} is {what} and can't be assigned to", name.span)

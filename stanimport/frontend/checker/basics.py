@@ -24,10 +24,35 @@ FOREIGN = {
 }  # fmt: skip
 
 
+# What is written otherwise.
+_HABITS = {
+    "range": "write 1:N", "True": "write 1", "False": "write 0", "TRUE": "write 1", "FALSE": "write 0",
+    "NULL": "there is no such value", "None": "there is no such value", "NA": "there is no such value",
+    "NaN": "write not_a_number()", "nan": "write not_a_number()", "inf": "write positive_infinity()",
+    "Inf": "write positive_infinity()", "infinity": "write positive_infinity()",
+}  # fmt: skip
+LAWS = {
+    "half_normal": "normal", "half_cauchy": "cauchy", "half_student_t": "student_t", "norm": "normal",
+    "unif": "uniform", "mvnorm": "multi_normal", "multivariate_normal": "multi_normal", "mvn": "multi_normal",
+    "t": "student_t", "laplace": "double_exponential", "negative_binomial": "neg_binomial", "dnorm": "normal",
+    "dbern": "bernoulli", "dbinom": "binomial", "dpois": "poisson", "dgamma": "gamma", "dunif": "uniform",
+    "dbeta": "beta", "dexp": "exponential", "lkj": "lkj_corr_cholesky", "inverse_gamma": "inv_gamma",
+    "inverse_wishart": "inv_wishart",
+}  # fmt: skip
+
+
+def law_meant(name: str) -> str:
+    """What to write for a distribution of another language; "" for a name that none is known by."""
+    if name.startswith("half_") and name in LAWS:
+        return f"write {LAWS[name]}, of a variable declared with <lower=0>"
+    return f"did you mean {LAWS[name]!r}?" if name in LAWS else ""
+
+
 def unknown(c: Context, name: ast.Name) -> NoReturn:
     """Report a name that is not in scope, with what it may have been meant for."""
     similar = FOREIGN.get(name.text) or c.functions.nearest(name.text, c.scope.names())
-    c.fail(f"{name.text!r} is not in scope", name.span, f"did you mean {similar!r}?" if similar else "", "scope")
+    hint = _HABITS.get(name.text) or (f"did you mean {similar!r}?" if similar else "")
+    c.fail(f"{name.text!r} is not in scope", name.span, hint, "scope")
 
 
 def verify_identifier(c: Context, name: ast.Name) -> None:

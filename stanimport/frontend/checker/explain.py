@@ -66,6 +66,8 @@ def conversion(to: Type, given: Type) -> str:
         return "declare it real; to_int(...) truncates a number that does not depend on parameters"
     if {to, given} == {VECTOR, ROW_VECTOR}:
         return "transpose it: (...)'"
+    if given == ROW_VECTOR and to in (array(REAL, 1), array(INT, 1)):
+        return "arrays are written {1, 2, 3}"
     if to in _REPEAT and given in (INT, REAL):
         return f"{_REPEAT[to]} repeats one number"
     if to in _FROM_ARRAY and given in (array(INT, 1), array(REAL, 1)):

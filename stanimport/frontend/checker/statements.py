@@ -227,6 +227,7 @@ def _unknown_distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> g
     families |= {n.rpartition("_")[0] for n in c.functions.by_name if n.endswith(("_lpdf", "_lpmf"))}
     similar = basics.FOREIGN.get(name.text) or nearest(name.text, families)
     hint = f"did you mean {similar!r}?" if similar else f"a function {name.text}_{suffix} would define it"
+    hint = basics.law_meant(name.text) or hint
     c.fail(f"there is no distribution {name.text!r}", name.span, hint, "scope")
 
 
