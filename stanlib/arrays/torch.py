@@ -124,6 +124,13 @@ def _take(x: torch.Tensor, i: torch.Tensor, axis: int = 0) -> torch.Tensor:
     return taken.reshape((*x.shape[:axis], *i.shape, *x.shape[axis + 1 :]))
 
 
+def _where(condition: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    if a.is_complex() != b.is_complex():  # PyTorch's has no gradient of a real beside a complex number
+        dtype = torch.promote_types(a.dtype, b.dtype)
+        a, b = a.to(dtype), b.to(dtype)
+    return torch.where(condition, a, b)
+
+
 def _prod(x: torch.Tensor, axis: int | None = None) -> Any:
     return torch.prod(x) if axis is None else torch.prod(x, dim=axis)
 
@@ -207,7 +214,7 @@ take = _lift("take", _take, 2)
 transpose = _lift("transpose", lambda x: x.permute(*reversed(range(x.ndim))))
 tril = _lift("tril", torch.tril)
 triu = _lift("triu", torch.triu)
-where = _lift("where", torch.where, 3)
+where = _lift("where", _where, 3)
 
 cholesky = _lift("cholesky", linalg_torch.cholesky)
 det = _lift("det", torch.linalg.det)

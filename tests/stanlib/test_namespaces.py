@@ -1,6 +1,7 @@
 """The array namespaces: each library has every primitive of the contract."""
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from stanlib import arrays
@@ -28,3 +29,15 @@ def test_values_of_torch_are_looked_at_where_nothing_is_traced():
     torch.vmap(looked_at)(positive)
     torch.jit.trace(looked_at, positive[0], check_trace=False)
     assert seen and set(seen) == {(False, None)}
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_derivatives_of_a_real_number_beside_complex_ones(is_first):
+    """d/dx of the sum of real parts of `where(c, z, x)`, which PyTorch's own has not."""
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+    from stanlib.arrays import torch as xp
+
+    x, z, chosen = torch.tensor([1.0, 2.0], requires_grad=True), np.array([2 + 1j, 3 - 1j]), np.array([True, False])
+    made = xp.where(chosen, z, x) if is_first else xp.where(chosen, x, z)
+    (found,) = torch.autograd.grad(xp.real_part(made).sum(), x)
+    assert found.tolist() == ([0.0, 1.0] if is_first else [1.0, 0.0])

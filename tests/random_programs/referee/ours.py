@@ -67,14 +67,14 @@ def _small_blocks() -> Iterator[None]:
 
 
 def is_divided(text: str, data: dict[str, Any], scheme: str, without: Sequence[str] = ()) -> bool:
-    """Whether NumPyro's density is computed in blocks, if they are small; not if it is an error."""
+    """Whether NumPyro's density is computed in blocks, if they are small; or is an error, to be reported then."""
     with _double("numpyro"), _small_blocks():
         try:
             module = translated(text, "numpyro", scheme, tuple(without))
             posterior = Posterior(module, module.transformed_data(**data))
             return posterior.has_many_rows and posterior._in_blocks(True) is not None
         except Exception:
-            return False
+            return True
 
 
 def _outcome(evaluate: Callable[[np.ndarray], Outcome], point: np.ndarray) -> Outcome:
