@@ -23,7 +23,7 @@ from ..lanes.values import Lanes, combine, full
 from ..random.jax import JaxRandom
 from ..rejection import collected, decided, refuse, rejected
 from . import jax_while
-from .jax_tracing import Traced
+from .jax_tracing import Traced, lifting
 
 State = tuple[Any, ...]
 UNSET = None
@@ -76,7 +76,7 @@ def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., St
     if not is_traced(condition):
         return then(*state) if decided(condition) else otherwise(*state)
     state = _arrays(state)
-    sides = [_Side(then, state), _Side(otherwise, state)]
+    sides = [_Side(body, state, (condition, side)) for body, side in ((then, True), (otherwise, False))]
     errors = [s.error for s in sides if s.error is not None]
     if len(errors) == 2:
         raise errors[0]
@@ -90,14 +90,18 @@ def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., St
 
 
 class _Side:
-    """A branch that is traced: the shapes and types of its results, None if it raises for what is known."""
+    """A branch that is traced: the shapes and types of its results, None if it raises for what is known.
 
-    def __init__(self, body: Callable[..., State], state: State):
+    It is taken where a condition is so.
+    """
+
+    def __init__(self, body: Callable[..., State], state: State, taken: tuple[Any, bool]):
         self.rejects = True
         self.shapes: Any = None
         self.error: StanError | None = None
         try:
-            self.traced = Traced(_watched(body), *state)
+            with lifting(taken):
+                self.traced = Traced(_watched(body), *state)
         except LIMITS:
             raise
         except StanError as e:

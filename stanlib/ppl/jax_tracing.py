@@ -1,12 +1,31 @@
 """Functions that JAX traces once and runs many times."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from typing import Any
 
 import jax
 
 from .jax_liveness import reached
+
+_around: ContextVar[tuple[tuple[Any, bool], ...] | None] = ContextVar("around", default=None)
+
+
+def lifted_under() -> tuple[tuple[Any, bool], ...] | None:
+    """Of code traced as a body of its own, the conditions around it and how they must be; None of other code."""
+    return _around.get()
+
+
+@contextlib.contextmanager
+def lifting(*conditions: tuple[Any, bool]) -> Iterator[None]:
+    """What is traced inside is code of its own, which runs where conditions are so."""
+    token = _around.set((*(_around.get() or ()), *conditions))
+    try:
+        yield
+    finally:
+        _around.reset(token)
 
 
 class Traced:
@@ -21,7 +40,8 @@ class Traced:
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any):
-        closed, self.results = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        with lifting():
+            closed, self.results = jax.make_jaxpr(function, return_shape=True)(*arguments)
         self._jaxpr, self.given = closed.jaxpr, list(closed.consts)
         self._tree = jax.tree_util.tree_structure(self.results)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -26,6 +27,7 @@ from ..metadata import Program
 from ..random.jax import JaxRandom
 from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .jax_tracing import lifted_under
 from .laws import placed, take_up
 from .networks_numpyro import TRAINED, call_network  # noqa: F401
 from .numpyro_distributions import Improper, Restricted, Truncated, make
@@ -293,11 +295,20 @@ def random() -> JaxRandom:
 
 
 def message(*parts: Any) -> None:
-    """`print(...)`: also of traced values, when the compiled program runs."""
-    flat = list(pieces(parts))
+    """`print(...)`: of traced values, and in traced branches and loops, whenever compiled code gets there."""
+    flat, under = list(pieces(parts)), lifted_under()
     traced = [p for p in flat if is_traced(p)]
-    if not traced:
+    if not traced and under is None:
         print(said(flat))
         return
-    template = "".join("{}" if is_traced(p) else text(p).replace("{", "{{").replace("}", "}}") for p in flat)
-    jax.debug.print(template, *traced)
+    pattern = [None if is_traced(p) else text(p) for p in flat]
+    tests = [(jnp.asarray(c) != 0) == side for c, side in under or ()]  # both sides run where JAX maps a branch
+    jax.debug.callback(partial(_say, pattern), *tests, *traced)
+
+
+def _say(pattern: Sequence[str | None], *values: Any) -> None:
+    """Print texts with values between them, if all the values before those are true."""
+    first = len(values) - sum(p is None for p in pattern)
+    shown = iter(values[first:])
+    if all(values[:first]):
+        print("".join(text(np.asarray(next(shown))) if p is None else p for p in pattern))
