@@ -33,7 +33,7 @@ from .ir.fresh import Fresh
 from .ir.phases import Phase
 from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
-from .passes.loops import branching, lanes, sinking, sizes, unfolding
+from .passes.loops import branching, lanes, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks
@@ -79,6 +79,8 @@ PASSES = (
     Pass("target_reads", target_reads.run, Phase.EXPLICIT, Phase.TRACKED),
     # from here on it is known what depends on data alone; before calls become loops and ranges, which ask for no sizes
     Pass("sizes", sizes.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
+    # before operations on arrays become loops over the components that each iteration has
+    Pass("widening", widening.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before the others: a loop in which no shape differs any more is traced
     Pass("unfolding", unfolding.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before loops are looked at, which may not be left from inside

@@ -89,12 +89,19 @@ def _target(xp: Namespace, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
     converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
     shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
     shape += tuple(xp.shape(x)[len(indices) :])
-    given = xp.shape(value)
-    if given != shape:
-        raise StanIndexError(f"a value of shape {_shown(given)} is assigned to a part of shape {_shown(shape)}")
+    check_part(xp.shape(value), shape)
     if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return tuple(converted)
     return _outer(xp, converted, xp.shape(x))
+
+
+def check_part(given: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """
+    Raises:
+        StanIndexError: for a value of another shape than the part that it is assigned to.
+    """
+    if tuple(given) != tuple(shape):
+        raise StanIndexError(f"a value of shape {_shown(given)} is assigned to a part of shape {_shown(shape)}")
 
 
 def _outer(xp: Namespace, converted: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:

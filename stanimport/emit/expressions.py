@@ -222,6 +222,9 @@ class Expressions:
     def padded(self, e: gprob.Padded, b: Builder) -> ast.expr:
         return b.call("ppl.padded", self(e.base), self(e.lower), self(e.upper), self(e.fill))
 
+    def widest(self, e: gprob.Widest, b: Builder) -> ast.expr:
+        return b.call("ppl.widest", self(e.value))
+
     def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
         return b.name("lp")
 
@@ -248,5 +251,5 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Item: Expressions.item, gprob.MakeArray: Expressions.make_array, gprob.MakeRow: Expressions.make_row,
     gprob.MakeTuple: Expressions.make_tuple, gprob.Promote: Expressions.promote,
     gprob.Predictor: Expressions.predictor, gprob.TargetValue: Expressions.target_value,
-    gprob.Padded: Expressions.padded,
+    gprob.Padded: Expressions.padded, gprob.Widest: Expressions.widest,
 }  # fmt: skip

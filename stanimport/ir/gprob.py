@@ -121,6 +121,13 @@ class Padded(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Widest(Expr):
+    """The largest value that an integer has in any of the iterations that run at once."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Item(Expr):
     """Item `number` (from 1) of a tuple, or of every tuple in an array."""
 

@@ -24,7 +24,7 @@ NODES: dict[type, tuple[Phase, Phase]] = {
     gprob.ForEach: (_FIRST, Phase.COMPILED), gprob.Unpack: (_FIRST, Phase.COMPILED),
     gprob.Bind: (Phase.EXPLICIT, _LAST), gprob.TargetValue: (_FIRST, Phase.EXPLICIT),
     gprob.Accumulate: (Phase.LANES, _LAST), gprob.Last: (Phase.LANES, _LAST), gprob.Recur: (Phase.LANES, _LAST),
-    gprob.Padded: (Phase.TRACKED, _LAST), gprob.Cumulate: (Phase.LANES, _LAST),
+    gprob.Padded: (Phase.TRACKED, _LAST), gprob.Widest: (Phase.TRACKED, _LAST), gprob.Cumulate: (Phase.LANES, _LAST),
     gprob.Predictor: (Phase.PREDICTORS, _LAST),
 }  # fmt: skip
 # The first phase in which a field may differ from its default.

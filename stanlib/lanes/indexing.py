@@ -145,6 +145,15 @@ def _window(span: Span) -> Any:
     return Lanes(low[..., None] + np.arange(max(int(length.flat[0]), 0)), axes)
 
 
+def _selected(index: Any, size: int) -> tuple[int, ...]:
+    """The shape of what an index selects of an axis in each lane: that of one number is empty."""
+    if not isinstance(index, Span):
+        return tuple(index.event if type(index) is Lanes else np.shape(index))
+    lower = 1 if index.lower is None else index.lower
+    upper = size if index.upper is None else index.upper
+    return (max(int(upper) - int(lower) + 1, 0),)
+
+
 def _keep(x: Any, index: Any, position: int) -> Any:
     """x[:, ..., index] with the axis kept, in every lane."""
     whole = (Span(),) * position
@@ -349,6 +358,7 @@ class Target:
         self.in_place = in_place
         self.x, self.value, self.frame, self.around = x, value, frame, around
         self.indices = [_window(i) if isinstance(i, Span) else i for i in indices]
+        self._check_shape()
         varying = {a for v in (value, *self.indices) if type(v) is Lanes for a in v.axes}
         reached = varying | {b for a in (*varying, *frame.axes) for b in a.maps}  # a part of the lanes alone is written
         own = x.axes if type(x) is Lanes else ()
@@ -364,6 +374,12 @@ class Target:
         if xp.LIBRARY == "torch" and isinstance(data, np.ndarray):  # all of it was replaced by data
             data = xp.convert((data, x.data if type(x) is Lanes else x))[0]
         return Lanes(data, self.axes, self.around.mask) if self.axes else data
+
+    def _check_shape(self) -> None:
+        """The value must have the shape of the part that it is assigned to, in every lane."""
+        own, given = (v.event if type(v) is Lanes else np.shape(v) for v in (self.x, self.value))
+        shape = tuple(n for i, size in zip(self.indices, own) for n in _selected(i, size))
+        indexing.check_part(given, shape + tuple(own)[len(self.indices) :])
 
     def _is_plain(self) -> bool:
         """Whether every index varies along one axis of its own that the container is not spread over."""

@@ -12,8 +12,8 @@ from ..arrays import namespace
 from ..errors import StanIndexError
 from ..rejection import refuse
 from .calls import refuse_in_lanes
-from .frames import current
-from .values import Lanes, agreed, combine, is_lanes, known
+from .frames import Frame, current
+from .values import Lanes, agreed, combine, is_lanes, known, refined
 
 
 def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
@@ -39,6 +39,21 @@ def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
     index = _combined(partial(_places, position, size), lower, count)
     picked = indexing.at(x, index)
     return _combined(lambda i, v: namespace((i, v)).where(i, v, fill), inside, picked)
+
+
+def widest(size: Any) -> int:
+    """The largest of the sizes that an array has in all lanes.
+
+    Raises:
+        StanIndexError: for a negative one.
+    """
+    size = agreed(size)
+    if type(size) is not Lanes:
+        return int(size)
+    sizes = refined(size, Frame(current().axes)).data
+    if sizes.min(initial=0) < 0:
+        refuse(True, lambda: StanIndexError(f"a size is negative: {sizes.min()}"))
+    return int(sizes.max(initial=0))
 
 
 def _places(position: np.ndarray, size: int, lower: Any, count: Any) -> Any:

@@ -173,6 +173,9 @@ class Lanes(Protocol):
     def padded(self, x: Any, lower: Any, upper: Any, fill: float) -> Any:
         """A range of varying length, filled up to the longest."""
 
+    def widest(self, size: Any) -> int:
+        """The largest of the sizes that an array has in all lanes."""
+
     def last(self, value: Any, loop: Any) -> Any:
         """The value that the last lane has."""
 

@@ -51,6 +51,16 @@ def _mentioned(term: object, names: Collection[str]) -> bool:
     return isinstance(term, str) and term in names
 
 
+Ranges = Mapping[str, tuple[Linear, Linear]]  # of the indices of loops, the outermost first
+
+
+def is_nonnegative(form: Linear, ranges: Ranges) -> bool:
+    """Whether a form is zero or more for all indices of the loops around."""
+    for name, (lower, upper) in reversed(list(ranges.items())):
+        form = form.at(name, lower if form.coefficient(name) > 0 else upper)
+    return form.is_constant and form.constant >= 0
+
+
 def linear(e: gprob.Expr) -> Linear:
     """The linear form of an integer expression; what is not linear is a term of its own."""
     if isinstance(e, gprob.Const) and isinstance(e.value, int):

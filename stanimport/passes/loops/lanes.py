@@ -320,7 +320,7 @@ def _deciding(
         raise Refused("a function that calls functions")
     wanted: Sequence[gprob.Expr] = ()
     if isinstance(node, gprob.Sized):
-        wanted = node.shape
+        wanted = [e for e in node.shape if not isinstance(e, gprob.Widest)]
     elif isinstance(node, gprob.Range):
         wanted = _lengths(node, varying)
     elif isinstance(node, gprob.Apply):

@@ -14,7 +14,7 @@ from typing import Any
 from ...ir import gprob
 from ...ir.uses import loop_indices, walk_statements, written
 from .accesses import Access, of_statement, reads, step_indices
-from .affine import Linear, difference, linear
+from .affine import Linear, Ranges, difference, is_nonnegative, linear
 
 Stmts = Sequence[gprob.Stmt]
 Forms = tuple[Linear, ...]
@@ -69,7 +69,7 @@ class _Reader:
     name: str
     shape: Forms
     changing: frozenset[str]
-    ranges: Mapping[str, tuple[Linear, Linear]] = field(default_factory=dict)
+    ranges: Ranges = field(default_factory=dict)
 
     def block(self, body: Stmts, known: Part) -> tuple[bool, Part]:
         """Whether something is read that is not known to be written, and what is known behind the statements."""
@@ -161,14 +161,8 @@ class _Reader:
         is_lowest, is_highest = difference(form, ONE) == 0, difference(form, size) == 0
         behind = is_highest and rows.starts or difference(rows.first, ONE) == 0
         before = is_lowest and rows.ends or difference(rows.last, size) == 0
-        behind = behind or self._is_least(form.plus(rows.first, -1))
-        return behind and (before or self._is_least(rows.last.plus(form, -1)))
-
-    def _is_least(self, form: Linear) -> bool:
-        """Whether a form is zero or more for all indices of the loops around."""
-        for name, (lower, upper) in reversed(list(self.ranges.items())):
-            form = form.at(name, lower if form.coefficient(name) > 0 else upper)
-        return form.is_constant and form.constant >= 0
+        behind = behind or is_nonnegative(form.plus(rows.first, -1), self.ranges)
+        return behind and (before or is_nonnegative(rows.last.plus(form, -1), self.ranges))
 
     # --- loops
 

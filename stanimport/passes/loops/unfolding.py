@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any
+from typing import Any, TypeGuard
 
+from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
@@ -196,6 +197,8 @@ def _count(e: gprob.Expr) -> gprob.Expr | None:
     if isinstance(e, gprob.Apply):
         if e.function.name in _PARTS:
             return e.arguments[-1]
+        if _is_turned(e):
+            return _count(e.arguments[0])
         if _is_elementwise(e):
             return next((c for c in map(_count, e.arguments) if c is not None), None)
     return None
@@ -206,6 +209,8 @@ def _containers(parts: Sequence[gprob.Expr]) -> Iterator[gprob.Expr]:
     for e in parts:
         if isinstance(e, gprob.Promote):
             yield from _containers((e.value,))
+        elif _is_turned(e):
+            yield from _containers((e.arguments[0],))
         elif isinstance(e, gprob.Apply) and _is_elementwise(e) and not is_scalar(e.type):
             yield from _containers(e.arguments)
         elif not is_scalar(e.type):
@@ -259,6 +264,8 @@ def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
         return True
     if isinstance(e, gprob.Promote):
         return _has_size(e.value, count)
+    if _is_turned(e):
+        return _has_size(e.arguments[0], count)
     if isinstance(e, gprob.Apply) and _is_elementwise(e):
         return all(_has_size(a, count) for a in e.arguments)
     own = e.arguments[1] if is_repeated(e) else _count(e)
@@ -306,6 +313,8 @@ def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
         return gprob.Index(scalar_of(e.type), e.span, e, (gprob.Single(i),))
     if is_repeated(e):
         return e.arguments[0]
+    if _is_turned(e):
+        return component(e.arguments[0], i)
     if isinstance(e, gprob.Apply):
         if e.function.name in _PARTS:
             container, place = _PARTS[e.function.name](e.arguments, i)
@@ -344,16 +353,26 @@ def _is_elementwise(e: gprob.Apply) -> bool:
     """Whether a function of containers takes their components one by one."""
     if e.function.name in _ELEMENTWISE:
         return True
-    scaled = e.function.name in ("multiply", "divide")
-    return scaled and sum(not is_scalar(a.type) for a in e.arguments) == 1
+    if e.function.name in ("multiply", "divide"):
+        return sum(not is_scalar(a.type) for a in e.arguments) == 1
+    return e.function.is_componentwise and not e.function.random and scalar_of(e.type) == REAL
+
+
+def _is_turned(e: object) -> TypeGuard[gprob.Apply]:
+    """Whether a vector is made a row, or a row a vector."""
+    return isinstance(e, gprob.Apply) and e.function.name == "transpose" and dimensions(e.type) == 1
 
 
 def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     elements = [component(a, i) for a in e.arguments]
     if any(x is None for x in elements):
         return None
-    known = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in elements if x is not None]
-    return apply(_ELEMENTWISE.get(e.function.name, e.function.name), REAL, tuple(known))
+    name, known = _ELEMENTWISE.get(e.function.name, e.function.name), [x for x in elements if x is not None]
+    promoted = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in known]
+    for given in (promoted, known):  # some arguments are integers to a function
+        if tuple(x.type for x in given) in registry.exact(name):
+            return apply(name, REAL, tuple(given))
+    return None
 
 
 def _segment(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
