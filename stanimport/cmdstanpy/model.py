@@ -127,9 +127,10 @@ class CmdStanModel:
         """Find the mode: see `stanimport.optimize`."""
         _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
                           tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
-        _tell("optimize", init_alpha=init_alpha, tol_obj=tol_obj, tol_param=tol_param)
+        _tell("optimize", init_alpha=init_alpha)
         given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
-                       tol_rel_grad=tol_rel_grad, history_size=history_size)  # fmt: skip
+                       tol_rel_grad=tol_rel_grad, history_size=history_size, tol_obj=tol_obj,
+                       tol_param=tol_param)  # fmt: skip
         fit = _within(timeout, optimize)(
             self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged, jacobian=jacobian,
             save_iterations=save_iterations, **given,

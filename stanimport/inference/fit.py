@@ -79,7 +79,8 @@ class Fit:
         """
         if self._module is None and not self.program.source:
             raise StanError("the program of this fit is not known: read it with from_csv(..., module=...)")
-        if self._module is None:
+        # a module that was loaded anew, by importlib.reload or %autoreload, is that of another program
+        if self._module is None or self.program.source and self._module.stan.source != self.program.source:
             from .modules import restored
 
             self._module = restored(self.program)

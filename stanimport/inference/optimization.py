@@ -31,7 +31,8 @@ def optimize(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
     iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
     tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None, save_iterations: bool = False,
+    networks: Mapping[str, Any] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
+    tol_param: float | None = None,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
 
@@ -49,6 +50,7 @@ def optimize(
         require_converged: raise an error if it does not converge; else warn.
         save_iterations: keep the start and the point after every step but the last, as `fit.warmup`:
             `fit.draws(inc_warmup=True)` has them all, the mode last.
+        tol_obj, tol_param: the change of the density, and the length of a step, at which "lbfgs" and "bfgs" stop too.
 
     Returns:
         The mode: a fit with one draw. `fit.converged` tells whether it is one.
@@ -70,8 +72,9 @@ def optimize(
     options.at_least(1, iter=iter, history_size=history_size)
     posterior, chosen = posterior_of(module, data, seed, networks)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
-    limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size}
-    found, passed = maximum(posterior, start, algorithm, jacobian, limits)
+    limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
+              "tol_obj": tol_obj, "tol_param": tol_param}  # fmt: skip
+    found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
     _require(info, require_converged)
@@ -94,11 +97,12 @@ def _before(found: Any, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
 
 
 def maximum(
-    posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any]
+    posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any],
+    keep: bool = False,
 ) -> tuple[Any, Passed]:  # fmt: skip
     """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density.
 
-    With it the start, and the points after each step.
+    With it the point after the last step, or if they are to be kept the start and those after all steps.
     """
     density = partial(posterior.log_density, jacobian=jacobian)
     if not posterior.size:
@@ -114,7 +118,12 @@ def maximum(
     passed = [(start, objective(start)[0])]
 
     def note(intermediate_result: Any) -> None:
-        passed.append((np.array(intermediate_result.x), float(intermediate_result.fun)))
+        (before, value), now = passed[-1], (np.array(intermediate_result.x), float(intermediate_result.fun))
+        if not keep:
+            passed.clear()
+        passed.append(now)
+        if algorithm != "newton" and _is_small(now[0] - before, now[1] - value, limits):
+            raise StopIteration
 
     if algorithm == "newton":
         hessian = Program(jax.hessian(density), start)
@@ -122,11 +131,23 @@ def maximum(
     found = scipy.optimize.minimize(
         objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
     )  # fmt: skip
-    if not found.success and _is_flat(found, limits):
+    if found.status == _STOPPED:
+        found.success, found.message = True, "the last step was small"
+    elif not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
     elif found.success and algorithm == "lbfgs" and _is_steep(found):
         found.success, found.message = False, "the density still rises where steps are tiny: has it a mode?"
     return found, passed
+
+
+_STOPPED = 99  # SciPy's status where a callback has ended an optimization
+
+
+def _is_small(step: np.ndarray, change: float, limits: Mapping[str, Any]) -> bool:
+    """Whether a step is one at which to stop."""
+    tol_obj, tol_param = limits.get("tol_obj"), limits.get("tol_param")
+    by_value = tol_obj is not None and abs(change) < tol_obj
+    return by_value or tol_param is not None and float(np.linalg.norm(step)) < tol_param
 
 
 def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:

@@ -199,8 +199,8 @@ def test_a_mode_goes_with_its_options(model, tmp_path):
 def test_options_that_are_not_there_are_told(model):
     with pytest.raises(NotImplementedError, match="user_header"):
         cmdstanpy.CmdStanModel(stan_file=model.stan_file, user_header="functions.hpp")
-    with pytest.warns(UserWarning, match="without the option tol_param"):
-        model.optimize(DATA, tol_param=1e-6, seed=1)
+    with pytest.warns(UserWarning, match="without the option init_alpha"):
+        model.optimize(DATA, init_alpha=0.1, seed=1)
     with pytest.raises(stanimport.StanDataError, match="y is missing"):
         model.sample({"N": 1})
 
@@ -220,6 +220,16 @@ def test_the_steps_of_an_optimizer_are_kept(model, algorithm, tmp_path):
     again = cmdstanpy.from_csv(tmp_path)
     assert np.allclose(again.optimized_iterations_np, mode.optimized_iterations_np)
     assert again.stan_variable("theta") == pytest.approx(mode.stan_variable("theta"))
+
+
+def test_an_optimizer_stops_at_small_steps(model):
+    """The last step is the first that is small enough, by each of the two measures."""
+    for name, tolerance in (("tol_obj", 0.05), ("tol_param", 0.3)):
+        mode = model.optimize(DATA, inits={"theta": 0.9}, seed=1, save_iterations=True, **{name: tolerance})
+        steps = mode.optimized_iterations_pd
+        measured = steps["lp__"] if name == "tol_obj" else np.log(steps["theta"] / (1 - steps["theta"]))
+        found = np.abs(np.diff(measured)) < tolerance
+        assert mode.converged and found[-1] and not found[:-1].any()
 
 
 @pytest.mark.parametrize("method, options", [

@@ -1,4 +1,5 @@
 """What a fit holds: shapes, names, tables, ArviZ's groups, and its life on disk and in other processes."""
+import importlib
 import pickle
 import subprocess
 import sys
@@ -281,3 +282,16 @@ def test_what_notebooks_show(schools_fit, beta_module):
     assert module.find(".//pre").text == beta_module.stan.source
     assert [th.text for th in module.findall(".//th")] == ["data", "parameters", "transformed parameters",
                                                            "generated quantities"]  # fmt: skip
+
+
+def test_a_fit_stays_that_of_its_program_when_the_module_is_loaded_anew(tmp_path, monkeypatch):
+    """As %autoreload does with an edited file: the module is the same object."""
+    path = tmp_path / "edited_later.stan"
+    path.write_text("data { int N; vector[N] y; } parameters { real before; } model { y ~ normal(before, 1); }")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("edited_later")
+    fit = stanimport.sample(module, {"N": 2, "y": [0.5, 1.0]}, chains=1, iter_warmup=50, iter_sampling=20, seed=1)
+    path.write_text("data { int N; vector[N] y; } parameters { real now; } model { y ~ normal(now, 2); }")
+    assert importlib.reload(module).stan.names("parameters") == ("now",)
+    assert fit.module.stan.names("parameters") == ("before",)
+    assert fit.posterior_predictive(seed=1).stan_variable("y").shape == (20, 2) and "before" in fit.to_arviz().posterior

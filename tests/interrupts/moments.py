@@ -55,7 +55,7 @@ except KeyboardInterrupt:
     raise
 """
 PHASES = ("translating", "sampling", "saving", "done")
-SOON = 5.0  # seconds, on a machine that does other things
+SOON = 10.0  # seconds, on a machine that does other things
 PATIENCE = 120.0
 
 
