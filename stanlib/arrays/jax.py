@@ -132,7 +132,7 @@ ndtri = _lift("ndtri", jsp.ndtri)
 xlog1py = _lift("xlog1py", jsp.xlog1py)
 xlogy = _lift("xlogy", jsp.xlogy)
 
-cholesky = _lift("cholesky", jnp.linalg.cholesky)
+cholesky = _lift("cholesky", linalg_jax.cholesky)
 det = _lift("det", jnp.linalg.det)
 eig = _lift("eig", linalg_jax.eig)
 eigh = _lift("eigh", jnp.linalg.eigh)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import jax.scipy.linalg
 import numpy as np
 
-from . import linalg_numpy
+from . import linalg_numpy, linalg_small
 
 NARROW = 32  # columns up to which a matrix of data is kept by columns
 
@@ -19,6 +19,12 @@ def matmul(a: Any, b: Any) -> Any:
     if isinstance(a, np.ndarray) and a.ndim == 2 and b.ndim == 1 and a.shape[1] <= NARROW:
         return jnp.matmul(b, np.ascontiguousarray(a.T))
     return jnp.matmul(a, b)
+
+
+def cholesky(a: Any) -> Any:
+    """The lower triangular factor of a positive definite matrix, or of each of them; NaN where there is none."""
+    a = jnp.asarray(a)
+    return linalg_small.cholesky((a + a.T) / 2) if linalg_small.is_small(a) else jnp.linalg.cholesky(a)
 
 
 def solve_spd(a: Any, b: Any) -> Any:

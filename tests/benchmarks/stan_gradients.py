@@ -6,11 +6,11 @@ The variable names an interpreter that has PyStan 3: its httpstan brings stanc, 
 C++ compiler is needed too (a model takes it about a minute; --build names a folder that keeps them), and a checkout of
 posteriordb, in $POSTERIORDB.
 
-Both sides compute the log density on the unconstrained scale and its gradient, as their samplers do, at a reference
-draw, on one core, in a loop within the compiled program where each point depends on the gradient before: no call, copy
-or reading of data is counted. Stan's drops constant terms and is built by the flags of CmdStan, -O3 without threads.
-Both take turns, and the least processor time of each counts. Before, it is checked that the log densities of two draws
-differ by the same.
+Both sides compute the log density on the unconstrained scale and its gradient, as their samplers do, which here is in
+one kernel where that can be. They do so at a reference draw, on one core, in a loop within the compiled program where
+each point depends on the gradient before: no call, copy or reading of data is counted. Stan's drops constant terms and
+is built by the flags of CmdStan, -O3 without threads. Both take turns, and the least processor time of each counts.
+Before, it is checked that the log densities of two draws differ by the same.
 """
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ import posteriordb  # noqa: E402
 
 import stanimport  # noqa: E402
 from stanimport.inference.posterior import Posterior, condition  # noqa: E402
+from stanimport.inference.programs import Program  # noqa: E402
 
 FLAGS = ["-std=c++17", "-O3", "-D_REENTRANT", "-DBOOST_DISABLE_ASSERTS", "-D_GLIBCXX_USE_CXX11_ABI=0", "-w"]
 LIBRARIES = ["-lsundials_cvodes", "-lsundials_idas", "-lsundials_kinsol", "-lsundials_nvecserial", "-ltbb"]
@@ -117,7 +118,7 @@ def compare(name: str, stan: Path, folder: Path, database: Path, budget: float) 
     start = {"x": points[0]}
     compiling = gradients.compile_time(lambda p: posterior.log_density(p["x"]), start)
     count = max(10, min(1000, int(0.02 / (theirs.seconds(20) / 20))))
-    ours = gradients.repeated(lambda p: posterior.log_density(p["x"]), count)
+    ours = Program(gradients.repeated(lambda p: posterior.log_density(p["x"]), count), start, as_one=True)
     timed = [lambda: gradients.seconds(lambda: jax.block_until_ready(ours(start))), lambda: theirs.seconds(count)]
     best = [t / count for t in gradients.least(timed, budget)]
     theirs.close()

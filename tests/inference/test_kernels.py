@@ -14,6 +14,8 @@ import pytest
 
 import stanimport
 from stanimport.inference import kernels, programs
+from stanimport.inference.precision import double_precision
+from stanlib.arrays import linalg_jax
 
 HERE = Path(__file__).parent
 FEW = "exp lgamma bits products reductions windows gathers padding branches scan gradient".split()
@@ -49,6 +51,28 @@ def test_every_operation_that_is_taken():
 def test_other_operations_are_left_to_xla(function):
     lowered = programs.Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
     assert "xla_cpu_small_call" not in lowered.as_text()
+
+
+def test_small_cholesky_factors_and_their_derivatives_are_no_calls():
+    """They stay within the one kernel of a sampler."""
+
+    def density(x):
+        return jnp.sum(linalg_jax.cholesky(jnp.outer(x, x) + jnp.eye(6))[5])
+
+    with double_precision():
+        point = np.linspace(0.1, 0.9, 6)
+        program = programs.Program(jax.value_and_grad(density), point, as_one=True)
+        lowered = programs.Traced(jax.value_and_grad(density), point).lower(None, True)
+        assert kernels.is_joined(lowered)
+        value, gradient = program(point)
+
+    def by_numpy(x):
+        return np.linalg.cholesky(np.outer(x, x) + np.eye(6))[5].sum()
+
+    assert float(value) == pytest.approx(by_numpy(point), rel=1e-14)
+    steps = 1e-6 * np.eye(6)
+    differences = [(by_numpy(point + s) - by_numpy(point - s)) / 2e-6 for s in steps]
+    np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-8)
 
 
 @pytest.mark.parametrize("function, shape, is_one", [

@@ -1,0 +1,86 @@
+"""Cholesky factors of small matrices: beside those in extended precision, LAPACK's, and inside of one kernel."""
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from stanimport.inference.precision import double_precision
+from stanlib.arrays import linalg_jax, linalg_small
+
+POINTS = np.linspace(-2, 3, 16)
+
+
+@pytest.fixture(autouse=True)
+def double():
+    with double_precision():
+        yield
+
+
+def covariance(size, jitter):
+    """Of a Gaussian process: the smaller the jitter, the closer to singular."""
+    apart = POINTS[:size, None] - POINTS[:size]
+    return np.exp(-0.5 * apart**2 / 1.3) + jitter * np.eye(size)
+
+
+def exact(a, change):
+    """The factor and its directional derivative, from l^-1 da l^-T, in extended precision."""
+    a, change = a.astype(np.longdouble), change.astype(np.longdouble)
+    factor, inverse = np.zeros_like(a), np.zeros_like(a)
+    for j in range(len(a)):
+        factor[j, j] = np.sqrt(a[j, j] - factor[j, :j] @ factor[j, :j])
+        factor[j + 1 :, j] = (a[j + 1 :, j] - factor[j + 1 :, :j] @ factor[j, :j]) / factor[j, j]
+        inverse[j] = (np.eye(len(a))[j] - factor[j, :j] @ inverse[:j]) / factor[j, j]
+    middle = inverse @ change @ inverse.T
+    return factor, factor @ (np.tril(middle) - np.diag(np.diagonal(middle)) / 2)
+
+
+@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize("jitter", [1.0, 1e-10])
+def test_factor_and_derivative_are_as_exact_as_lapacks(size, jitter):
+    a, rng = covariance(size, jitter), np.random.default_rng(size)
+    change = rng.normal(size=(size, size))
+    change += change.T
+    expected = exact(a, change)
+    weights = np.tril(rng.normal(size=(size, size)))
+
+    @jax.jit
+    def computed(a, change):
+        found, lapack = (jax.jvp(f, (a,), (change,)) for f in (linalg_jax.cholesky, jnp.linalg.cholesky))
+        return found, lapack, jax.grad(lambda a: jnp.sum(weights * linalg_jax.cholesky(a)))(a)
+
+    found, lapack, gradient = computed(a, change)
+    for mine, theirs, true in zip(map(np.asarray, found), map(np.asarray, lapack), expected):
+        scale = np.abs(true).max()
+        assert np.abs(mine - true).max() <= 20 * np.abs(theirs - true).max() + 1e-14 * scale
+    np.testing.assert_allclose(gradient, gradient.T)
+    forward = np.sum(weights * np.asarray(found[1]))
+    np.testing.assert_allclose(np.sum(gradient * change), forward, rtol=1e-9 / jitter**0.5, atol=1e-12)
+
+
+@pytest.mark.parametrize("a", [
+    [[1.0, 2.0], [2.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[-1.0]], [[1.0, 1.0], [1.0, 1.0]], [[np.nan, 0.0], [0.0, 1.0]],
+    np.diag([1.0, 2.0, -1e-300, 3.0]), np.diag([1.0, 0.0, 2.0]),
+], ids=["indefinite", "zero", "negative", "singular", "NaN", "barely", "semidefinite"])  # fmt: skip
+def test_what_is_not_positive_definite_has_none(a):
+    assert np.isnan(np.asarray(jax.jit(linalg_jax.cholesky)(jnp.array(a)))[np.tri(len(a)) == 1]).all()
+
+
+def test_many_matrices_and_second_derivatives_as_by_lapack():
+    many = np.stack([covariance(4, j) for j in (0.1, 0.5, 2.0)])
+    np.testing.assert_allclose(jax.jit(jax.vmap(linalg_jax.cholesky))(many), np.linalg.cholesky(many), rtol=1e-13)
+
+    def total(f, x):
+        return jnp.sum(jnp.sin(f(jnp.exp(-x[0] * (POINTS[:4, None] - POINTS[:4]) ** 2) + x[1] * jnp.eye(4))))
+
+    mine, theirs = (jax.jit(jax.hessian(partial(total, f)))(np.array([0.7, 0.4]))
+                    for f in (linalg_jax.cholesky, jnp.linalg.cholesky))  # fmt: skip
+    np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+
+
+def test_larger_ones_are_lapacks():
+    size = linalg_small.LARGEST
+    for rows, calls in ((size, False), (size + 1, True)):
+        text = jax.jit(linalg_jax.cholesky).lower(np.eye(rows)).as_text()
+        assert ("custom_call" in text) is calls
