@@ -31,7 +31,7 @@ def function(place: Place, sizes: list[int]) -> Lines:
     if suffix not in ("lpdf", "lpmf"):
         adds = suffix in ("lp", "jacobian")
         results = [(5, REAL), (2, vector(n)), (1, None if adds else REAL), (1, array(REAL, n))]
-        results += [(1, INT)] if suffix == "rng" else []
+        results += [(1, INT)] if suffix in ("rng", "") else []
         result = c.weighted([*results, *((2, k) for k in options if k.name in ("tuple", "complex"))])
     return _written(place, kinds, result, suffix)
 

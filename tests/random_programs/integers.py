@@ -17,6 +17,8 @@ def integer(place: Place, low: int, high: int, depth: int = 2, static: bool = Fa
         if depth > 0:
             makers += [(3, _shifted), (1, _mirrored), (2, _element), (1, _clamped), (1, _modulo)]
             makers += [(1, _ternary), (1, _flag), (1, _quotient), (1, _scaled)]
+            if place.functions and not static:
+                makers.append((1, _called))
         maker = place.choices.weighted(makers)
         return maker(place, low, high, depth, static) or _literal(place, low, high, depth, static)
 
@@ -109,6 +111,14 @@ def _flag(place: Place, low: int, high: int, depth: int, static: bool) -> str:
         return ""
     text = f"({condition(place, depth - 1, static)})"
     return text if low == 0 else f"{text} + {low}"
+
+
+def _called(place: Place, low: int, high: int, depth: int, static: bool) -> str:
+    """What a function of the program gives, held within the bounds."""
+    from .calls import call
+
+    text = call(place, INT, depth - 1)
+    return f"min({{max({{{text}, {low}}}), {high}}})" if text else ""
 
 
 def condition(place: Place, depth: int = 2, static: bool = False) -> str:

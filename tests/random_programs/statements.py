@@ -6,6 +6,7 @@ from .calls import allowed, with_arguments
 from .containers import _stretch, expression, summary
 from .draws import random_numbers
 from .groups import scattered
+from .idioms import idiom
 from .integers import condition, integer, is_static
 from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, is_empty, matrix, row_vector, tuple_of, vector
 from .laws import both, law
@@ -54,6 +55,7 @@ def statement(place: Place) -> Lines:
     c = place.choices
     makers = [(5, declaration), (7, assignment), (4, branch)]
     if place.budget > 1:
+        makers.append((3, idiom))
         makers += [(6, loop), (1, loop_over_items), (2, counted_while), (4, filled)]
     if place.target:
         makers += [(5, law_statement), (4, increment)]
@@ -371,7 +373,8 @@ def escape(place: Place) -> Lines:
 
 
 def nested_block(place: Place) -> Lines:
-    return ["{", *indented(body(place.inner(), 2, 85)), "}"]
+    head = place.choices.pick(["{", 'profile("part") {'])
+    return [head, *indented(body(place.inner(), 2, 85)), "}"]
 
 
 def law_statement(place: Place) -> Lines:
