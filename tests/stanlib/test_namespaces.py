@@ -41,3 +41,12 @@ def test_derivatives_of_a_real_number_beside_complex_ones(is_first):
     made = xp.where(chosen, z, x) if is_first else xp.where(chosen, x, z)
     (found,) = torch.autograd.grad(xp.real_part(made).sum(), x)
     assert found.tolist() == ([0.0, 1.0] if is_first else [1.0, 0.0])
+
+
+def test_numpy_reads_conjugates_of_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    from stanlib.arrays import torch as xp
+
+    z = xp.conj(torch.tensor([1 + 2j, -3j]))
+    np.testing.assert_array_equal(np.asarray(z), [1 - 2j, 3j])
+    np.testing.assert_array_equal(np.asarray(xp.imag_part(z)), [-2, 3])
