@@ -225,6 +225,18 @@ def test_two_sizes_are_cut_at_once():
     assert fit.stan_variable("s").mean() == pytest.approx(0.3, abs=0.05)
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_parameters_with_rows_of_two_sizes_are_refused(backend):
+    source = """
+        data { int N; int M; matrix[N, M] y; }
+        parameters { matrix[N, M] z; }
+        model { to_vector(z) ~ normal(0, 1); to_vector(y) ~ normal(to_vector(z), 1); }
+    """
+    module, data = stanimport.loads(source, backend=backend), {"N": 4, "M": 4, "y": np.zeros((4, 4))}
+    with pytest.raises(OptionError, match="z has an entry for every row of N and of M"):
+        stanimport.variational(module, data, minibatch={"N": 2, "M": 2}, seed=1, iter=10)
+
+
 def test_parameters_that_still_move_when_the_bound_hardly_does_are_told_of():
     """So small steps that the bound can't tell them from its noise, which is called converged."""
     line = stanimport.loads(LINE)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..options import OptionError
+
 START = 0.5  # standard deviation of an entry's law to begin with
 
 
@@ -69,8 +71,18 @@ def locals_of(
 
     Args:
         axes: of each size the axes of the rows, by the names of parameters.
+
+    Raises:
+        OptionError: for a parameter with an entry for every row of each of two sizes.
     """
     found: dict[str, Local] = {}
+    for name in names:
+        sizes = [s for s, known in axes.items() if name.partition(".")[0] in known]
+        if len(sizes) > 1:
+            rows = " and of ".join(sizes)
+            rows = " and of ".join(sizes)
+            advice = "take batches of one of them, or a guide that computes it from the rows"
+            raise OptionError(f"{name} has an entry for every row of {rows}: {advice}")
     for size, known in axes.items():
         mine = {n: known[n.partition(".")[0]] for n in names if n.partition(".")[0] in known}
         if mine:
