@@ -69,11 +69,13 @@ class Stack:
         shape = values[0].shape
         if name not in self.root:
             self._array(name, shape, values[0].dtype)
-        if any(v.shape != self.root[name].shape[1:] for v in values):
-            wanted, wrong = self.root[name].shape[1:], next(v.shape for v in values)
+        array = self.root[name]  # opened once: that reads a file
+        wanted = array.shape[1:]
+        wrong = next((v.shape for v in values if v.shape != wanted), None)
+        if wrong is not None:
             raise OptionError(f"{self.path}: {name} has the shape {wrong}, in other fits {wanted}: a zarr store holds "
                               "fits of one size; a folder holds any")  # fmt: skip
-        self.root[name][places[0] : places[-1] + 1] = np.stack(values)
+        array[places[0] : places[-1] + 1] = np.stack(values)
 
     def _array(self, name: str, shape: tuple[int, ...], dtype: Any) -> None:
         count = len(self.keys)
