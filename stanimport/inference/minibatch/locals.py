@@ -80,7 +80,6 @@ def locals_of(
         sizes = [s for s, known in axes.items() if name.partition(".")[0] in known]
         if len(sizes) > 1:
             rows = " and of ".join(sizes)
-            rows = " and of ".join(sizes)
             advice = "take batches of one of them, or a guide that computes it from the rows"
             raise OptionError(f"{name} has an entry for every row of {rows}: {advice}")
     for size, known in axes.items():
