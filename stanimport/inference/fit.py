@@ -14,6 +14,7 @@ from stanlib.extras import require
 from stanlib.program import Program, Variable
 
 from . import columns, tuples
+from .interrupts import collected
 from .options import suggestion
 
 if TYPE_CHECKING:
@@ -395,7 +396,8 @@ class Fit:
         from .storage import save
 
         chosen = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive, prior=prior)
-        return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
+        with collected():  # an interrupt is handled when the file is whole, not lost in a callback
+            return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Fit:

@@ -1,6 +1,7 @@
 """What a fit holds: shapes, names, tables, ArviZ's groups, and its life on disk and in other processes."""
 import importlib
 import pickle
+import signal
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -14,6 +15,7 @@ from conftest import FLIPS, data_of, load
 from scipy import stats
 
 import stanimport
+from stanimport.inference import storage
 
 
 def test_variables_and_columns(beta_fit):
@@ -295,3 +297,24 @@ def test_a_fit_stays_that_of_its_program_when_the_module_is_loaded_anew(tmp_path
     assert importlib.reload(module).stan.names("parameters") == ("now",)
     assert fit.module.stan.names("parameters") == ("before",)
     assert fit.posterior_predictive(seed=1).stan_variable("y").shape == (20, 2) and "before" in fit.to_arviz().posterior
+
+
+def test_an_interrupt_while_saving_is_raised_when_the_file_is_whole(beta_fit, tmp_path, monkeypatch):
+    """Wherever it comes: in a callback of the garbage collector Python prints it and goes on."""
+    before, save = signal.signal(signal.SIGINT, signal.default_int_handler), storage.save
+
+    class Interrupting:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def saving(*arguments):
+        Interrupting()
+        return save(*arguments)
+
+    monkeypatch.setattr(storage, "save", saving)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            beta_fit.save(tmp_path / "fit.nc")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert stanimport.Fit.load(tmp_path / "fit.nc").num_draws == beta_fit.num_draws
