@@ -82,6 +82,13 @@ def leave_groups_out(
 
     Source: Vehtari, Gelman and Gabry (2017), "Practical Bayesian model evaluation using leave-one-out cross-validation
     and WAIC", Statistics and Computing 27.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 6, "heads": [1, 0, 1, 1, 0, 1]}
+        >>> left = stanimport.leave_groups_out(coin, data, [1, 1, 1, 2, 2, 2], size="flips", seed=1)
+        >>> list(left.by_group), left.elpd < 0
+        ([1, 2], True)
     """
     translated, given = module_of(module), read_data(data)
     first = new_seed() if seed is None else int(seed)
