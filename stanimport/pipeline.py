@@ -33,7 +33,7 @@ from .ir.fresh import Fresh
 from .ir.phases import Phase
 from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
-from .passes.loops import branching, lanes, sinking, sizes, unfolding, widening
+from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks
@@ -77,7 +77,9 @@ PASSES = (
     Pass("effects", effects.run, Phase.NORMAL, Phase.EXPLICIT),
     # all that adds to the target is a statement by now
     Pass("target_reads", target_reads.run, Phase.EXPLICIT, Phase.TRACKED),
-    # from here on it is known what depends on data alone; before calls become loops and ranges, which ask for no sizes
+    # from here on it is known what depends on data alone; before all that looks into loops
+    Pass("inlining", inlining.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
+    # before calls become loops and ranges, which ask for no sizes
     Pass("sizes", sizes.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before operations on arrays become loops over the components that each iteration has
     Pass("widening", widening.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),

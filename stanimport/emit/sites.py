@@ -81,12 +81,12 @@ def _is_data(st: Context, e: gprob.Expr) -> bool:
 
 
 def factor(st: Context, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
-    return st.effects.add(Effect(s.site, not s.jacobian and _is_of_data(st, s.value), s), st, b)
+    return st.effects.add(Effect(s.site, not s.jacobian and _is_of_data(st, s), s), st, b)
 
 
-def _is_of_data(st: Context, e: gprob.Expr) -> bool:
+def _is_of_data(st: Context, s: gprob.Factor) -> bool:
     """Whether an increment is made of densities of data: then it has a term per observation."""
-    outcomes = [n.arguments[0] for n in traversal.walk(e) if is_density(n)]
+    outcomes = [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if is_density(n))]
     known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in traversal.walk(y))]
     return bool(known) and all(_is_data(st, y) for y in outcomes)
 

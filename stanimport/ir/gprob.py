@@ -357,11 +357,15 @@ class Observe(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Factor(Stmt):
-    """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum."""
+    """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum.
+
+    `outcomes` are those of densities that the value holds though they do not stand in it.
+    """
 
     site: str
     value: Expr
     jacobian: bool = False
+    outcomes: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

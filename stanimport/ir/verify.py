@@ -31,7 +31,7 @@ NODES: dict[type, tuple[Phase, Phase]] = {
 FLAGS: dict[type, dict[str, Phase]] = {
     gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"runs": Phase.SPECIALISED},
     gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES) | {"traced": Phase.SPECIALISED},
-    gprob.While: {"traced": Phase.SPECIALISED},
+    gprob.While: {"traced": Phase.SPECIALISED}, gprob.Factor: {"outcomes": Phase.TRACKED},
     gprob.Assign: {"over": Phase.LANES}, gprob.Bind: {"term": Phase.TRACKED},
 }  # fmt: skip
 # The fields that name variables a statement reads or changes, besides the `Var`s and `Place`s in it.

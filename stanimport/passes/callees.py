@@ -42,11 +42,11 @@ class Functions:
         """The positions of the arguments that must be alike where calls run at once: of a function that calls itself
         also the integers, which tell how often.
         """
-        if key in self.bodiless or not self._is_recursive(key):
+        if key in self.bodiless or not self.is_recursive(key):
             return self.shaped_by(key)
         return self.shaped_by(key) | {i for i, p in enumerate(self.by_key[key].parameters) if p.type == INT}
 
-    def _is_recursive(self, key: str) -> bool:
+    def is_recursive(self, key: str) -> bool:
         """Whether a function may call itself, through others too."""
         seen: set[str] = set()
         waiting = [key]

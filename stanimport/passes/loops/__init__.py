@@ -1,3 +1,3 @@
 """Loops to array code: passes over one body."""
 
-PASSES = ("widening", "unfolding", "branching", "sinking", "lanes")  # as pipeline.py has them
+PASSES = ("inlining", "widening", "unfolding", "branching", "sinking", "lanes")  # as pipeline.py has them

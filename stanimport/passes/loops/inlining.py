@@ -1,0 +1,204 @@
+"""Calls in loops of functions in which data that differ between iterations decide shapes, as the statements they run.
+
+Such a call would be made once for each choice of those data. What it runs, written into the loop, is what other passes
+know how to run for all iterations at once: its loops become lanes, its local arrays get room for the longest.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from stanlib.types import is_scalar
+
+from ...ir import gprob, traversal
+from ...ir.fresh import stem
+from ...ir.uses import declared, loop_indices, walk_statements, written
+from ..surroundings import Surroundings
+from .affine import mentions_values
+
+Stmts = tuple[gprob.Stmt, ...]
+MOST_STATEMENTS = 40  # of a function that is written into a loop
+
+
+def run(body: Stmts, around: Surroundings) -> Stmts:
+    """The body with such calls inlined, where a call is certain to be made."""
+    return _Inline(around, body).block(body, set())
+
+
+class _Inline:
+    def __init__(self, around: Surroundings, body: Stmts):
+        self.functions, self.names = around.functions, around.names
+        self.times = around.times(body, flat=True)
+        self.before: list[gprob.Stmt] = []
+        self.outcomes: list[gprob.Expr] = []
+
+    def block(self, body: Sequence[gprob.Stmt], varying: set[str]) -> Stmts:
+        return tuple(t for s in body for t in self.statement(s, varying))
+
+    def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
+        """`varying` is what may differ between the iterations of the loops around."""
+        if isinstance(s, gprob.For):
+            inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            yield replace(s, body=self.block(s.body, inside))
+        elif isinstance(s, gprob.If):
+            then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
+            yield replace(s, then=then, otherwise=otherwise)
+        elif varying and isinstance(s, (gprob.Declare, gprob.Assign, gprob.Factor, gprob.Observe)):
+            yield from self._leaf(s, varying)
+        else:
+            yield s
+
+    def _leaf(self, s: Any, varying: set[str]) -> Iterator[gprob.Stmt]:
+        self.before, self.outcomes = [], []
+        if isinstance(s, gprob.Observe):
+            made = self._observed(s, varying)
+        elif s.value is None:
+            made = s
+        else:
+            made = replace(s, value=self._expression(s.value, varying))
+            if isinstance(s, gprob.Factor) and self.outcomes:
+                made = replace(made, outcomes=(*s.outcomes, *self.outcomes))
+        before = self.before
+        inside = varying | written(tuple(before)) | loop_indices(tuple(before))
+        yield from self.block(before, inside) if before else ()  # a function may call others
+        yield made
+
+    def _observed(self, s: gprob.Observe, varying: set[str]) -> gprob.Stmt:
+        """An observation under a law of the program: a term of the target that tells of its outcome."""
+        d = s.distribution
+        if not isinstance(d.lpdf, str) or d.lower is not None or d.upper is not None:
+            return s
+        value = self._called(d.lpdf, (s.value, *d.arguments), s.span, varying)
+        return s if value is None else gprob.Factor(s.span, s.site, value, outcomes=(s.value,))
+
+    def _expression(self, e: Any, varying: set[str]) -> Any:
+        """An expression with variables for the calls in it that are certain to be made."""
+        if isinstance(e, gprob.Cond):
+            return replace(e, condition=self._expression(e.condition, varying))
+        if isinstance(e, gprob.Logical):
+            return replace(e, left=self._expression(e.left, varying))
+        made = traversal.rewrite_parts(e, lambda part: self._expression(part, varying))
+        if not isinstance(made, gprob.CallUser):
+            return made
+        value = self._called(made.function, made.arguments, made.span, varying)
+        if value is None:
+            return made
+        if self.functions.by_key[made.function].suffix in ("lpdf", "lpmf", "lupdf", "lupmf"):
+            self.outcomes.append(made.arguments[0])
+        return value
+
+    def _called(
+        self, key: str, arguments: tuple[gprob.Expr, ...], span: Any, varying: set[str]
+    ) -> gprob.Expr | None:  # fmt: skip
+        """The variable that holds a call's result behind `before`; None for a call that stays."""
+        if not self._is_to_be_inlined(key, arguments, varying):
+            return None
+        f = self.functions.by_key[key]
+        names = {n: self.names.helper(stem(n)) for n in (*sorted(declared(f.body)), *sorted(loop_indices(f.body)))}
+        given = {p.name: self._argument(p, a) for p, a in zip(f.parameters, arguments)}
+        body = traversal.rewrite(f.body, lambda node: _renamed(node, names, given))
+        result = gprob.Var(f.result, span, self.names.helper(stem(f.stan_name)))
+        if (value := _only_returned(body)) is not None:
+            self.before += [*body[:-1], gprob.Declare(span, result.name, gprob.Sized(f.result), None, value)]
+        else:
+            self.before += [gprob.Declare(span, result.name, gprob.Sized(f.result)), *_with_result(body, result)]
+        return result
+
+    def _argument(self, parameter: gprob.Parameter, e: gprob.Expr) -> gprob.Expr:
+        """What stands for a parameter: a part of a variable as it is, else a variable for its value."""
+        if _is_part(e):
+            return e
+        made = gprob.Var(parameter.type, e.span, self.names.helper(stem(parameter.name)))
+        self.before.append(gprob.Declare(e.span, made.name, gprob.Sized(parameter.type), None, e))
+        return made
+
+    def _is_to_be_inlined(self, key: str, arguments: Sequence[gprob.Expr], varying: set[str]) -> bool:
+        functions = self.functions
+        if key in functions.bodiless or key not in functions.by_key or functions.is_random(key):
+            return False
+        deciding = [arguments[i] for i in functions.shaped_by(key)]
+        if not any(mentions_values(e, varying) for e in deciding) or any(map(self.times.is_dynamic, deciding)):
+            return False
+        return key not in functions.effectful and not functions.is_recursive(key) and _is_simple(functions.by_key[key])
+
+
+def _is_part(e: gprob.Expr) -> bool:
+    """Whether an expression is a variable, a constant, or a part of a variable."""
+    if isinstance(e, gprob.Promote):
+        return _is_part(e.value)
+    if isinstance(e, gprob.Index):
+        return _is_part(e.base) and all(_is_part(x) for i in e.indices for x in traversal.children(i))
+    return isinstance(e, (gprob.Var, gprob.Const))
+
+
+def _renamed(node: Any, names: Mapping[str, str], given: Mapping[str, gprob.Expr]) -> Any:
+    """A node of a function where it is inlined."""
+    if isinstance(node, gprob.Var) and node.name in given:
+        return replace(given[node.name], span=node.span)
+    if isinstance(node, (gprob.Var, gprob.Place, gprob.Declare, gprob.For)) and node.name in names:
+        return replace(node, name=names[node.name])
+    return node
+
+
+# --- functions -------------------------------------------------------------------------------------------------------
+
+_SIMPLE = (gprob.Declare, gprob.Assign, gprob.For, gprob.If, gprob.Return)
+_SPECIAL = (gprob.FunctionValue, gprob.TargetValue)
+
+
+def _is_simple(f: gprob.FunDef) -> bool:
+    """Whether a function is a few statements, and returns at the end of every path."""
+    statements = list(walk_statements(f.body))
+    fit = all(isinstance(s, _SIMPLE) or isinstance(s, gprob.Message) and s.kind == "reject" for s in statements)
+    if not fit or len(statements) > MOST_STATEMENTS or any(isinstance(n, _SPECIAL) for n in traversal.walk(f.body)):
+        return False
+    loops = [s.body for s in statements if isinstance(s, gprob.For)]
+    if any(isinstance(t, gprob.Return) for b in loops for t in walk_statements(b)):
+        return False
+    return _only_returned(f.body) is not None or is_scalar(f.result) and _returns(f.body)
+
+
+def _only_returned(body: Stmts) -> gprob.Expr | None:
+    """What a function returns, if it does so at its end alone."""
+    returns = [s for s in walk_statements(body) if isinstance(s, gprob.Return)]
+    return returns[0].value if len(returns) == 1 and returns[0] is body[-1] else None
+
+
+def _returns(body: Stmts) -> bool:
+    """Whether every path through statements ends in a return, and one side of each branch that returns ends there."""
+    for k, s in enumerate(body):
+        if isinstance(s, gprob.Return):
+            return True
+        if isinstance(s, gprob.If) and any(isinstance(t, gprob.Return) for t in walk_statements((s,))):
+            sides = _sides(s, body[k + 1 :])
+            return sides is not None and all(map(_returns, sides))
+    return False
+
+
+def _sides(s: gprob.If, rest: Stmts) -> tuple[Stmts, Stmts] | None:
+    """The sides of a branch with what follows it in the one that goes on; None if both may return and go on."""
+    if _ends(s.then):
+        return s.then, s.otherwise if _ends(s.otherwise) else (*s.otherwise, *rest)
+    return ((*s.then, *rest), s.otherwise) if _ends(s.otherwise) else None
+
+
+def _ends(body: Stmts) -> bool:
+    if not body:
+        return False
+    last = body[-1]
+    return isinstance(last, gprob.Return) or isinstance(last, gprob.If) and _ends(last.then) and _ends(last.otherwise)
+
+
+def _with_result(body: Stmts, result: gprob.Var) -> Stmts:
+    """Statements that return, with the result assigned instead."""
+    for k, s in enumerate(body):
+        if isinstance(s, gprob.Return):
+            assert s.value is not None
+            return (*body[:k], gprob.Assign(s.span, gprob.Place(result.name, result.type, s.span), s.value))
+        if isinstance(s, gprob.If) and any(isinstance(t, gprob.Return) for t in walk_statements((s,))):
+            sides = _sides(s, body[k + 1 :])
+            assert sides is not None
+            then, otherwise = (_with_result(side, result) for side in sides)
+            return (*body[:k], replace(s, then=then, otherwise=otherwise))
+    return body
