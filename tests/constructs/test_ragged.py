@@ -60,7 +60,7 @@ def test_index_lists_that_are_written(backend):
 def test_a_part_and_a_value_of_other_sizes_are_refused():
     module = stanimport.loads(WRITTEN.replace("s[o], k[o]);", "s[o], 1);"))
     data = dict(I=3, M=4, N=6, k=SIZES, s=[1, 2, 5], ix=[2, 1, 3, 4, 4, 1], at=[3, 1, 2])
-    with pytest.raises(stanimport.StanError, match="size"):
+    with pytest.raises(stanimport.StanError, match=r"shape \(1\) is assigned to a part of shape \(2\)"):
         module.generated_quantities(**module.transformed_data(**data), z=np.zeros(6))
 
 

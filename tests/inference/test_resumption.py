@@ -73,7 +73,15 @@ def test_a_run_of_warm_up_alone_goes_on(module):
                 stanimport.sample(module, DATA, iter_sampling=30, save_warmup=True, **SHORT))
 
 
-def test_what_was_interrupted_ends_as_if_it_had_not_been(module, monkeypatch):
+@pytest.fixture
+def interruptible():
+    """Ctrl-C as it is in a terminal: what a shell runs in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_what_was_interrupted_ends_as_if_it_had_not_been(module, monkeypatch, interruptible):
     chosen = {**SHORT, "parallel_chains": 2, "iter_sampling": 2_000, "iter_warmup": 30}
     tracks, add, sent = dict[int, Track](), Track.add, threading.Event()
 
