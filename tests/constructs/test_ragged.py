@@ -97,7 +97,11 @@ def test_variables_of_any_name(backend):
 COUNTS = """functions {
   real pair_lpmf(array[] int n, real a, real p) {
     array[min(n) + 1] real s;
-    for (u in 0:min(n)) s[u + 1] = poisson_lpmf(n[1] - u | a) + poisson_lpmf(n[2] - u | a) + poisson_lpmf(u | p);
+    int u = 0;
+    while (u <= min(n)) {
+      s[u + 1] = poisson_lpmf(n[1] - u | a) + poisson_lpmf(n[2] - u | a) + poisson_lpmf(u | p);
+      u += 1;
+    }
     return log_sum_exp(s);
   }
 }
