@@ -70,7 +70,7 @@ def test_models_without_each_pass(name, x64):
 
 def posteriors():
     """One posterior for each program of posteriordb, as (name, program, data); none without the corpus."""
-    sys.path.insert(0, str(ROOT / "tests" / "benchmarks"))
+    sys.path.append(str(ROOT / "tests" / "benchmarks"))
     import posteriordb
 
     database = posteriordb.folder()
