@@ -138,8 +138,8 @@ class Together:
 
     def _rows(self, fits: int) -> np.ndarray:
         """The chains of so many fits, and the last one again until the lanes are full."""
-        count, lanes = fits * self.chains, getattr(self, "lanes", 1)
-        return np.minimum(np.arange(-(-count // lanes) * lanes), count - 1)
+        count = fits * self.chains
+        return np.minimum(np.arange(-(-count // self.lanes) * self.lanes), count - 1)
 
     def __iter__(self) -> Iterator[dict[int, Fit | None]]:
         """Fits by data set; None for one that must be tried alone, to learn why it can't start."""

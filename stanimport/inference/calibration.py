@@ -135,7 +135,7 @@ def sbc(
     sets = [{**given, **{n: _plain(v[0, k]) for n, v in drawn.variables.items()}} for k in range(count)]
     fits = sample_many(translated, sets, executor=executor, seed=first, folder=folder, show_progress=show_progress,
                        sampling={**_OPTIONS, **(sampling or {})})  # fmt: skip
-    known = {v for v in translated.stan.names("parameters")}
+    known = set(translated.stan.names("parameters"))
     origin = {n: v for n, v in drawn.origin.items() if n.partition(".")[0] in known}
     names, values = columns.flatten(origin)
     truths = values.reshape(count, -1)

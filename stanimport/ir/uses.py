@@ -141,6 +141,11 @@ def declared(body: Stmts) -> set[str]:
     return {s.name for s in walk_statements(body) if isinstance(s, gprob.Declare)}
 
 
+def differing(loop: gprob.For) -> set[str]:
+    """What may differ between the iterations of a loop: its index, and what its body writes and counts."""
+    return {loop.name} | written(loop.body) | loop_indices(loop.body)
+
+
 def loop_indices(body: Stmts) -> set[str]:
     """The indices of the loops inside a body."""
     return {s.name for s in walk_statements(body) if isinstance(s, gprob.For)}

@@ -26,7 +26,7 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     times = around.times(body)
     if not needs_structure(body, times):
         return body
-    body = tail_returns(body, times)
+    body = tail_returns(body)
     times = around.times(body)  # what stands behind a return depends on its condition now
     if not _escapes_outside_tail(body, times):
         return body
@@ -65,7 +65,7 @@ def always_returns(body: Sequence[gprob.Stmt]) -> bool:
     return isinstance(last, gprob.If) and always_returns(last.then) and always_returns(last.otherwise)
 
 
-def tail_returns(body: Stmts, times: BindingTimes) -> Stmts:
+def tail_returns(body: Stmts) -> Stmts:
     """`if (c) return a; rest` as `if (c) return a; else rest`, and so on inside."""
     out: list[gprob.Stmt] = []
     for i, s in enumerate(body):
@@ -75,7 +75,7 @@ def tail_returns(body: Stmts, times: BindingTimes) -> Stmts:
                 s, rest = replace(s, otherwise=(*s.otherwise, *rest)), ()
             elif always_returns(s.otherwise) and not always_returns(s.then):
                 s, rest = replace(s, then=(*s.then, *rest)), ()
-            s = replace(s, then=tail_returns(s.then, times), otherwise=tail_returns(s.otherwise, times))
+            s = replace(s, then=tail_returns(s.then), otherwise=tail_returns(s.otherwise))
             out.append(s)
             if not rest:
                 return tuple(out)

@@ -13,7 +13,8 @@ from stanlib.types import is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.fresh import stem
-from ...ir.uses import declared, loop_indices, walk_statements, written
+from ...ir.uses import declared, differing, loop_indices, walk_statements, written
+from ..control import always_returns, tail_returns
 from ..surroundings import Surroundings
 from .affine import mentions_values
 
@@ -39,7 +40,7 @@ class _Inline:
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         """`varying` is what may differ between the iterations of the loops around."""
         if isinstance(s, gprob.For):
-            inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            inside = varying | differing(s)
             yield replace(s, body=self.block(s.body, inside))
         elif isinstance(s, gprob.If):
             then, otherwise = (self.block(b, varying) for b in traversal.bodies(s))
@@ -102,7 +103,8 @@ class _Inline:
         if (value := _only_returned(body)) is not None:
             self.before += [*body[:-1], gprob.Declare(span, result.name, gprob.Sized(f.result), None, value)]
         else:
-            self.before += [gprob.Declare(span, result.name, gprob.Sized(f.result)), *_with_result(body, result)]
+            body = _with_result(tail_returns(body), result)
+            self.before += [gprob.Declare(span, result.name, gprob.Sized(f.result)), *body]
         return result
 
     def _argument(self, parameter: gprob.Parameter, e: gprob.Expr) -> gprob.Expr:
@@ -156,7 +158,7 @@ def _is_simple(f: gprob.FunDef) -> bool:
     loops = [s.body for s in statements if isinstance(s, gprob.For)]
     if any(isinstance(t, gprob.Return) for b in loops for t in walk_statements(b)):
         return False
-    return _only_returned(f.body) is not None or is_scalar(f.result) and _returns(f.body)
+    return _only_returned(f.body) is not None or is_scalar(f.result) and _is_in_tail(tail_returns(f.body))
 
 
 def _only_returned(body: Stmts) -> gprob.Expr | None:
@@ -165,40 +167,20 @@ def _only_returned(body: Stmts) -> gprob.Expr | None:
     return returns[0].value if len(returns) == 1 and returns[0] is body[-1] else None
 
 
-def _returns(body: Stmts) -> bool:
-    """Whether every path through statements ends in a return, and one side of each branch that returns ends there."""
-    for k, s in enumerate(body):
-        if isinstance(s, gprob.Return):
-            return True
-        if isinstance(s, gprob.If) and any(isinstance(t, gprob.Return) for t in walk_statements((s,))):
-            sides = _sides(s, body[k + 1 :])
-            return sides is not None and all(map(_returns, sides))
-    return False
-
-
-def _sides(s: gprob.If, rest: Stmts) -> tuple[Stmts, Stmts] | None:
-    """The sides of a branch with what follows it in the one that goes on; None if both may return and go on."""
-    if _ends(s.then):
-        return s.then, s.otherwise if _ends(s.otherwise) else (*s.otherwise, *rest)
-    return ((*s.then, *rest), s.otherwise) if _ends(s.otherwise) else None
-
-
-def _ends(body: Stmts) -> bool:
-    if not body:
+def _is_in_tail(body: Stmts) -> bool:
+    """Whether every path through statements returns, or rejects, at its end alone."""
+    if not always_returns(body) or any(isinstance(s, gprob.Return) for s in walk_statements(body[:-1])):
         return False
-    last = body[-1]
-    return isinstance(last, gprob.Return) or isinstance(last, gprob.If) and _ends(last.then) and _ends(last.otherwise)
+    return all(map(_is_in_tail, traversal.bodies(body[-1])))
 
 
 def _with_result(body: Stmts, result: gprob.Var) -> Stmts:
-    """Statements that return, with the result assigned instead."""
-    for k, s in enumerate(body):
-        if isinstance(s, gprob.Return):
-            assert s.value is not None
-            return (*body[:k], gprob.Assign(s.span, gprob.Place(result.name, result.type, s.span), s.value))
-        if isinstance(s, gprob.If) and any(isinstance(t, gprob.Return) for t in walk_statements((s,))):
-            sides = _sides(s, body[k + 1 :])
-            assert sides is not None
-            then, otherwise = (_with_result(side, result) for side in sides)
-            return (*body[:k], replace(s, then=then, otherwise=otherwise))
-    return body
+    """Statements that return at the ends of paths, with the result assigned instead."""
+    *before, last = body
+    if isinstance(last, gprob.Return):
+        assert last.value is not None
+        last = gprob.Assign(last.span, gprob.Place(result.name, result.type, last.span), last.value)
+    elif isinstance(last, gprob.If):
+        then, otherwise = (_with_result(side, result) for side in traversal.bodies(last))
+        last = replace(last, then=then, otherwise=otherwise)
+    return (*before, last)

@@ -11,7 +11,7 @@ from typing import Any
 from stanlib.types import INT
 
 from ...ir import gprob, traversal
-from ...ir.uses import declared, loop_indices, mentions, written
+from ...ir.uses import differing, mentions
 from ..normalize import apply
 from ..surroundings import Surroundings
 from .affine import linear, mentions_values
@@ -33,7 +33,7 @@ def _block(body: Sequence[gprob.Stmt], varying: set[str], least: dict[object, in
 
 def _statement(s: gprob.Stmt, varying: set[str], least: dict[object, int]) -> Iterator[gprob.Stmt]:
     if isinstance(s, gprob.For):
-        inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+        inside = varying | differing(s)
         begins = {s.name: linear(s.lower).constant} if linear(s.lower).is_constant else {}
         others = {name: value for name, value in least.items() if name != s.name}
         yield replace(s, body=_block(s.body, inside, others | begins))

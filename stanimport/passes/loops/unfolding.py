@@ -17,7 +17,7 @@ from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
-from ...ir.uses import declared, loop_indices, mentions, written
+from ...ir.uses import differing, mentions
 from ..normalize import apply
 from ..surroundings import Surroundings
 from .accesses import step_indices
@@ -47,7 +47,7 @@ class _Unfold:
 
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
         if isinstance(s, gprob.For):
-            inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            inside = varying | differing(s)
             yield replace(s, body=self.block(s.body, inside))
         elif isinstance(s, gprob.While):
             yield s

@@ -13,7 +13,7 @@ from typing import Any
 from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
-from ...ir.uses import declared, loop_indices, written
+from ...ir.uses import differing, written
 from ..binding_times import BindingTimes
 from ..normalize import apply
 from ..surroundings import Surroundings
@@ -56,7 +56,7 @@ class _Widen:
 
     def _inside(self, s: gprob.Stmt, varying: set[str], ranges: Ranges) -> gprob.Stmt:
         if isinstance(s, gprob.For):
-            inside = varying | {s.name} | written(s.body) | declared(s.body) | loop_indices(s.body)
+            inside = varying | differing(s)
             return replace(s, body=self.block(s.body, inside, _with_loop(ranges, s)))
         if isinstance(s, gprob.If):
             then, otherwise = (self.block(b, varying, ranges) for b in traversal.bodies(s))
