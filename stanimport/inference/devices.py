@@ -21,7 +21,7 @@ def mesh_of(mesh: Any, threads: int | None, method: str, chain_method: str | Non
         return None
     if mesh is not None and threads is not None:
         raise options.OptionError("mesh and threads_per_chain both say what shares the rows: one of them is enough")
-    if method != "nuts":
+    if method not in options.OWN_METHODS:
         name = "mesh" if mesh is not None else "threads_per_chain"
         raise options.OptionError(f"{name} needs method='nuts', not {method!r}")
     if chain_method == "vectorized":  # XLA's partitioner ends the process

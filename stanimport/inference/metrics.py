@@ -29,7 +29,7 @@ class Choice(NamedTuple):
     by_gradients: bool = False
 
     @property
-    def settings(self) -> dict[str, bool]:
+    def settings(self) -> dict[str, Any]:
         return {"dense": self.dense, "adapt_metric": self.adapt_metric, "by_gradients": self.by_gradients}
 
 
@@ -72,7 +72,7 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
         OptionError, StanDataError: for one that does not fit.
     """
     if isinstance(metric, str) and metric in options.METRICS:
-        automatic = metric == "auto" and method == "nuts" and size <= curvature.LARGEST
+        automatic = metric == "auto" and method in options.OWN_METHODS and size <= curvature.LARGEST
         dense = automatic and 1 < size <= curvature.LARGEST_MATRIX
         return Choice(None, metric == "dense_e" or dense, metric != "unit_e", automatic)
     array = _given(metric)

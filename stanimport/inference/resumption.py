@@ -56,8 +56,8 @@ def source_of(given: Any) -> Fit | Run:
         given = Run(Path(given)) if Path(given).is_dir() else Fit.load(given)
     if isinstance(given, Run) or isinstance(given, Fit) and given.method == "sample" and Standing.found(given.info):
         return given
-    raise options.OptionError("resume takes a fit of sample() with method='nuts', the file that it was saved in, or "
-                              "the journal of a run")  # fmt: skip
+    raise options.OptionError("resume takes a fit of sample() with method='nuts' or 'walnuts', the file that it was "
+                              "saved in, or the journal of a run")  # fmt: skip
 
 
 def _settings_of(source: Fit | Run) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from .samplers.tracks import Settings
 if TYPE_CHECKING:
     from .posterior import Posterior
 
-METHODS = ("nuts", "numpyro", "blackjax", "nutpie")
+METHODS = (*options.OWN_METHODS, "numpyro", "blackjax", "nutpie")
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -79,24 +79,26 @@ def sample(
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
         show_progress: show how far the chains are: a table if rich is installed, else a bar.
-        method: whose sampler: "nuts", this package's own; NumPyro's; or if they are installed "blackjax" or "nutpie".
+        method: the sampler: "nuts" or "walnuts", this package's own; NumPyro's NUTS; or if they are installed that of
+            "blackjax" or "nutpie". WALNUTS divides its steps where the posterior is narrow: for funnels, hierarchies
+            with few data and heavy tails, where NUTS diverges or is biased.
         chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
         restart_stranded: let chains begin anew, elsewhere, whose steps shrink to nothing during warm-up at densities
             far below the other chains', or that end it in a place that holds next to nothing of the posterior.
-            `fit.restarts` tells which. Only chains with random initial values do, of the method "nuts", and none
-            after warm-up. Chains in another mode stay there.
+            `fit.restarts` tells which. Only chains with random initial values do, of the methods "nuts" and
+            "walnuts", and none after warm-up. Chains in another mode stay there.
         chain_ids: numbers of the chains, from 1 if None; the first one, if it is an integer. Chains of one seed with
             other numbers draw other random numbers, so that they may run in several processes.
         inv_metric: the same as an array for `metric`, which then only names the kind.
         adapt_init_phase, adapt_metric_window, adapt_step_size: iterations of warm-up before the windows in which the
             metric is learned, in the first of them, and after the last. If None 75, 25 and 50.
         networks: those that the program declares, by name, trained before: their weights stay as they are.
-        resume: a fit of the method "nuts" whose chains go on where they ended, the file that it was saved in, or the
-            journal of a run. Data and options that are not given are the run's; others can't be given, but for
-            `iter_sampling`, which is that of the whole run, and for how chains run. The draws, those made before
+        resume: a fit of the method "nuts" or "walnuts" whose chains go on where they ended, the file that it was saved
+            in, or the journal of a run. Data and options that are not given are the run's; others can't be given, but
+            for `iter_sampling`, which is that of the whole run, and for how chains run. The draws, those made before
             among them, are to the last bit those of one run that was as long, or was not interrupted.
-        journal: a new folder to which the draws of the method "nuts" go while they are made, with where each chain
+        journal: a new folder to which the draws of "nuts" or "walnuts" go while they are made, with where each chain
             stands: after a crash `resume` goes on from there, and `Fit.load` reads what is there. Large arrays of
             the fit are maps of files there: memory need not hold them.
         blocking: wait for the fit. If False, a `Sampling` is returned at once, which tells how far the chains are,
@@ -120,7 +122,8 @@ def sample(
         StanError: if a mesh can't share the rows, for they need the ones before or are too few.
         KeyboardInterrupt: after an interrupt before the first draw.
 
-    Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15.
+    Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15; Bou-Rabee,
+    Carpenter, Kleppe and Liu (2025), "The Within-Orbit Adaptive Leapfrog No-U-Turn Sampler", arXiv:2506.18746.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -265,7 +268,7 @@ def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
 def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
     """By what the posterior is remembered with what it takes to sample it; None if it is not remembered."""
     devices, lanes, _ = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
-    if chosen["fixed_param"] or chosen["method"] != "nuts" or lanes or [*devices] != [None]:
+    if chosen["fixed_param"] or chosen["method"] not in options.OWN_METHODS or lanes or [*devices] != [None]:
         return None
     if chosen["mesh"] is not None:
         return None
@@ -273,7 +276,7 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     if not isinstance(metric, str) or metric not in options.METRICS:
         return None
     seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
-    program = metric, room_for(chosen["max_treedepth"]), together(count)
+    program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count)
     return remembered.key_of(module, data, *program, seed)
 
 
@@ -306,7 +309,7 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
     metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
     _refuse_several(chosen, metric.start)
     settings = Settings(
-        **{n: chosen[n] for n in ("iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
+        **{n: chosen[n] for n in ("method", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged")},
         save_warmup=chosen["save_warmup"] and "standing" not in chosen,
         **metric.settings, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
@@ -341,8 +344,8 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
 
 
 def _refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
-    """Raise OptionError for options that only the method "nuts" has, for every chain its own or at all."""
-    if chosen["method"] == "nuts":
+    """Raise OptionError for options that only the package's own methods have, for every chain or at all."""
+    if chosen["method"] in options.OWN_METHODS:
         return
     several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
     several |= {name: chosen[name] is not None for name in (*_WINDOWS, "journal")}

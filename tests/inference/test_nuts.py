@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import logsumexp
+from split_mix import SplitMix
 
 import stanimport
 from stanimport.inference.precision import double_precision
@@ -25,23 +26,6 @@ def banana(x):
         return -0.5 * x[0] ** 2 - 10.0 * (x[1] - x[0] ** 2) ** 2 - 0.5 * jnp.exp(x[2]) * x[0] ** 2 - 0.1 * x[2] ** 2
 
     return jax.value_and_grad(log_density)(x)
-
-
-class SplitMix:
-    """The generator, a number at a time."""
-
-    def __init__(self, state):
-        self.state = int(state)
-
-    def bits(self):
-        self.state = (self.state + 0x9E3779B97F4A7C15) % 2**64
-        x = self.state
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 % 2**64
-        x = (x ^ x >> 27) * 0x94D049BB133111EB % 2**64
-        return x ^ x >> 31
-
-    def uniform(self):
-        return ((self.bits() >> 11) + 0.5) / 2**53
 
 
 class Recursive:

@@ -1,4 +1,4 @@
-"""The no-U-turn sampler on a posterior: one compiled program for all its options, driven chain by chain.
+"""The no-U-turn samplers on a posterior: one compiled program for all its options, driven chain by chain.
 
 The program makes transitions. Everything else happens between its calls: the windows of warm-up end there, where the
 metric is renewed and a step size searched, and stranded chains are noticed.
@@ -20,7 +20,7 @@ from jax import lax
 from ..precision import Streams
 from ..programs import Program, Traced, shared
 from ..progress import Progress
-from . import adaptation, curvature, stranding, tree
+from . import adaptation, curvature, stranding, tree, walnuts
 from .adaptation import Segment, StepSize
 from .chains import in_pieces, room_of
 from .journal import Journal
@@ -33,6 +33,7 @@ from .tree import State
 _NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 _log = logging.getLogger("stanimport")
 _TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
+INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.AdaptiveLeapfrog}  # by the method
 ROOM_DEPTH = 16  # of trees: deeper ones make another program
 
 
@@ -126,7 +127,8 @@ class NutsSampler:
         traced = [Traced(function, *examples, device=d) for d in devices]
         self._density, key = traced[0], traced[0].text()
         depth = room_for(self.settings.max_treedepth)
-        kind = (key, self.lanes, self.in_turn, self.settings.dense, self.settings.by_gradients, depth)
+        s = self.settings
+        kind = (key, self.lanes, self.in_turn, s.method, s.dense, s.by_gradients, depth)
         return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
@@ -170,7 +172,7 @@ class NutsSampler:
         def one(carry: Any, varying: Any, metric: Metric) -> Any:
             return self._transition(partial(self._density, constants), carry, varying, metric, controls)
 
-        room = tree.room(depth, self.size)
+        room = tree.room(depth, self.size, INTEGRATORS[self.settings.method].end)
         shape = (lanes,) if lanes else ()
         if lanes:
             room = jax.tree.map(lambda a: jnp.stack([a] * lanes), room)
@@ -188,12 +190,11 @@ class NutsSampler:
         (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
         return chain, *made
 
-    @staticmethod
-    def _transition(density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
+    def _transition(self, density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
         chain, room = carry
         random, state, room, record = tree.transition(
             lambda point: density(point, varying), metric, chain.random, chain.state, room, chain.step.size,
-            controls.max_depth,
+            controls.max_depth, INTEGRATORS[self.settings.method],
         )  # fmt: skip
         learned = chain.step.learned(record.acceptance, controls.wanted)
         step = jax.tree.map(lambda a, b: jnp.where(controls.adapts, a, b), learned, chain.step)

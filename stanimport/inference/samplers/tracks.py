@@ -17,6 +17,7 @@ class Settings:
     """How a sampler runs; the names are CmdStan's.
 
     Attributes:
+        method: "nuts" or "walnuts", for samplers that have both.
         dense: whether the metric is a matrix.
         by_gradients: whether it is estimated from draws and gradients.
         step_size: to start from; one for each chain, if there are several.
@@ -26,6 +27,7 @@ class Settings:
         earlier: draws that the chains have made in the run that this one continues.
     """
 
+    method: str = "nuts"
     iter_warmup: int = 1000
     iter_sampling: int = 1000
     thin: int = 1

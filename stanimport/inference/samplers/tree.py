@@ -11,7 +11,7 @@ generalized criterion; Stan Development Team, "Stan Reference Manual", "MCMC Sam
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -41,8 +41,8 @@ class End(NamedTuple):
 class Subtree(NamedTuple):
     """A stretch of a trajectory: its ends in the order of integration, and the sum of its momenta."""
 
-    first: End
-    last: End
+    first: Any
+    last: Any
     total: Any
 
 
@@ -50,7 +50,45 @@ class Leaf(NamedTuple):
     """A state of a trajectory with its momentum: where integration goes on."""
 
     state: State
-    end: End
+    end: Any
+
+
+class Step(NamedTuple):
+    """What leads from one leaf to the next.
+
+    Attributes:
+        leaf, energy: the next leaf, and its energy.
+        acceptance: the statistic that the step size is adapted by.
+        count: of leapfrog steps that were made.
+        valid: whether the leaf may be part of the trajectory.
+        diverged: whether it may not since the energy did not stay.
+    """
+
+    leaf: Leaf
+    energy: Any
+    acceptance: Any
+    count: Any
+    valid: Any
+    diverged: Any
+
+
+class Integrator(Protocol):
+    """How trajectories go on, and when they turn.
+
+    Attributes:
+        end: what there is at the ends of subtrees, of a momentum and another vector.
+    """
+
+    end: Any
+
+    def leaf(self, state: State, momentum: Any) -> tuple[Leaf, Any]:
+        """The leaf of a state with a momentum, and its energy."""
+
+    def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
+        """The next leaf; backward in time if the size is negative."""
+
+    def turns(self, left: Subtree, right: Subtree, size: Any) -> Any:
+        """Whether two stretches that follow each other, made with steps of this sign, turn."""
 
 
 class Growth(NamedTuple):
@@ -60,7 +98,7 @@ class Growth(NamedTuple):
         leaf: the last one.
         newest: the largest complete subtree that ends there.
         waiting: complete subtrees without a right sibling, one place for each size.
-        count: of leaves.
+        count, steps: of leaves, and of leapfrog steps.
         chosen, energy: the state sampled from all leaves so far, and its energy.
         log_weight: of all leaves together, relative to the trajectory's start.
         acceptance: the sum of their probabilities of acceptance.
@@ -72,6 +110,7 @@ class Growth(NamedTuple):
     newest: Subtree
     waiting: Subtree
     count: Any
+    steps: Any
     chosen: State
     energy: Any
     log_weight: Any
@@ -92,6 +131,7 @@ class Trajectory(NamedTuple):
     energy: Any
     log_weight: Any
     depth: Any
+    count: Any
     steps: Any
     acceptance: Any
     grows: Any
@@ -102,7 +142,7 @@ class Record(NamedTuple):
     """What is known of a transition.
 
     Attributes:
-        acceptance: the mean over all states but the first of their probabilities of acceptance.
+        acceptance: the mean over all steps of their statistics, for `Leapfrog` the probabilities of acceptance.
         depth: how often the trajectory doubled.
         steps: how many leapfrog steps were made.
         diverged: whether the last of them left the level of the energy.
@@ -118,15 +158,15 @@ class Record(NamedTuple):
     latest: State
 
 
-def room(depth: int, size: int) -> Subtree:
-    """An empty stack for trajectories of at most 2^depth states."""
+def room(depth: int, size: int, end: Any = End) -> Subtree:
+    """An empty stack for trajectories of at most 2^depth states; `end` is what the integrator has at their ends."""
     blank = jnp.zeros((depth, size))
-    return Subtree(End(blank, blank), End(blank, blank), blank)
+    return Subtree(end(blank, blank), end(blank, blank), blank)
 
 
 def transition(
     density: Callable[[Any], tuple[Any, Any]], metric: Metric, random: Any, state: State, waiting: Subtree,
-    step_size: Any, max_depth: Any,
+    step_size: Any, max_depth: Any, integrator: Callable[[Any, Metric], Integrator] | None = None,
 ) -> tuple[Any, State, Subtree, Record]:  # fmt: skip
     """The next state of a chain.
 
@@ -137,82 +177,90 @@ def transition(
         state: where the chain is.
         waiting: room for subtrees; what it holds does not matter, and it is given back so that it can be used again.
         step_size, max_depth: numbers, which may be traced.
+        integrator: from density and metric to what makes the steps; `Leapfrog` if None.
     """
     random, momentum = metric.momentum(random)
-    velocity = metric.velocity(momentum)
-    start = Leaf(state, End(momentum, velocity))
-    energy = 0.5 * jnp.dot(momentum, velocity) - state.density
+    way = (integrator or Leapfrog)(density, metric)
+    start, energy = way.leaf(state, momentum)
     both = jax.tree.map(lambda a: jnp.stack([a, a]), start)
     zero = jnp.zeros((), int)
-    begun = Trajectory(random, both, state, momentum, waiting, state, energy, jnp.zeros(()), zero, zero, jnp.zeros(()),
-                       jnp.array(True), jnp.array(False))  # fmt: skip
+    begun = Trajectory(random, both, state, momentum, waiting, state, energy, jnp.zeros(()), zero, zero, zero,
+                       jnp.zeros(()), jnp.array(True), jnp.array(False))  # fmt: skip
 
     def grows(t: Trajectory) -> Any:
         return t.grows & (t.depth < max_depth)
 
     def doubled(t: Trajectory) -> Trajectory:
-        return _doubled(density, metric, t, energy, step_size)
+        return _doubled(way, t, energy, step_size)
 
     t = lax.while_loop(grows, doubled, begun)
-    acceptance = t.acceptance / jnp.maximum(t.steps, 1)
+    acceptance = t.acceptance / jnp.maximum(t.count, 1)
     return t.random, t.chosen, t.waiting, Record(acceptance, t.depth, t.steps, t.diverged, t.energy, t.latest)
 
 
-def _doubled(density: Any, metric: Metric, t: Trajectory, start_energy: Any, step_size: Any) -> Trajectory:
+def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Any) -> Trajectory:
     """The trajectory with a subtree of its own size at one of its ends."""
     random, drawn = uniforms.uniforms(t.random, 2)
     at = (drawn[0] < 0.5).astype(int)
     near, far = (_at(t.ends, i) for i in (at, 1 - at))
     signed = jnp.where(at == 1, step_size, -step_size)
     size = jnp.left_shift(1, t.depth)
-    new = _grown(density, metric, random, near, t.waiting, start_energy, signed, size)
+    new = _grown(way, random, near, t.waiting, start_energy, signed, size)
     takes = new.valid & (jnp.log(drawn[1]) < new.log_weight - t.log_weight)
     chosen, energy = _either(takes, (new.chosen, new.energy), (t.chosen, t.energy))
     old = Subtree(far.end, near.end, t.total)
-    goes_on = new.valid & ~_turns(old, new.newest)
+    goes_on = new.valid & ~way.turns(old, new.newest, signed)
     ends = jax.tree.map(lambda a, b: lax.dynamic_update_index_in_dim(a, b, at, 0), t.ends, new.leaf)
     return Trajectory(
         new.random, ends, new.leaf.state, t.total + new.newest.total, new.waiting, chosen, energy,
-        jnp.logaddexp(t.log_weight, new.log_weight), t.depth + new.valid, t.steps + new.count,
-        t.acceptance + new.acceptance, goes_on, new.diverged,
+        jnp.logaddexp(t.log_weight, new.log_weight), t.depth + new.valid, t.count + new.count,
+        t.steps + new.steps, t.acceptance + new.acceptance, goes_on, new.diverged,
     )  # fmt: skip
 
 
 def _grown(
-    density: Any, metric: Metric, random: Any, start: Leaf, waiting: Subtree, start_energy: Any, step_size: Any,
-    size: Any,
-) -> Growth:  # fmt: skip
-    """A subtree of `size` leaves from a leaf on; fewer if it turns or diverges."""
+    way: Integrator, random: Any, start: Leaf, waiting: Subtree, start_energy: Any, step_size: Any, size: Any
+) -> Growth:
+    """A subtree of `size` leaves from a leaf on; fewer if it turns or a step is not valid."""
     blank = Subtree(start.end, start.end, jnp.zeros_like(start.end.momentum))
-    zero, false = jnp.zeros(()), jnp.array(False)
-    begun = Growth(random, start, blank, waiting, jnp.zeros((), int), start.state, zero, -jnp.inf * jnp.ones(()), zero,
+    zero, none, false = jnp.zeros(()), jnp.zeros((), int), jnp.array(False)
+    begun = Growth(random, start, blank, waiting, none, none, start.state, zero, -jnp.inf * jnp.ones(()), zero,
                    ~false, false)  # fmt: skip
 
     def continues(g: Growth) -> Any:
         return g.valid & (g.count < size)
 
     def extended(g: Growth) -> Growth:
-        return _extended(density, metric, g, start_energy, step_size)
+        return _extended(way, g, start_energy, step_size)
 
     return lax.while_loop(continues, extended, begun)
 
 
-def _extended(density: Any, metric: Metric, g: Growth, start_energy: Any, step_size: Any) -> Growth:
+def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Any) -> Growth:
     """The subtree with one more leaf."""
-    leaf, energy = leapfrog(density, metric, g.leaf, step_size)
-    gained = jnp.where(jnp.isnan(energy), -jnp.inf, start_energy - energy)
-    diverged = -gained > LARGEST_ERROR
+    step = way.step(g.leaf, step_size, start_energy)
+    leaf, energy = step.leaf, step.energy
+    gained = _gained(start_energy, energy)
     log_weight = jnp.logaddexp(g.log_weight, gained)
     random, drawn = uniforms.uniforms(g.random, 1)
     takes = jnp.log(drawn[0]) < gained - log_weight
     chosen, chosen_energy = _either(takes, (leaf.state, energy), (g.chosen, g.energy))
-    newest, place, turned = _merged(g.waiting, Subtree(leaf.end, leaf.end, leaf.end.momentum), g.count)
+    newest, place, turned = _merged(
+        way, g.waiting, Subtree(leaf.end, leaf.end, leaf.end.momentum), g.count, step_size
+    )  # fmt: skip
     waiting = jax.tree.map(lambda w, a: lax.dynamic_update_index_in_dim(w, a, place, 0), g.waiting, newest)
-    return Growth(random, leaf, newest, waiting, g.count + 1, chosen, chosen_energy, log_weight,
-                  g.acceptance + jnp.exp(jnp.minimum(gained, 0.0)), ~(diverged | turned), diverged)  # fmt: skip
+    return Growth(random, leaf, newest, waiting, g.count + 1, g.steps + step.count, chosen, chosen_energy, log_weight,
+                  g.acceptance + step.acceptance, step.valid & ~turned, step.diverged)  # fmt: skip
 
 
-def _merged(waiting: Subtree, leaf: Subtree, count: Any) -> tuple[Subtree, Any, Any]:
+def _gained(start_energy: Any, energy: Any) -> Any:
+    """The logarithm of a leaf's weight relative to the start of its trajectory."""
+    return jnp.where(jnp.isnan(energy), -jnp.inf, start_energy - energy)
+
+
+def _merged(
+    way: Integrator, waiting: Subtree, leaf: Subtree, count: Any, step_size: Any
+) -> tuple[Subtree, Any, Any]:  # fmt: skip
     """The largest subtree that the leaf after `count` others completes, its place, and whether one of them turns."""
 
     def has_sibling(carry: tuple[Subtree, Any, Any]) -> Any:
@@ -222,31 +270,54 @@ def _merged(waiting: Subtree, leaf: Subtree, count: Any) -> tuple[Subtree, Any, 
     def joined(carry: tuple[Subtree, Any, Any]) -> tuple[Subtree, Any, Any]:
         right, place, _ = carry
         left = _at(waiting, place)
-        return Subtree(left.first, right.last, left.total + right.total), place + 1, _turns(left, right)
+        turns = way.turns(left, right, step_size)
+        return Subtree(left.first, right.last, left.total + right.total), place + 1, turns
 
     return lax.while_loop(has_sibling, joined, (leaf, jnp.zeros((), int), jnp.array(False)))
 
 
-def leapfrog(density: Any, metric: Metric, leaf: Leaf, step_size: Any) -> tuple[Leaf, Any]:
-    """The leaf one step on, and its energy."""
-    half = leaf.end.momentum + 0.5 * step_size * leaf.state.gradient
-    point = leaf.state.point + step_size * metric.velocity(half)
+class Leapfrog:
+    """Leapfrog steps of one size, and the criterion of a trajectory's momenta.
+
+    Args:
+        density: from a point to the log density and its gradient.
+        metric: of the kinetic energy.
+    """
+
+    end = End
+
+    def __init__(self, density: Any, metric: Metric):
+        self.density, self.metric = density, metric
+
+    def leaf(self, state: State, momentum: Any) -> tuple[Leaf, Any]:
+        velocity = self.metric.velocity(momentum)
+        return Leaf(state, End(momentum, velocity)), 0.5 * jnp.dot(momentum, velocity) - state.density
+
+    def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
+        new, energy = self.leaf(*leapfrog(self.density, self.metric, leaf.state, leaf.end.momentum, size))
+        gained = _gained(start_energy, energy)
+        diverged = -gained > LARGEST_ERROR
+        return Step(new, energy, jnp.exp(jnp.minimum(gained, 0.0)), 1, ~diverged, diverged)
+
+    def turns(self, left: Subtree, right: Subtree, size: Any) -> Any:
+        """Whether the whole turns, or either of the two with its neighbour's nearest state."""
+        stretches = (
+            (left.first, right.last, left.total + right.total),
+            (left.first, right.first, left.total + right.first.momentum),
+            (left.last, right.last, left.last.momentum + right.total),
+        )
+        straight = [
+            (jnp.dot(a.velocity, total) > 0) & (jnp.dot(b.velocity, total) > 0) for a, b, total in stretches
+        ]  # fmt: skip
+        return ~(straight[0] & straight[1] & straight[2])
+
+
+def leapfrog(density: Any, metric: Metric, state: State, momentum: Any, size: Any) -> tuple[State, Any]:
+    """The state one step on, and the momentum there."""
+    half = momentum + 0.5 * size * state.gradient
+    point = state.point + size * metric.velocity(half)
     value, gradient = density(point)
-    momentum = half + 0.5 * step_size * gradient
-    velocity = metric.velocity(momentum)
-    state = State(point, value, gradient)
-    return Leaf(state, End(momentum, velocity)), 0.5 * jnp.dot(momentum, velocity) - value
-
-
-def _turns(left: Subtree, right: Subtree) -> Any:
-    """Whether two stretches that follow each other turn: the whole, or either with its neighbour's nearest state."""
-    stretches = (
-        (left.first, right.last, left.total + right.total),
-        (left.first, right.first, left.total + right.first.momentum),
-        (left.last, right.last, left.last.momentum + right.total),
-    )
-    straight = [(jnp.dot(a.velocity, total) > 0) & (jnp.dot(b.velocity, total) > 0) for a, b, total in stretches]
-    return ~(straight[0] & straight[1] & straight[2])
+    return State(point, value, gradient), half + 0.5 * size * gradient
 
 
 def _either(condition: Any, one: Any, other: Any) -> Any:
