@@ -6,7 +6,6 @@ Types and Declarations"; CmdStan Guide, "JSON Format for CmdStan".
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,18 +18,13 @@ from .arrays import uses_jax
 from .batches import bounds_all_rows
 from .constraints import reasons
 from .errors import StanDataError
+from .given import NoNumbersError, array_of, verified
 
 if TYPE_CHECKING:
     from .metadata import Program, Variable
 
 _INTEGER_LIMIT = 2**31
 _LARGE = 2**20  # numbers of an array from which on its memory is shared
-_DEEPEST = 32  # as many dimensions as NumPy's arrays have in all its versions
-_NO_NUMBERS = {bool, np.bool_, type(None), dict, set, frozenset, bytes, bytearray}  # of which NumPy makes some
-# Text that stands for numbers, as CmdStan reads it.
-TEXTS = {
-    "Inf": math.inf, "Infinity": math.inf, "-Inf": -math.inf, "-Infinity": -math.inf, "NaN": math.nan,
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -152,12 +146,13 @@ def _error(program: Program, v: Variable, problem: str) -> StanDataError:
 
 
 def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int, ...]) -> Any:
-    unfit = _unfit(given)
-    if unfit:
-        raise _error(program, v, unfit)
-    if is_traced(given):
-        return given
-    value = _array(program, v, given)
+    try:
+        plain = verified(given)
+        if is_traced(plain):
+            return plain
+        value = array_of(plain)
+    except NoNumbersError as e:
+        raise _error(program, v, str(e)) from None
     if "complex" in t and value.dtype.kind != "c" and value.shape == (*shape, 2):
         value = value[..., 0] + 1j * value[..., 1]  # CmdStan's JSON: pairs of real and imaginary part
     if value.shape != shape:
@@ -169,64 +164,6 @@ def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int
     if base == "int":
         return _integers(program, v, value)
     return _complex(program, v, value) if base.startswith("complex") else _reals(program, v, value)
-
-
-def _array(program: Program, v: Variable, given: Any) -> np.ndarray:
-    """Whatever was given as an array of numbers, text among them that stands for numbers."""
-    try:
-        value = np.asarray(given)
-        if value.dtype.kind in "USO":  # as numbers were given, not as NumPy would write them among text
-            objects = np.asarray(given, object)
-            value = np.array([_number(x) for x in objects.ravel().tolist()]).reshape(objects.shape)
-        value = value.astype(float) if value.dtype.kind == "O" else value  # integers of more than 64 bits
-    except OverflowError:
-        raise _error(program, v, "holds a number that is too large") from None
-    except TypeError:
-        raise _error(program, v, f"must hold numbers, not {_sample(given)}") from None
-    except ValueError:
-        raise _error(program, v, "is ragged: its rows differ in length") from None
-    if value.dtype.kind == "b" and value.ndim and v.type.endswith("int"):  # an array of truth values, such as y > 0
-        return value.astype(np.int64)
-    if value.dtype.kind not in "iufc":
-        raise _error(program, v, f"must hold numbers, not {value.dtype}")
-    return value
-
-
-def _unfit(given: Any) -> str:
-    """Why what was given can't be numbers, where NumPy would make some of it; nothing if it can be."""
-    row = [given]
-    for _ in range(_DEEPEST):
-        types = set(map(type, row))
-        for wrong in _NO_NUMBERS & types:
-            return f"must hold numbers, not {'None' if wrong is type(None) else wrong.__name__}"
-        arrays = (x for x in row if isinstance(x, np.ma.MaskedArray)) if any(hasattr(t, "mask") for t in types) else ()
-        if any(np.ma.is_masked(x) for x in arrays):
-            return "has entries that are masked"
-        row = [x for inner in row if isinstance(inner, (list, tuple)) for x in inner] if types & {list, tuple} else []
-        if not row:
-            return ""
-    return f"is nested more than {_DEEPEST} deep"
-
-
-def _number(x: Any) -> int | float | complex:
-    """A number of an array that holds any objects. Raises TypeError."""
-    if isinstance(x, str) and x in TEXTS:
-        return TEXTS[x]
-    if isinstance(x, (int, float, complex, np.number)) and not isinstance(x, bool):
-        return x  # type: ignore[return-value]
-    if type(x) in _NO_NUMBERS or isinstance(x, str):
-        raise TypeError
-    return float(x)
-
-
-def _sample(given: Any) -> str:
-    """The first that is no number."""
-    for x in np.asarray(given, object).ravel().tolist():
-        try:
-            _number(x)
-        except (TypeError, ValueError):
-            return repr(x)
-    return repr(given)
 
 
 def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:

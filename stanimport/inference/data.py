@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import MissingLibraryError, StanDataError
+from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
@@ -38,14 +39,25 @@ def read_data(data: Any) -> dict[str, Any]:
     if isinstance(data, (str, os.PathLike)):
         return read_file(Path(data))
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
-        return {str(k): _values(str(k), v) for k, v in data.items()}
+        return {str(k): _values(v) for k, v in data.items()}
     if hasattr(data, "data_vars"):
-        return {str(n): _values(str(n), data[n]) for n in data.data_vars}
+        return {str(n): _values(data[n]) for n in data.data_vars}
     if hasattr(data, "_asdict"):
-        return dict(data._asdict())
-    if not hasattr(data, "columns"):
-        raise StanDataError(f"the data must be a dict, a path or an object with columns, not {type(data).__name__}")
-    return _table({str(n): _values(str(n), data[n]) for n in data.columns}, len(data))
+        return read_data(data._asdict())
+    return _table({str(n): _values(data[n]) for n in _names_of_columns(data)}, len(data))
+
+
+def _names_of_columns(table: Any) -> list[Any]:
+    """The names of the columns of a table of pandas, polars or pyarrow. Raises StanDataError."""
+    if hasattr(table, "collect_schema") and not hasattr(table, "__len__"):
+        raise StanDataError("the data are a lazy table, which has to be computed first: give its .collect()")
+    if not hasattr(table, "columns"):
+        raise StanDataError(f"the data must be a dict, a path or an object with columns, not {type(table).__name__}")
+    names = list(table.column_names if hasattr(type(table), "column_names") else table.columns)
+    twice = next((n for n in names if names.count(n) > 1), None)
+    if twice is not None:
+        raise StanDataError(f"the data have two columns {twice!r}", str(twice))
+    return names
 
 
 def _table(columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
@@ -53,27 +65,20 @@ def _table(columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
     return {"N": rows, **columns}
 
 
-def _values(name: str, value: Any) -> Any:
-    """The numbers of a column, an array of xarray, or a tensor; other values as they are."""
-    if hasattr(value, "detach"):
-        return value.detach().cpu().numpy()
-    if _has_missing(value):
-        raise StanDataError(f"{name} has missing entries", name)
-    if hasattr(value, "to_numpy"):
-        return value.to_numpy()
-    return value
+def _values(value: Any) -> Any:
+    """The numbers of a column, an array of xarray, or a tensor; what has none stays as it is, for it may be unused."""
+    try:
+        return plain_of(value)
+    except NoNumbersError:
+        return value
 
 
-def _has_missing(value: Any) -> bool:
-    """Whether a column lacks entries; what is not a number (NaN) in one of floating point numbers is there."""
-    if hasattr(value, "null_count"):  # polars; a table has a count for each column
-        count = value.null_count()
-        return bool(np.any(count.to_numpy() if hasattr(count, "to_numpy") else count))
-    missing = getattr(value, "isna", None)  # pandas
-    if missing is None:
-        return False
-    kinds = value.dtypes if hasattr(value, "columns") else [value.dtype]
-    return not all(isinstance(kind, np.dtype) for kind in kinds) and bool(np.any(missing()))
+def array_of(name: str, value: Any) -> np.ndarray:
+    """A value that was read as an array. Raises StanDataError where entries are missing."""
+    try:
+        return np.asarray(plain_of(value))
+    except NoNumbersError as e:
+        raise StanDataError(f"{name} {e}", name) from None
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -116,7 +121,16 @@ def _parse_json(text: str, path: Path) -> dict[str, Any]:
         raise StanDataError(f"{path}: no readable JSON: {reason}") from None
     if not isinstance(data, dict):
         raise StanDataError(f"{path}: the data must be a JSON object, {{name: value, ...}}")
-    return data
+    return _with_words(data) if "true" in text or "false" in text else data
+
+
+def _with_words(value: Any) -> Any:
+    """JSON's truth values as words, which are no numbers: CmdStan refuses them, where Python's are 0 and 1."""
+    if isinstance(value, dict):
+        return {name: _with_words(v) for name, v in value.items()}
+    if isinstance(value, list):
+        return [_with_words(v) for v in value]
+    return json.dumps(value) if isinstance(value, bool) else value
 
 
 def _guards(text: str) -> dict[str, Any]:
@@ -156,8 +170,6 @@ def _read_table(path: Path) -> dict[str, Any]:
 
 
 def _number(text: str, name: str, path: Path) -> float | int:
-    from stanlib.data import TEXTS  # only now: it loads SciPy
-
     text = text.strip()
     if text in TEXTS:
         return TEXTS[text]
@@ -186,16 +198,25 @@ def _read_netcdf(path: Path) -> dict[str, Any]:
 
 
 def write_json(data: Mapping[str, Any], path: Path) -> None:
-    """Write data as CmdStan's JSON, whole or not at all."""
+    """Write data as CmdStan's JSON, whole or not at all. Raises StanDataError for values that are no numbers."""
     from .files import atomically
 
-    def write(place: Path) -> None:
-        place.write_text(json.dumps({k: _plain(v) for k, v in data.items()}), encoding="utf-8")
-
-    atomically(path, write)
+    plain = {str(name): _plain(str(name), value) for name, value in data.items()}
+    atomically(path, lambda place: place.write_text(json.dumps(plain), encoding="utf-8"))
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
+    """A value as JSON has it; text, which no variable can be, stays text. Raises StanDataError."""
     if isinstance(value, tuple):
-        return {str(i + 1): _plain(v) for i, v in enumerate(value)}
-    return np.asarray(value).tolist()
+        value = {i: v for i, v in enumerate(value, 1)}
+    if isinstance(value, Mapping):
+        return {str(k): _plain(f"{name}.{k}", v) for k, v in value.items()}
+    if isinstance(value, list) and any(isinstance(v, (list, tuple, Mapping, str)) for v in value):
+        return [_plain(name, v) for v in value]
+    if isinstance(value, str):
+        return value
+    try:
+        array = numbers_of(value)
+    except NoNumbersError as e:
+        raise StanDataError(f"{name} {e}", name) from None
+    return (np.stack([array.real, array.imag], axis=-1) if np.iscomplexobj(array) else array).tolist()

@@ -10,6 +10,7 @@ import numpy as np
 from stanlib.discrete.asking import Question, asking
 from stanlib.discrete.problem import Variable
 
+from . import tuples
 from .modules import for_numpyro
 from .options import suggestion
 from .posterior import Posterior, condition, is_term, log_prob
@@ -52,7 +53,7 @@ def _given(fit: Fit, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
     module = for_numpyro(fit.module)
     data = {n: fit.data[n] for n in module.stan.names("data") if n in fit.data}
     posterior = condition(module, data, fit.seed)
-    draws = {n: fit.variables[n] for n in posterior.names}
+    draws = tuples.parted(fit.variables, posterior.names)
     return posterior, {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in draws.items()}
 
 

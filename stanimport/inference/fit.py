@@ -50,9 +50,11 @@ class Fit:
     ):  # fmt: skip
         self.program, self.method, self.settings, self.info = program, method, dict(settings), dict(info or {})
         order = tuples.leaf_names(declared(program))
+        variables = tuples.joined(variables)
         self.variables = {n: np.asarray(variables[n]) for n in order if n in variables}
         self.stats = {n: np.asarray(v) for n, v in stats.items()}
-        self.data, self.warmup = dict(data), warmup
+        self.data = dict(data)
+        self.warmup = None if warmup is None else (tuples.joined(warmup[0]), warmup[1])
         self.dims: dict[str, tuple[str, ...]] = {}
         self.coords: dict[str, list[Any]] = {}
         self._module = module

@@ -73,11 +73,7 @@ class LogProb:
     def unconstrain(self, params: Any) -> np.ndarray:
         """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
         values = read_data(params)
-        missing = [n for n in self.posterior.names if n not in tuples.unpack(values)]
-        if missing:
-            from stanlib.errors import StanDataError
-
-            raise StanDataError(f"the values lack parameter {missing[0]}", missing[0])
+        initial.verify_all(self.posterior, values)
         return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
 
     def _checked(self, point: Any) -> np.ndarray:

@@ -178,10 +178,11 @@ def _stood_in(module: ModuleType, given: Mapping[str, Any], lacking: Any, seed: 
 
 
 def _check_shapes(posterior: Posterior, draws: Arrays) -> None:
+    sites = tuples.parted(draws, posterior.names)
     for name in posterior.names:
-        if name not in draws:
+        if name not in sites:
             raise StanDataError(f"the draws lack parameter {name}", name)
-        shape, fitted = posterior.constrained_shapes[name], draws[name].shape[2:]
+        shape, fitted = posterior.constrained_shapes[name], sites[name].shape[2:]
         if shape != fitted:
             raise StanDataError(
                 f"{name} has shape {shape} for these data, but {fitted} in the fit: predictions are for the same "

@@ -29,7 +29,7 @@ from .convergence import PIECE, has_converged
 from .data import read_data
 from .failures import InitialValueError
 from .fit import Fit
-from .initial import ATTEMPTS, RADIUS
+from .initial import ATTEMPTS, RADIUS, checked, outside, per_chain
 from .progress import Progress
 
 GUIDES = {
@@ -74,6 +74,7 @@ class _Place(Messenger):
     def __init__(self, values: Mapping[str, torch.Tensor]):
         super().__init__()
         self.values, self.shapes = values, dict[str, torch.Size]()
+        self.constrained_shapes = dict[str, tuple[int, ...]]()
         self.log_jacobian: Any = 0.0
 
     def _pyro_sample(self, message: dict[str, Any]) -> None:
@@ -81,12 +82,33 @@ class _Place(Messenger):
             return
         transform = biject_to(message["fn"].support)
         shape = transform.inverse_shape(message["fn"].shape())
-        self.shapes[message["name"]] = shape
+        self.shapes[message["name"]], self.constrained_shapes[message["name"]] = shape, tuple(message["fn"].shape())
         free = self.values.get(message["name"], torch.zeros(shape))
         message["value"] = transform(free)
         jacobian = transform.log_abs_det_jacobian(free, message["value"]).sum()
         self.log_jacobian = self.log_jacobian + message["scale"] * jacobian
         message["done"] = True
+
+
+class _Unconstrain(Messenger):
+    """Takes parameters' values in their domains, the others' from unconstrained ones, and notes all unconstrained."""
+
+    def __init__(self, density: "Density", parameters: Mapping[str, np.ndarray], rest: Mapping[str, torch.Tensor]):
+        super().__init__()
+        self.density, self.parameters, self.free = density, parameters, dict(rest)
+
+    def _pyro_sample(self, message: dict[str, Any]) -> None:
+        if message["is_observed"] or type(message["fn"]).__name__ == "_Subsample":
+            return
+        name, support = message["name"], message["fn"].support
+        transform = biject_to(support)
+        message["value"], message["done"] = transform(self.free[name]), True
+        if name in self.parameters:
+            value = torch.as_tensor(self.parameters[name], dtype=torch.float64)
+            free = transform.inv(value) if support.check(value).all() else torch.full((), torch.nan)
+            if not torch.isfinite(free).all():
+                raise outside(self.density, name, self.parameters[name])
+            self.free[name], message["value"] = free.reshape(self.density.shapes[name]), value
 
 
 class Density:
@@ -97,7 +119,8 @@ class Density:
         self.inputs = module.transformed_data(**data) if inputs is None else inputs
         with torch.no_grad(), _Place({}) as place:
             module.model(**self.inputs)
-        self.shapes = place.shapes
+        self.shapes, self.constrained_shapes = place.shapes, place.constrained_shapes
+        self.names = list(self.shapes)
         self.size = sum(int(np.prod(s)) for s in self.shapes.values())
 
     def given(self, varying: Mapping[str, Any]) -> "Density":
@@ -140,18 +163,33 @@ class Density:
         flat = {**parameters, **tuples.unpack({n: made[n] for n in names if n in made})}
         return {n: _array(v) for n, v in flat.items()}
 
-    def start(self, inits: Any) -> torch.Tensor:
-        """A point with finite density and gradient. Raises InitialValueError."""
-        radius = RADIUS if inits is None else inits
-        if not isinstance(radius, (int, float)):
-            raise options.OptionError("with the Pyro backend, inits is a radius on the unconstrained scale")
-        for _ in range(ATTEMPTS):
+    def unconstrained(self, values: Mapping[str, np.ndarray], rest: torch.Tensor) -> torch.Tensor:
+        """The point with these values of parameters, the others from the point `rest`. Raises StanDataError."""
+        with torch.no_grad(), poutine.block(), _Unconstrain(self, values, self.split(rest)) as made:
+            self.module.model(**self.inputs)
+        return torch.cat([made.free[n].reshape(-1) for n in self.names])
+
+    def start(self, inits: float | Mapping[str, Any]) -> torch.Tensor:
+        """A point with finite density and gradient, from a radius or values. Raises InitialValueError."""
+        values = {} if isinstance(inits, float) else checked(self, inits)
+        radius = inits if isinstance(inits, float) else RADIUS
+        certain = radius == 0 or set(values) >= set(self.names)
+        for _ in range(1 if certain else ATTEMPTS):
             point = (2 * torch.rand(self.size) - 1) * radius
+            point = self.unconstrained(values, point) if values else point
             point.requires_grad_(True)
             value = self(point)
             if torch.isfinite(value) and torch.isfinite(torch.autograd.grad(value, point)[0]).all():
                 return point.detach()
-        raise InitialValueError(f"{self.program.name} can't start from any of {ATTEMPTS} random initial values")
+        tried = "the initial values" if certain else f"any of {ATTEMPTS} random initial values"
+        raise InitialValueError(f"{self.program.name} can't start from {tried}")
+
+
+def starts(inits: Any, chains: int, seed: int) -> list[Any]:
+    """What each chain starts from: a radius, or values. Raises OptionError."""
+    if isinstance(inits, str) and inits == "pathfinder":
+        raise options.OptionError("Pathfinder is NumPyro's: give inits=stanimport.pathfinder(...), a radius or values")
+    return per_chain(inits, chains, seed)
 
 
 def is_no_weight(message: Mapping[str, Any]) -> bool:
@@ -177,13 +215,13 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
         raise options.OptionError("modules of the Pyro backend are sampled by Pyro's NUTS, with a metric it adapts")
     if settings["fixed_param"] or not module.stan.parameters:
         return _fixed(module, data, settings)
-    chains = []
+    chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i in range(settings["chains"]):
             with double_precision(settings["seed"] * 1009 + i):
                 density = Density(module, read_data(data))
-                chains.append(_chain(density, settings, progress))
+                chains.append(_chain(density, inits[i], settings, progress))
     variables, stats, sizes = zip(*chains)
     inputs = {n: v for n, v in density.inputs.items()}
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
@@ -194,10 +232,11 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
 def _fixed(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
+    inits = starts(settings["inits"], settings["chains"], settings["seed"])
     for i in range(settings["chains"]):
         with double_precision(settings["seed"] * 1009 + i):
             density = Density(module, read_data(data))
-            point = density.start(settings["inits"]) if density.size else torch.zeros(0)
+            point = density.start(inits[i]) if density.size else torch.zeros(0)
             chains.append(density.variables(point.expand(count, -1)))
     zeros = np.zeros((settings["chains"], count))
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
@@ -205,7 +244,7 @@ def _fixed(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
     return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info, module)
 
 
-def _chain(density: Density, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
+def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
     """Variables and stats of one chain, and its step size."""
     kernel = NUTS(
         potential_fn=lambda z: -density(z["point"]), step_size=settings["step_size"] or 1.0,
@@ -221,7 +260,7 @@ def _chain(density: Density, settings: Mapping[str, Any], progress: Progress) ->
             sizes.append(float(kernel.step_size))
 
     mcmc = MCMC(kernel, settings["iter_sampling"], settings["iter_warmup"], disable_progbar=True, hook_fn=note,
-                initial_params={"point": density.start(settings["inits"])})  # fmt: skip
+                initial_params={"point": density.start(inits)})  # fmt: skip
     mcmc.run()
     points = mcmc.get_samples()["point"][:: settings["thin"]]
     divergent = np.zeros(settings["iter_sampling"])
@@ -233,7 +272,9 @@ def _chain(density: Density, settings: Mapping[str, Any], progress: Progress) ->
     return density.variables(points), stats, sizes[-1]
 
 
-def variational(module: ModuleType, data: Any, guide: Any, settings: Mapping[str, Any], show: bool) -> Fit:
+def variational(
+    module: ModuleType, data: Any, guide: Any, inits: Any, settings: Mapping[str, Any], show: bool
+) -> Fit:  # fmt: skip
     """Stochastic variational inference by Pyro, with an automatic guide or an explicit one."""
     with double_precision(settings["seed"]), pyro.get_param_store().scope() as store:
         density = Density(module, read_data(data))
@@ -242,7 +283,7 @@ def variational(module: ModuleType, data: Any, guide: Any, settings: Mapping[str
             variables = stacked([_guided(density, guide) for _ in range(settings["draws"])])
             stats: dict[str, np.ndarray] = {}
         else:
-            points, log_q, losses = _automatic(density, settings, show)
+            points, log_q, losses = _automatic(density, inits, settings, show)
             variables = density.variables(points)
             with torch.no_grad():
                 log_p = np.asarray([float(density(p)) for p in points])
@@ -256,11 +297,11 @@ def variational(module: ModuleType, data: Any, guide: Any, settings: Mapping[str
 
 
 def _automatic(
-    density: Density, settings: Mapping[str, Any], show: bool
+    density: Density, inits: Any, settings: Mapping[str, Any], show: bool
 ) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
     """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
     options.require_parameters(density.program.name, density.size)
-    start = density.start(None)
+    start = density.start(starts(inits, 1, settings["seed"])[0])
 
     def model() -> None:
         law = pyro.distributions.Normal(torch.zeros(density.size), 1.0).mask(False).to_event(1)

@@ -12,7 +12,7 @@ import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from . import memory
+from . import memory, tuples
 from .precision import TRACING, double_precision, keys_of_draws, random_keys
 from .programs import Program
 from .remembered import Remembered
@@ -192,7 +192,7 @@ class DrawProcessor:
 
 def generated(posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
     """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each."""
-    given = {n: np.asarray(parameters[n], float) for n in posterior.names}
+    given = {n: np.asarray(v, float) for n, v in tuples.parted(parameters, posterior.names).items()}
     count = len(next(iter(given.values()))) if given else 0
     run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count)
     return run(random_keys(seed, 2, count=count), given)

@@ -122,7 +122,7 @@ def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
 
 def _parameters(draws: Any, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """The draws of the parameters, (chains, draws, ...) each."""
-    values = draws.variables if isinstance(draws, Fit) else draws
+    values = tuples.parted(draws.variables if isinstance(draws, Fit) else draws, names)
     out = {}
     for name in names:
         if name not in values:

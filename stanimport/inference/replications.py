@@ -13,6 +13,7 @@ from numpyro.distributions import Unit
 
 from stanlib.program import Program
 
+from . import tuples
 from .posterior import Posterior
 from .precision import random_keys
 from .quantities import Batched
@@ -39,7 +40,8 @@ def over_draws(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """A function of a key and of the model's trace, for every draw of the parameters, (chains, draws, ...) each."""
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
-    flat = {n: draws[n].reshape(chains * count, *draws[n].shape[2:]) for n in posterior.names}
+    sites = tuples.parted(draws, posterior.names)
+    flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in sites.items()}
 
     def one(key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
         return function(key, trace_of(posterior, key, parameters))

@@ -64,8 +64,8 @@ def sample(
         parallel_chains: how many run at the same time; the number of cores if None.
         seed: of all random numbers; a new one, kept in `fit.seed`, if None; a list has one for each chain.
         inits: None for uniform(-2, 2) on the unconstrained scale; another radius; a dict of values, which need not
-            name all parameters; the path of such a JSON file; a list with one of these for each chain; another
-            fit; or "pathfinder".
+            name all parameters; the path of such a JSON file, or of a saved fit; another fit; a list with one of
+            these for each chain; or "pathfinder".
         iter_warmup, iter_sampling: iterations of each chain.
         save_warmup: keep the draws of the warm-up.
         thin: keep every how many-th draw.

@@ -1,9 +1,12 @@
 """Tuples among a program's variables: `a` as one Python tuple, or as its items `a.1`, `a.2`."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from stanlib.errors import StanDataError
 from stanlib.program import Variable
 
 
@@ -25,6 +28,30 @@ def pack(variable: Variable, arrays: Mapping[str, Any], name: str = "") -> Any:
     return tuple(pack(item, arrays, f"{name}.{i}") for i, item in enumerate(variable.items, 1))
 
 
+def joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays of leaves, from those of sites: a complex number has a site for each of its parts."""
+    out: dict[str, Any] = {}
+    for name, value in arrays.items():
+        whole = name.removesuffix(".real")
+        if whole != name and f"{whole}.imag" in arrays:
+            out[whole] = np.asarray(value) + 1j * np.asarray(arrays[f"{whole}.imag"])
+        elif not (name.endswith(".imag") and f"{name.removesuffix('.imag')}.real" in arrays):
+            out[name] = value
+    return out
+
+
+def parted(arrays: Mapping[str, Any], sites: Iterable[str]) -> dict[str, Any]:
+    """The arrays of these sites, as far as there are some, from those of leaves."""
+    out: dict[str, Any] = {}
+    for site in sites:
+        whole, _, part = site.rpartition(".")
+        if site in arrays:
+            out[site] = arrays[site]
+        elif part in ("real", "imag") and whole in arrays:
+            out[site] = getattr(np.asarray(arrays[whole]), part)
+    return out
+
+
 def unpack(values: Mapping[str, Any]) -> dict[str, Any]:
     """The arrays of all leaves, from values among which are tuples."""
     out: dict[str, Any] = {}
@@ -34,6 +61,53 @@ def unpack(values: Mapping[str, Any]) -> dict[str, Any]:
         else:
             out[name] = value
     return out
+
+
+def given(variables: Sequence[Variable], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the leaves of variables, as people give them; other names as they are.
+
+    A tuple may be a sequence of its items or CmdStan's `{"1": ..., "2": ...}`, an array of tuples a sequence of these,
+    or a tuple of arrays, as `Fit.stan_variable` has it.
+
+    Raises:
+        StanDataError: for a tuple that has not as many items as were declared.
+    """
+    declared = {v.name: v for v in variables}
+    out: dict[str, Any] = {}
+    for name, value in values.items():
+        out |= _spread(declared[name], name, value) if name in declared else {name: value}
+    return out
+
+
+def _spread(variable: Variable, name: str, value: Any, outer: int = 0) -> dict[str, Any]:
+    """The leaves of a variable, which lies in `outer` dimensions of arrays of tuples beside its own."""
+    if not variable.items:
+        return {name: value}
+    own = variable.type.count(",", 0, variable.type.find("]")) + 1 if variable.type.startswith("array[") else 0
+    dims, out = outer + own, dict[str, Any]()
+    columns = _columns(name, value, dims, len(variable.items))
+    for i, (item, column) in enumerate(zip(variable.items, columns), 1):
+        out |= _spread(item, f"{name}.{i}", column, dims)
+    return out
+
+
+def _columns(name: str, value: Any, dims: int, count: int) -> list[Any]:
+    """The items of a tuple; of an array of tuples one nested list per item, or one array if it is given so."""
+    if dims and not _has_arrays(value):
+        if not isinstance(value, (list, tuple)):
+            raise StanDataError(f"the value of {name} must be an array of tuples, not {type(value).__name__}", name)
+        rows = [_columns(name, v, dims - 1, count) for v in value]
+        return [[row[i] for row in rows] for i in range(count)]
+    if isinstance(value, Mapping):
+        value = [value[k] for k in sorted(value, key=str) if str(k) in map(str, range(1, count + 1))]
+    if not isinstance(value, (list, tuple)) or len(value) != count:
+        raise StanDataError(f"the value of {name} must be a tuple of {count} items", name)
+    return list(value)
+
+
+def _has_arrays(value: Any) -> bool:
+    """Whether a value is a tuple of arrays, or of such tuples."""
+    return isinstance(value, np.ndarray) or isinstance(value, tuple) and all(map(_has_arrays, value))
 
 
 def leaf_names(variables: Sequence[Variable]) -> list[str]:

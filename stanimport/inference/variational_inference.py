@@ -107,6 +107,8 @@ def variational(
                     tol_rel_obj=tol_rel_obj)  # fmt: skip
     if algorithm == "guide" and guide is None and own is None:
         raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
+    if inits is not None and (algorithm == "guide" or algorithm in FLOWS):
+        raise options.OptionError("inits are where a normal law begins: flows and guides have parameters of their own")
     if translated.stan.backend == "pyro":
         require("torch", "pyro", extra="pyro")
     elif algorithm not in (*GUIDES, "guide"):
@@ -124,7 +126,7 @@ def variational(
         from .pyro_methods import variational as variational_by_pyro
 
         with interrupts.immediate():
-            fit = variational_by_pyro(translated, given, guide or own, settings, show_progress)
+            fit = variational_by_pyro(translated, given, guide or own, inits, settings, show_progress)
     elif algorithm == "guide":
         fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
     else:

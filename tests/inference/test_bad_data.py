@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -56,8 +57,6 @@ def circle() -> list:
 
 
 VALUES = {
-    "true for an int": ("n", True), "NumPy's": ("n", np.True_), "true among ints": ("k", [1, True]),
-    "true for a real": ("y", [1.0, True]), "truth values for reals": ("y", np.array([True, False])),
     "none for an int": ("n", None), "none for a real": ("y", [1.0, None]), "none for an array": ("y", None),
     "text": ("y", "ab"), "a number as text": ("y", ["1.5", 1.0]), "an underscore": ("y", ["1_0", 1.0]),
     "infinity in Python's words": ("y", ["inf", 1.0]), "integers as text": ("k", ["1", "2"]),
@@ -135,7 +134,7 @@ def test_tuples_in_tuples_and_in_arrays():
 )
 def test_initial_values_that_are_no_numbers(value):
     vectors = stanimport.loads("parameters { vector[2] x; } model { x ~ normal(0, 1); }")
-    with pytest.raises(stanimport.StanDataError, match="the value of x must"):
+    with pytest.raises(stanimport.StanDataError, match="the value of x (must|is ragged|holds a number)"):
         stanimport.sample(vectors, inits={"x": value}, chains=1, seed=1)
 
 
@@ -150,6 +149,81 @@ def test_what_they_differ_from_is_accepted(module):
     assert found["k"].tolist() == [1, 0] and found["a"][1].tolist() == [1, 2] and found["z"] == 1 - 1j
 
 
+TRUTHS = {
+    "Python's": True, "NumPy's": np.True_, "of no dimension": np.array(True), "a list": [True, False],
+    "among numbers": [1, False], "an array": np.array([True, False]), "objects": np.array([True, False], object),
+    "a column": pd.Series([True, False]), "a column of objects": pd.Series([True, False], dtype=object),
+    "a column with a mask": pd.array([True, False], dtype="boolean"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", TRUTHS)
+def test_truth_values_are_numbers_wherever_they_stand(module, given):
+    """As CmdStanPy writes them, for ints and reals alike; CmdStan's JSON has none."""
+    value = TRUTHS[given]
+    if np.ndim(value) == 0:
+        assert module.transformed_data(**GOOD | {"n": value})["n"] == 1
+        value = [value, 0]
+    found = module.transformed_data(**GOOD | {"k": value, "y": value})
+    assert found["k"].tolist() == [1, 0] and found["y"].tolist() == [1.0, 0.0]
+    assert found["k"].dtype == np.int64 and found["y"].dtype == np.float64
+
+
+def test_columns_are_the_same_whether_they_are_read_before_or_not(module):
+    """A tensor that has a gradient, and columns of lists; missing entries are no NaN."""
+    torch, pyarrow = pytest.importorskip("torch"), pytest.importorskip("pyarrow")
+    rows = pd.Series([[1.0, 2.0], [3.0, 4.0]])
+    forms = {
+        "k": pyarrow.array([True, False]), "y": torch.ones(2, requires_grad=True), "X": rows,
+        "n": torch.tensor(3),
+    }  # fmt: skip
+    for values in (GOOD | forms, read_data(GOOD | forms)):
+        found = module.transformed_data(**values)
+        assert found["k"].tolist() == [1, 0] and found["y"].tolist() == [1.0, 1.0] and found["n"] == 3
+        assert found["X"].tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    wrong = {
+        "missing entries": pd.array([1.0, None], dtype="Float64"), "missing  entries": pyarrow.array([1.0, None]),
+        "not sparse": scipy.sparse.csr_array(np.ones((1, 2))), "BFloat16": torch.ones(2, dtype=torch.bfloat16),
+        "sparse": torch.ones(2).to_sparse(), "no data": torch.ones(2, device="meta"),
+    }  # fmt: skip
+    for value in wrong.values():
+        for values in (GOOD | {"y": value}, read_data(GOOD | {"y": value})):
+            with pytest.raises(stanimport.StanDataError, match="^y .*declared as"):
+                module.transformed_data(**values)
+
+
+def test_tables_of_polars(module):
+    polars = pytest.importorskip("polars")
+    table = polars.DataFrame({"k": [True, False], "y": [1, 2], "unused": ["a", None]})
+    found = module.transformed_data(**GOOD | read_data(table) | {"X": table.select("k", "y")})
+    assert found["N"] == 2 and found["k"].tolist() == [1, 0] and found["y"].tolist() == [1.0, 2.0]
+    assert found["X"].tolist() == [[1.0, 1.0], [0.0, 2.0]]
+    assert module.transformed_data(**GOOD | {"X": polars.Series([[1.0, 2.0], [3.0, 4.0]])})["X"].shape == (2, 2)
+    with pytest.raises(stanimport.StanDataError, match="collect"):
+        read_data(table.lazy())
+    lacking = polars.Series([1.0, None])
+    for wrong, told in ((lacking, "missing entries"), (polars.col("y"), "collect"), (table.lazy(), "collect")):
+        for values in (GOOD | {"y": wrong}, read_data(GOOD | {"y": wrong})):
+            with pytest.raises(stanimport.StanDataError, match=f"^y .*{told}"):
+                module.transformed_data(**values)
+
+
+def test_tables_of_pyarrow(module):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"k": [1, 2], "y": [1.0, 2.0]})
+    found = module.transformed_data(**GOOD | read_data(table) | {"X": table})
+    assert found["N"] == 2 and found["k"].tolist() == [1, 2] and found["X"].tolist() == [[1.0, 1.0], [2.0, 2.0]]
+
+
+def test_columns_that_the_program_has_no_use_for(module):
+    """May be text, or lack entries."""
+    table = pd.DataFrame({"k": [1, 2], "y": [1.0, 2.0], "name": ["a", None], "age": pd.array([1, None], dtype="Int64")})
+    assert module.transformed_data(**GOOD | read_data(table))["k"].tolist() == [1, 2]
+    table.columns = ["k", "y", "k", "age"]
+    with pytest.raises(stanimport.StanDataError, match="two columns 'k'"):
+        read_data(table)
+
+
 def test_a_model_checks_the_types_of_arrays_too():
     """Arrays look like what transformed_data returns."""
     counts = stanimport.loads("data { int N; array[N] int k; } parameters { real x; } model { k ~ poisson_log(x); }")
@@ -159,7 +233,10 @@ def test_a_model_checks_the_types_of_arrays_too():
 
 
 FILES = {
-    "true": ("d.json", '{"n": true}', "n"), "null": ("d.json", '{"y": [1, null]}', "y"),
+    "true": ("d.json", '{"n": true}', "n must hold numbers, not 'true'"),
+    "true in a tuple": ("d.json", '{"t": {"1": true, "2": [1, 2]}}', "t.1 must hold numbers, not 'true'"),
+    "false among reals": ("d.json", '{"y": [1.0, false]}', "y must hold numbers, not 'false'"),
+    "null": ("d.json", '{"y": [1, null]}', "y"),
     "text": ("d.json", '{"y": ["1", 2]}', "y"), "a name twice": ("d.json", '{"n": 1, "n": 2}', "n is there twice"),
     "an item twice": ("d.json", '{"t": {"1": 1, "1": 2, "2": [1, 2]}}', "1 is there twice"),
     "10^400": ("d.json", '{"n": 1' + 400 * "0" + "}", "too large"),
@@ -235,8 +312,9 @@ def test_damaged_netcdf(tmp_path):
 
 def test_missing_entries_of_columns():
     frame = pd.DataFrame({"k": pd.array([1, None], dtype="Int64")})
+    counts = stanimport.loads("data { int N; array[N] int k; }")
     with pytest.raises(stanimport.StanDataError, match="k has missing entries"):
-        read_data(frame)
+        counts.transformed_data(**read_data(frame))
     assert np.isnan(read_data(pd.DataFrame({"y": [1.0, None]}))["y"][1])  # a NaN among floating point numbers
 
 

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 
+import stanimport
 from stanimport.inference.minibatch import feeds, sources
 from stanimport.inference.minibatch.feeds import ArrayFeed, IterableFeed
 from stanlib.errors import StanDataError
@@ -194,3 +195,15 @@ def test_arrays_of_a_batch_have_one_length():
 def test_all_rows_come_in_order():
     feed = ArrayFeed(data(), {"N": 10}, AXES, 7)
     np.testing.assert_array_equal(np.concatenate([rows_of(feed, c) for c in feed.everything(256)]), np.arange(N))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_missing_entries_of_batches_are_refused(library):
+    """They are no NaN, as NumPy would have them."""
+    tables = pytest.importorskip(library)
+    values = [1.0, None]
+    piece = {"pandas": lambda: tables.DataFrame({"y": tables.array(values, dtype="Float64")}),
+             "polars": lambda: tables.DataFrame({"y": values}), "pyarrow": lambda: tables.table({"y": values})}
+    program = "data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+    with pytest.raises(StanDataError, match="y has missing entries"):
+        stanimport.variational(stanimport.loads(program), [piece[library]()], minibatch={"N": 2}, iter=2, seed=1)

@@ -120,6 +120,25 @@ def test_json_round_trip(tmp_path):
     assert json.loads((tmp_path / "d.json").read_text()) == {"a": [[1, 0], [0, 1]], "t": {"1": 1, "2": [0, 0]}}
 
 
+def test_json_as_cmdstan_reads_it(tmp_path):
+    """Truth values are 0 and 1, complex numbers pairs, tuples objects, also in arrays."""
+    data = {
+        "b": True, "k": [True, False], "y": np.array([True, False]), "z": 1 - 2j, "c": np.array([1j, 2.0]),
+        "a": [(1, np.zeros(2)), (2, [3.0, 4.0])], "d": {"1": 1, "2": np.True_}, "s": pd.Series([1, 2]), "e": [],
+        "w": ["a", "b"],
+    }  # fmt: skip
+    write_json(data, tmp_path / "d.json")
+    assert json.loads((tmp_path / "d.json").read_text()) == {
+        "b": 1, "k": [1, 0], "y": [1, 0], "z": [1.0, -2.0], "c": [[0.0, 1.0], [2.0, 0.0]],
+        "a": [{"1": 1, "2": [0, 0]}, {"1": 2, "2": [3, 4]}], "d": {"1": 1, "2": 1}, "s": [1, 2], "e": [],
+        "w": ["a", "b"],
+    }  # fmt: skip
+    assert "true" not in (tmp_path / "d.json").read_text()
+    for wrong in (None, np.ma.array([1, 2], mask=[0, 1]), object()):
+        with pytest.raises(StanDataError, match="^x must hold numbers|^x has entries"):
+            write_json({"x": wrong}, tmp_path / "d.json")
+
+
 def test_text_beside_the_data_of_an_r_dump_is_no_data():
     found = parse('N <- 2\nnames <- c("A", "B C")\ntitle <- \'x\'\ny <- c(1.5, 2)')
     equal({n: found[n] for n in ("N", "y")}, {"N": 2, "y": [1.5, 2.0]})
@@ -133,4 +152,5 @@ def test_a_table_is_a_matrix():
     table = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
     equal(read_data({"M": table}), {"M": [[1.0, 3.0], [2.0, 4.0]]})
     with pytest.raises(StanDataError, match="M has missing entries"):
-        read_data({"M": pd.DataFrame({"a": pd.array([1, None], dtype="Int64")})})
+        wanting = stanimport.loads("data { matrix[2, 1] M; }")
+        wanting.transformed_data(**read_data({"M": pd.DataFrame({"a": pd.array([1, None], dtype="Int64")})}))

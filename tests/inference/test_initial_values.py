@@ -49,3 +49,91 @@ def test_no_initial_value_names_the_statement(statement, told):
     with pytest.raises(InitialValueError, match="100 random initial values") as caught:
         stanimport.sample(module, {"y": 0.0}, **SHORT)
     assert re.search(told, str(caught.value)) and caught.value.line == 3
+
+
+COMPOUND = """parameters {
+  real<lower=0> s; vector[2] v; complex z; complex_vector[2] c; tuple(real, vector[2]) t;
+  array[2] tuple(real, tuple(real, real)) a;
+}
+model {
+  s ~ exponential(1); v ~ normal(0, 1); abs(z) ~ normal(0, 1); abs(c) ~ normal(0, 1); t.1 ~ normal(0, 1);
+  t.2 ~ normal(0, 1);
+  for (i in 1:2) { a[i].1 ~ normal(0, 1); a[i].2.1 ~ normal(0, 1); a[i].2.2 ~ normal(0, 1); }
+}
+generated quantities { real q = s + sum(t.2) + a[2].2.1 + get_imag(z) + get_real(c[2]); }"""
+AS_IN_FILES = {
+    "s": 2.0, "v": [0.5, 1.5], "z": [1.0, -2.0], "c": [[1.0, 2.0], [3.0, 4.0]], "t": {"1": 7.0, "2": [8.0, 9.0]},
+    "a": [{"1": 1.0, "2": {"1": 2.0, "2": 3.0}}, {"1": 4.0, "2": {"1": 5.0, "2": 6.0}}],
+}  # fmt: skip
+AS_IN_PYTHON = {
+    "s": np.array(2.0), "v": (0.5, 1.5), "z": 1 - 2j, "c": np.array([1 + 2j, 3 + 4j]), "t": (7.0, [8.0, 9.0]),
+    "a": [(1.0, (2.0, 3.0)), [4.0, [5.0, 6.0]]],
+}  # fmt: skip
+AS_IN_FITS = AS_IN_PYTHON | {"a": (np.array([1.0, 4.0]), (np.array([2.0, 5.0]), np.array([3.0, 6.0])))}
+FIXED = dict(chains=2, iter_sampling=1, fixed_param=True, seed=1, show_progress=False)
+
+
+@pytest.fixture(scope="module", params=["numpyro", "pyro"])
+def compound(request):
+    if request.param == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    return stanimport.loads(COMPOUND, backend=request.param, name="compound")
+
+
+def values_of(fit):
+    return [np.asarray(fit.variables[n][:, 0]).tolist() for n in ("s", "v", "z", "c", "t.1", "t.2", "a.1", "a.2.1")]
+
+
+def test_values_of_tuples_and_complex_numbers(compound, tmp_path):
+    """As CmdStan's JSON has them, as Python does, and as a fit does, whose draws are these values."""
+    path = tmp_path / "inits.json"
+    path.write_text(json.dumps(AS_IN_FILES))
+    expected = [2.0, [0.5, 1.5], 1 - 2j, [1 + 2j, 3 + 4j], 7.0, [8.0, 9.0], [1.0, 4.0], [2.0, 5.0]]
+    fit = stanimport.sample(compound, inits=AS_IN_FILES, **FIXED)
+    flat = stanimport.sample(compound, inits=[path, AS_IN_PYTHON], **FIXED)
+    assert fit.column_names.count("z[real]") == 1 and fit.stan_variable("c").dtype == complex
+    fit.save(tmp_path / "fit.nc")
+    several = [fit, flat, tmp_path / "fit.nc", [fit, AS_IN_FITS], fit.create_inits(chains=2)]
+    several += [fit.save_csvfiles(tmp_path)[0]]
+    for found in (fit, flat, *(stanimport.sample(compound, inits=one, **FIXED) for one in several)):
+        for mine, theirs in zip(values_of(found), expected):
+            np.testing.assert_allclose(mine, [theirs] * 2, rtol=1e-12)
+        np.testing.assert_allclose(found.stan_variable("q"), 2 + 17 + 5 - 2 + 3, rtol=1e-12)
+    again = stanimport.generate_quantities(compound, previous_fit=fit.draws_pd(), seed=1)
+    np.testing.assert_allclose(again.stan_variable("q"), 25.0, rtol=1e-12)
+    assert "posterior" in fit.to_arviz().groups()
+
+
+@pytest.mark.parametrize("inits, told", [
+    ({"t": [1.0]}, "t must be a tuple of 2 items"), ({"t": 1.0}, "t must be a tuple"),
+    ({"a": 1.0}, "a must be an array of tuples"), ({"a": [(1.0, 2.0), (1.0, 2.0)]}, "a.2 must be a tuple"),
+    ({"z": [1.0]}, "z must have shape"), ({"s": 1j}, "s must be real"), ({"s": -1}, "s is -1.0, outside its domain"),
+    ({"v": [1.0, None]}, "v must hold numbers"), ({"zz": 1j}, "there is no parameter 'zz'; did you mean 'z'"),
+])  # fmt: skip
+def test_wrong_values_of_compounds(compound, inits, told):
+    with pytest.raises(stanimport.StanDataError, match=re.escape(told)):
+        stanimport.sample(compound, inits=inits, **FIXED)
+
+
+def test_radii_are_numbers_of_any_kind(compound):
+    """An endless one is none, nor is a truth value."""
+    zeros = stanimport.sample(compound, inits=0, **FIXED)
+    for radius in (np.int64(0), np.float32(0), np.array(0.0), np.zeros(2), [0, np.array(0)]):
+        assert values_of(stanimport.sample(compound, inits=radius, **FIXED)) == values_of(zeros)
+    for wrong in (np.inf, np.nan, -1, True):
+        with pytest.raises(ValueError, match="inits must be"):
+            stanimport.sample(compound, inits=wrong, **FIXED)
+
+
+def test_an_approximation_by_pyro_begins_at_the_inits():
+    """With a step size that moves nothing it stays there."""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads("parameters { real x; } model { x ~ normal(0, 1); }", backend="pyro")
+    still = dict(iter=2, eta=1e-12, seed=1, require_converged=False, draws=200, khat=False)
+    for where in (50.0, -50.0):
+        fit = stanimport.variational(module, inits={"x": where}, **still)
+        assert fit.stan_variable("x").mean() == pytest.approx(where, abs=1.0)
+    for algorithm in ("iaf", "guide"):
+        guided = stanimport.loads("parameters { real x; } model { x ~ normal(0, 1); } guide { x ~ normal(0, 1); }")
+        with pytest.raises(ValueError, match="inits"):
+            stanimport.variational(guided, algorithm=algorithm, inits={"x": 1.0}, **still)

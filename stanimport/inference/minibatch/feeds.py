@@ -16,7 +16,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from ..data import read_data
+from ..data import array_of, read_data
 from ..options import OptionError
 from . import sources
 
@@ -102,7 +102,7 @@ class ArrayFeed:
     ):
         self.batch, self.axes, self.seed = dict(batch), axes, seed
         found = {n for a in axes.values() for n in a} & set(data)
-        self.arrays = {n: data[n] if sources.is_array(data[n]) else np.asarray(data[n]) for n in found}
+        self.arrays = {n: data[n] if sources.is_array(data[n]) else array_of(n, data[n]) for n in found}
         self.totals = {size: _total(size, data, self.arrays, axes[size]) for size in batch}
         for size, total in self.totals.items():
             require_rows(size, batch[size], total)
@@ -299,7 +299,7 @@ class IterableFeed:
             for piece in self.begin():
                 given = read_data(piece)
                 found += self._length(given)
-                yield {n: np.asarray(given[n]) for n in self.axes if n in given}
+                yield {n: array_of(n, given[n]) for n in self.axes if n in given}
             if found != self.totals[self.size]:
                 raise StanDataError(f"a pass over the batches gave {found} rows, the first {self.totals[self.size]}")
 
