@@ -101,6 +101,7 @@ def _conclude(found: list[Found]) -> int:
         print(f"{count:6} {kind}")
     print(", ".join(f"{n} {w}" for w, n in Counter(_kind_of_way(f) for f in found if f.way).most_common()))
     print(", ".join(f"{n} {w}" for w, n in what.most_common()))
+    print("by " + ", ".join(f"{r} {n}" for r, n in Counter(f.referee for f in found if f.referee).most_common()))
     reasons = Counter(_reason(f.report) for f in found if f.what == "unrefereed")
     if reasons:
         print("unrefereed: " + "; ".join(f"{n} {r}" for r, n in reasons.most_common()))

@@ -11,13 +11,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from stanimport.pipeline import OPTIONAL
+from stanlib.errors import StanError
 
 from .program import RandomProgram
 from .referee import compiled, ours
+from .referee.containers import Unable
 from .referee.outcome import Outcome, accepted, differences
 from .referee.stan import Refused, Stan, Unsupported
+from .referee.walk import Walker
 
 POINTS = 2
+WALKED = "statement by statement"
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class Verdict:
     """How a program fared: "same", "rejected" (Stan throws at each point), "unrefereed", "differs" or "refused".
 
     `found` holds the differences by translation; `referee` tells who was compared with: "Stan" by stanli, "Stan's
-    compiler", or "ourselves".
+    compiler", the plain evaluation "statement by statement", or "ourselves".
     """
 
     what: str
@@ -113,8 +117,9 @@ def points(size: int, seed: str) -> list[np.ndarray]:
 def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str = "never") -> Verdict:
     """The verdict on a program, by some of our translations.
 
-    Where stanli and a translation differ, stanli is asked again without its optimizations. Stan's own compiler decides
-    then where the `arbiter` is asked "at last"; "at once" it takes the place of stanli where that can't run a program.
+    What stanli can't run is evaluated statement by statement. Where stanli and a translation differ, stanli is asked
+    again without its optimizations. Stan's own compiler decides then where the `arbiter` is asked "at last"; "at once"
+    it takes the place of stanli where that can't run a program.
     """
     try:
         stan = Stan(program.stan_text, program.data)
@@ -122,10 +127,11 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
         return Verdict("refused", reason=str(e))
     except Unsupported as e:
         if arbiter == "at once":
-            return _by_compiler(program, _runs(program, ways, points(_size(program) or 0, seed)), seed)
-        return among_ourselves(program, ways, seed, str(e))
+            at = points(_size(program) or 0, seed)
+            return _by_compiler(program, _runs(program, ways, at), at, seed)
+        return without_stanli(program, ways, seed, str(e), arbiter)
     if "wild" in program.features and not stan.has_variables:
-        return among_ourselves(program, ways, seed, "stanli computes no variables, where Stan may throw")
+        return without_stanli(program, ways, seed, "stanli computes no variables, where Stan may throw", arbiter)
     at = points(stan.size, seed)
     expected = _at(stan, program, at)
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
@@ -137,12 +143,12 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     try:
         plain = Stan(program.stan_text, program.data, optimized=False)
     except Unsupported as e:
-        return verdict if arbiter == "never" else _by_compiler(program, runs, seed, str(e))
+        return verdict if arbiter == "never" else _by_compiler(program, runs, at, seed, str(e))
     verdict = _compared(program, runs, _at(plain, program, at), "Stan")
     if verdict.what == "differs" and any(s.contradicts_itself(s.at(p), p) for s in (stan, plain) for p in at):
-        return among_ourselves(program, ways, seed, "stanli contradicts itself")
+        return without_stanli(program, ways, seed, "stanli contradicts itself", arbiter)
     if verdict.what == "differs" and arbiter != "never":
-        return _by_compiler(program, runs, seed)
+        return _by_compiler(program, runs, at, seed)
     return verdict
 
 
@@ -150,28 +156,47 @@ def _runs(program: RandomProgram, ways: Sequence[Way], at: list[np.ndarray]) -> 
     return {way: _run(program, way, at) for way in ways}
 
 
-def _at(stan: Stan, program: RandomProgram, at: list[np.ndarray]) -> list[Outcome]:
+def _at(stan: Stan | Walker, program: RandomProgram, at: list[np.ndarray]) -> list[Outcome]:
     return [without_random(stan.at(p), program) for p in at]
 
 
-def _by_compiler(program: RandomProgram, runs: dict[Way, list[Outcome]], seed: str, reason: str = "") -> Verdict:
+def _by_compiler(
+    program: RandomProgram, runs: dict[Way, list[Outcome]], at: list[np.ndarray], seed: str, reason: str = ""
+) -> Verdict:
     """The verdict of Stan's own compiler."""
-    size = _size(program)
-    if size is None:
-        return Verdict("differs", {str(PLAIN): ["raised: no translation"]}, "Stan's compiler", reason)
     try:
-        expected = compiled.outcomes(program.stan_text, program.data, points(size, seed))
+        expected = compiled.outcomes(program.stan_text, program.data, at)
     except compiled.Failed as e:
-        return among_ourselves(program, list(runs), seed, f"{reason} {e}")
-    if not any(e.is_finite for e in expected):
+        return without_stanli(program, list(runs), seed, f"{reason} {e}")
+    if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
         return Verdict("rejected", {}, "Stan's compiler", expected[0].rejected or "not finite")
     return _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
 
 
+def without_stanli(
+    program: RandomProgram, ways: Sequence[Way], seed: str, reason: str, arbiter: str = "never"
+) -> Verdict:
+    """The verdict of what evaluates a program statement by statement; of Stan's compiler where that differs."""
+    try:
+        walker = Walker(program.text, program.data)
+        at = points(walker.size, seed)
+        expected = [without_random(walker.outcome(p, seed), program) for p in at]
+    except Unable as e:
+        return among_ourselves(program, ways, seed, f"{reason} | {e}")
+    except StanError as e:
+        expected, at = [Outcome(rejected=str(e))], [np.zeros(0)]
+    if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
+        return Verdict("rejected", {}, WALKED, expected[0].rejected or "not finite")
+    runs = _runs(program, ways, at)
+    verdict = _compared(program, runs, expected, WALKED)
+    if verdict.what == "differs" and arbiter != "never":
+        return _by_compiler(program, runs, at, seed, reason)
+    return verdict
+
+
 def among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reason: str) -> Verdict:
-    """The verdict of the plain translation, where Stan has none: also on that of the other backend."""
-    size = _size(program)
-    at = points(size or 0, seed)
+    """The verdict of the plain translation, where nobody else has one: also on that of the other backend."""
+    at = points(_size(program) or 0, seed)
     expected = _run(program, PLAIN, at)
     if any(e.rejected for e in expected):
         if all(", line " in e.rejected for e in expected if e.rejected):
@@ -182,8 +207,13 @@ def among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reas
 
 
 def _size(program: RandomProgram) -> int | None:
+    """How many unconstrained parameters there are, by the plain evaluation or translation; None if none has them."""
     from stanimport.inference.pyro_methods import Density
 
+    try:
+        return Walker(program.text, program.data).size
+    except Exception:
+        pass
     try:
         with ours._double("pyro"):
             return Density(ours.translated(program.text, PLAIN.backend, PLAIN.scheme, PLAIN.without), program.data).size

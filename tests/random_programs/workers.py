@@ -20,13 +20,16 @@ MODES = ("quick", "thorough", "rejections", "compiled", "blocks")
 
 @dataclass
 class Found:
-    """The fate of a program of a seed: `kind` groups those that went wrong alike, `way` is the translation tried."""
+    """The fate of a program of a seed: `kind` groups those that went wrong alike, `way` is the translation tried,
+    `referee` who decided.
+    """
 
     number: int
     what: str
     kind: str = ""
     way: str = ""
     report: str = ""
+    referee: str = ""
 
 
 def kind_of(way: str, wrong: Sequence[str]) -> str:
@@ -37,12 +40,12 @@ def kind_of(way: str, wrong: Sequence[str]) -> str:
     return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
 
 
-def tried(seed: int, number: int, mode: str, without_stanli: bool = False) -> Found:
+def tried(seed: int, number: int, mode: str, crashed: bool = False) -> Found:
     """One program on trial, by number; see MODES."""
     from .choices import numbered
     from .program import program
     from .referee import compiled, ours
-    from .trial import among_ourselves, trial, ways_of
+    from .trial import trial, ways_of, without_stanli
 
     name = f"{seed}-{number}"
     made = program(numbered(seed, number), wild=mode == "rejections")
@@ -52,13 +55,15 @@ def tried(seed: int, number: int, mode: str, without_stanli: bool = False) -> Fo
     if mode == "blocks" and not ours.is_divided(made.text, made.data, ways[0].scheme):
         return Found(number, "left out")
     arbiter = "at once" if mode == "compiled" else "at last" if compiled.is_installed() else "never"
-    crash = among_ourselves(made, ways, name, "stanli crashes") if without_stanli else None
+    crash = without_stanli(made, ways, name, "stanli crashes", arbiter) if crashed else None
     verdict = crash or trial(made, ways, name, arbiter)
     if verdict.what != "differs":
-        return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300])
+        return Found(number, verdict.what, "", str(ways[0]) if len(ways) == 1 else mode, verdict.reason[:300],
+                     verdict.referee)  # fmt: skip
     way, wrong = next(iter(verdict.found.items()))
     report = "\n".join(f"// {w}: {line}" for w, lines in verdict.found.items() for line in lines)
-    return Found(number, "differs", kind_of(way, wrong), way, f"// by {verdict.referee}\n{report}")
+    return Found(number, "differs", kind_of(way, wrong), way, f"// by {verdict.referee}\n{report}",
+                 verdict.referee)  # fmt: skip
 
 
 def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: float) -> tuple[str, dict[str, Any]]:

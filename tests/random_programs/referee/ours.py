@@ -204,10 +204,16 @@ def entries(module: types.ModuleType, made: dict[str, Any]) -> dict[str, float]:
     out = {}
     for name, value in made.items():
         array = np.asarray(value)
+        name, part = _without_part(name) if array.ndim else (name, "")
         for at in np.ndindex(array.shape):
             label = f"{name}[{','.join(str(i + 1) for i in at)}]" if at else name
             if np.iscomplexobj(array):
                 out |= {f"{label}.real": float(array[at].real), f"{label}.imag": float(array[at].imag)}
             else:
-                out[label] = float(array[at])
+                out[label + part] = float(array[at])
     return out
+
+
+def _without_part(name: str) -> tuple[str, str]:
+    """The name of a complex container, and ".real" or ".imag" for a part of it."""
+    return next(((name[: -len(p)], p) for p in (".real", ".imag") if name.endswith(p)), (name, ""))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 RELATIVE, ABSOLUTE = 1e-7, 1e-9
+SETTLED = 1e-7  # of slopes, which differences of densities settle to a tenth of it
 LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not compared by number
 
 
@@ -15,20 +17,34 @@ LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not 
 class Outcome:
     """The log density up to a constant, its gradient, and the program's variables by Stan's names of their entries.
 
-    `gradient` and `values` are None where they were not asked for. `rejected` says why there is nothing: Stan threw, or
-    what was raised here.
+    `gradient` and `values` are None where they were not asked for; in the place of the gradient there may be the
+    `slope` along a direction, NaN where it is not known. `rejected` says why there is nothing: Stan threw, or what was
+    raised here.
     """
 
     log_density: float = math.nan
     gradient: np.ndarray | None = None
     values: dict[str, float] | None = None
     rejected: str = ""
+    direction: np.ndarray | None = None
+    slope: float = math.nan
 
     @property
     def is_finite(self) -> bool:
         gradient = () if self.gradient is None else self.gradient
         numbers = [self.log_density, *gradient, *(self.values or {}).values()]
         return not self.rejected and all(math.isfinite(x) and abs(x) < LARGE for x in numbers)
+
+
+def slope(density: Callable[[np.ndarray], float], point: np.ndarray, direction: np.ndarray) -> float:
+    """The derivative of a density along a direction, extrapolated from differences; NaN where these don't settle."""
+    steps = [0.02 / 2**k for k in range(4)]
+    rows = [[(density(point + h * direction) - density(point - h * direction)) / (2 * h) for h in steps]]
+    while len(rows[-1]) > 1:
+        factor, last = 4.0 ** len(rows), rows[-1]
+        rows.append([(factor * b - a) / (factor - 1) for a, b in zip(last, last[1:])])
+    found, before = rows[-1][0], rows[-2][1]
+    return found if abs(found - before) <= 0.1 * SETTLED * (1 + abs(found)) else math.nan
 
 
 def close(a: float, b: float, scale: float = 0.0) -> bool:
@@ -62,6 +78,8 @@ def accepted(ours: list[Outcome], stans: list[Outcome]) -> list[str]:
 
 
 def _gradients(a: Outcome, b: Outcome) -> list[str]:
+    if a.gradient is not None and b.direction is not None and math.isfinite(b.slope):
+        return _slopes(a.gradient, b.direction, b.slope)
     if a.gradient is None or b.gradient is None:
         return []
     if len(a.gradient) != len(b.gradient):
@@ -69,6 +87,15 @@ def _gradients(a: Outcome, b: Outcome) -> list[str]:
     scale = max(map(abs, b.gradient), default=0.0)
     wrong = [i for i, (x, y) in enumerate(zip(a.gradient, b.gradient)) if not close(x, y, scale)]
     return [f"gradient[{i}]: {float(a.gradient[i])!r} for {float(b.gradient[i])!r}" for i in wrong[:2]]
+
+
+def _slopes(gradient: np.ndarray, direction: np.ndarray, slope: float) -> list[str]:
+    if len(gradient) != len(direction):
+        return [f"gradient: of {len(gradient)} parameters for {len(direction)}"]
+    parts = direction * gradient
+    if abs(parts.sum() - slope) <= SETTLED * (1 + np.abs(parts).sum() + abs(slope)):
+        return []
+    return [f"gradient along a direction: {float(parts.sum())!r} for {slope!r}"]
 
 
 def _values(a: Outcome, b: Outcome) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import stanli
 
-from .outcome import Outcome, close
+from .outcome import SETTLED, Outcome, close, slope
 
 # Words of C++, which stanc prefixes and stanli doesn't know then: it gets other names.
 _RESERVED = re.compile(
@@ -98,15 +98,12 @@ class Stan:
         if outcome.gradient is None or not outcome.is_finite:
             return False
         direction = np.cos(3.0 * np.arange(len(point)))
-        slope = float(direction @ outcome.gradient)
-        steps = [1e-4, 2e-5]
         try:
-            found = [sum(s * self._model.log_prob_grad(point + s * h * direction)[0] for s in (1, -1)) / (2 * h)
-                     for h in steps]  # fmt: skip
+            found = slope(lambda p: float(self._model.log_prob_grad(p)[0]), point, direction)
         except RuntimeError:
             return False
-        settled = abs(found[0] - found[1]) <= 1e-4 * (1 + abs(found[0]))
-        return settled and abs(found[1] - slope) > 1e-2 * (1 + abs(slope))
+        size = 1 + float(np.abs(direction * outcome.gradient).sum())
+        return abs(found - float(direction @ outcome.gradient)) > 0.5 * SETTLED * size
 
     def _variables(self, point: np.ndarray) -> dict[str, float] | None:
         if not self.has_variables:

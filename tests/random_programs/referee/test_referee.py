@@ -9,8 +9,9 @@ from scipy import stats
 
 from .interpreted import evaluate
 from .ours import outcomes
-from .outcome import Outcome, differences
+from .outcome import Outcome, differences, slope
 from .stan import Refused, Stan, Unsupported
+from .walk import Walker
 
 ORDERED = """parameters { real<lower=0> s; matrix[2, 3] m; array[2] matrix[2, 2] a; simplex[3] p; vector[2] v; }
 transformed parameters { real q = m[2, 1] * s; }
@@ -82,3 +83,74 @@ def test_interpreted_loops_that_jax_maps_end_lane_by_lane():
     given = np.array([1.0, 2.0, 9.0], np.float32)
     (found,) = evaluate(jax.jit(halved).trace(given).jaxpr, given)
     np.testing.assert_allclose(found, [5 / 8, 6 / 8, 13 / 16])
+
+
+LANGUAGE = """functions {
+    real twice_lp(real x) { target += 0.1 * x; return 2 * x; }
+    real power_of(real x, int n) { if (n <= 0) return 1; return x * power_of(x, n - 1); }
+    vector shifted(vector v, array[] int at) { vector[size(at)] out = v[at]; out[2:] += 1; return out; }
+  }
+  data { int N; array[N] int at; matrix[2, N] m; }
+  transformed data { array[2] int part = at[2:3]; int k = N %/% 2; }
+  parameters { vector<lower=0.5, upper=exp(m[1, 1])>[N] v; matrix[2, N] w; array[2] simplex[3] p; real<upper=v[1]> u; }
+  transformed parameters {
+    matrix[2, N] q = w;
+    q[2, part] = q[1, {1, 1}] .* m[2, at[:2]];
+    for (row in m) { if (row > 0.4) break; q[1, k] += row; }
+  }
+  model {
+    int i = 0;
+    while (1) { i += 1; if (i == 2) continue; if (i > 3) break; target += i * v[i]; }
+    for (x in v) { real centre = 0.3 * twice_lp(u); x ~ normal(centre, 1) T[0.2, 3]; }
+    N ~ poisson(exp(u)) T[1, ];
+    target += shifted(v, at) + power_of(u, 3);
+    if (N > 0 || q[N, 99] > 0) target += p[1] - p[2];
+  }
+  generated quantities { array[2, 2] int c = {{1, 2}, {3, N}}; real z = v[1] > 1 ? sum(q[, at[1]]) : u; }"""
+GIVEN = {"N": 4, "at": [2, 2, 4, 1], "m": [[0.1, 0.7, 0.2, 1.1], [0.3, -0.2, 0.5, 0.9]]}
+
+
+def test_what_runs_statement_by_statement_is_stans():
+    stan, walker = Stan(LANGUAGE, GIVEN), Walker(LANGUAGE, GIVEN)
+    points = [np.linspace(-0.5, 1, stan.size) ** 3 + shift for shift in (0.3, 0.6)]
+    stans, found = [stan.at(p) for p in points], [walker.outcome(p, "a name") for p in points]
+    assert all(o.is_finite for o in stans)
+    assert walker.size == stan.size
+    assert differences(found, stans) == []
+    for ours, theirs in zip(found, stans):
+        assert ours.slope == pytest.approx(ours.direction @ theirs.gradient, rel=1e-6)
+
+
+def test_tuples_and_complex_numbers_statement_by_statement():
+    text = """data { array[2] tuple(int, array[2] real) d; complex c; }
+      parameters { tuple(real, vector<lower=0>[2]) t; complex z; }
+      transformed parameters {
+        array[2] tuple(real, complex) a = {(t.1, z), (2, c)};
+        a[2].2 *= z;
+        { real r; (r, a[2].1) = (a[2].1, t.1); a[1].1 = r; }
+      }
+      model { target += abs(a[2].2) + a[1].1 * t.2[2] + d[2].2[1] * a[2].1; }"""
+    data = {"d": [{"1": 1, "2": [0.5, 0.25]}, {"1": 2, "2": [3.0, 4.0]}], "c": [0.0, 2.0]}
+    found = Walker(text, data).at(np.array([0.7, 0.1, -0.2, 0.3, 0.4]))
+    assert found.log_density == pytest.approx(2 * 0.5 + 2 * np.exp(-0.2) + 3 * 0.7 + 0.1 - 0.2)
+    assert found.values["a.2[2].imag"] == pytest.approx(0.6)
+    assert (found.values["a.1[1]"], found.values["a.1[2]"]) == (2.0, 0.7)
+
+
+@pytest.mark.parametrize("statement", [
+    "target += v[N + 1];", "v[2:4] = v[1:2];", "reject(1);", "target += categorical_lpmf(4 | softmax(v));",
+    "vector[N] w = v[1:2];", "vector[N - 4] w;", "target += 1 %/% (N - 3);",
+])  # fmt: skip
+def test_what_stan_throws_for_statement_by_statement(statement):
+    text = f"data {{ int N; }} parameters {{ vector[N] x; }} model {{ vector[N] v = x; {statement} }}"
+    assert Walker(text, {"N": 3}).at(np.zeros(3)).rejected
+
+
+def test_slopes_stand_for_gradients():
+    expected = [Outcome(1.0, None, {}, direction=np.array([0.6, 0.8]), slope=1.4)]
+    assert differences([Outcome(1.0, np.array([1.0, 1.0]), {})], expected) == []
+    assert "gradient" in differences([Outcome(1.0, np.array([1.0, 1.00001]), {})], expected)[0]
+    assert slope(lambda p: np.sin(p[0]) * p[1], np.array([0.3, 2.0]), np.array([0.6, 0.8])) == pytest.approx(
+        1.2 * np.cos(0.3) + 0.8 * np.sin(0.3), abs=1e-10
+    )
+    assert np.isnan(slope(lambda p: abs(p[0]), np.array([0.001]), np.array([1.0])))
