@@ -1,8 +1,9 @@
 """Programs from the wild: `python -m tests.wild FOLDER [--stanc PATH ...]` tries every Stan program below a folder.
 
-What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. Where stanli can
-run it, on the data beside it or else on mock data that stanc makes, log density and gradient must be Stan's at two
-points. Programs stand alone: one process for each, of limited time. What falls short is printed, then the counts.
+What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. On the data
+beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli; where that
+can't run the program, those of the program evaluated statement by statement. Programs stand alone: one process for
+each, of limited time. What falls short is printed, then the counts.
 """
 from __future__ import annotations
 
@@ -17,11 +18,16 @@ import subprocess
 import tempfile
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import stanimport
 from stanimport.inference import read_data, tuples
+from stanlib.errors import StanError
+
+from .random_programs.referee.containers import Unable
+from .random_programs.referee.walk import Walker
 
 POINTS, RELATIVE = 2, 1e-5  # of ill-conditioned covariances and solvers, too
 SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
@@ -85,7 +91,7 @@ def densities(module, backend: str, data: dict, points: list[np.ndarray]) -> lis
         from stanimport.inference import LogProb
 
         density = LogProb(module, data)
-        order = stan_order(module.stan.parameters, density._posterior.shapes)
+        order = stan_order(module.stan.parameters, density.posterior.shapes)
         found = [density.at(p[order]) for p in points]
     else:
         found, order = _on_torch(module, data, points)
@@ -115,10 +121,34 @@ def _on_torch(module, data: dict, points: list[np.ndarray]):
     return found, order
 
 
-def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
-    """How a program fares, and why."""
+Densities = list[tuple[float, Any, np.ndarray]]
+
+
+def by_stan(text: str, data: dict) -> tuple[list[np.ndarray], Densities]:
+    """Points, and at each of them value, gradient and the matrix 1, by stanli."""
     import stanli
 
+    model = stanli.Model(stan_code=text, data=data)
+    points = points_of(model.n_unconstrained)
+    return points, [(*model.log_prob_grad(p), np.eye(len(p))) for p in points]
+
+
+def statement_by_statement(text: str, data: dict) -> tuple[list[np.ndarray], Densities]:
+    """Points, and at each of them value, slope and its direction, by what evaluates programs in NumPy."""
+    walker = Walker(text, data)
+    points = points_of(walker.size)
+    found = [walker.outcome(p, "wild") for p in points]
+    if not all(o.is_finite for o in found):
+        raise Unable(found[0].rejected or "not finite")
+    return points, [(o.log_density, o.slope, o.direction) for o in found]
+
+
+def points_of(size: int) -> list[np.ndarray]:
+    return list(np.random.default_rng(1).uniform(-0.7, 0.7, (POINTS, size)))
+
+
+def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
+    """How a program fares, and why."""
     paths = include_paths(program, root)
     text = canonical(program, paths, stancs)
     if text is None:
@@ -129,15 +159,18 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
     if data is None:
         return "translated, no data", ""
     try:
-        model = stanli.Model(stan_code=text, data=data)
-        points = list(np.random.default_rng(1).uniform(-0.7, 0.7, (POINTS, model.n_unconstrained)))
-        stans = [model.log_prob_grad(p) for p in points]
+        points, stans = by_stan(text, data)
     except RuntimeError as e:
-        return "translated, Stan gives no density", str(e)
+        try:
+            points, stans = statement_by_statement(text, data)
+        except (Unable, StanError, RecursionError) as other:
+            return "translated, nobody gives a density", f"{e} | {other}"
+    along = stans[0][2]
     for backend in ("numpyro", "pyro"):
         ours = densities(modules[backend, "mixed"], backend, data, points)
         rises = [np.subtract(x[1][0], x[0][0]) for x in (ours, stans)]  # Stan's value lacks constants
-        pairs = [(rises[0], rises[1], abs(stans[0][0])), *((a[1], b[1], 0.0) for a, b in zip(ours, stans))]
+        slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in zip(ours, stans)]
+        pairs = [(rises[0], rises[1], abs(stans[0][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
             if not (np.abs(np.subtract(a, b)) <= RELATIVE * most).all():

@@ -102,13 +102,13 @@ class Walker:
             self._block("model", dict(variables))
         return self.target
 
-    def _variables(self, variables: dict[str, Any]) -> dict[str, float] | None:
-        """Transformed parameters and generated quantities; None where Stan throws in computing them."""
+    def _variables(self, variables: dict[str, Any]) -> dict[str, float]:
+        """The variables of the program; NaN without a name where Stan throws in computing generated quantities."""
         try:
             with _quiet():
                 self._block("generated quantities", variables)
         except StanError:
-            return None
+            return {"": math.nan}
         out: dict[str, float] = {}
         for block in ("parameters", "transformed parameters", "generated quantities"):
             for v in self._declared(block):
