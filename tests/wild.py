@@ -1,9 +1,9 @@
 """Programs from the wild: `python -m tests.wild FOLDER [--stanc PATH ...]` tries every Stan program below a folder.
 
 What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. On the data
-beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli; where that
-can't run the program, those of the program evaluated statement by statement. Programs stand alone: one process for
-each, of limited time. What falls short is printed, then the counts.
+beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli;
+where that can't run the program, those of the program evaluated statement by statement. Programs stand alone: one
+process for each, of limited time. What falls short is printed, then the counts.
 """
 from __future__ import annotations
 

@@ -67,6 +67,18 @@ def _bounded(walker: Any, free: Any, constraint: gprob.Constraint, variables: di
     return value if np.ndim(value) else float(value)
 
 
+def satisfies(value: Any, constraint: gprob.Constraint, bounds: dict[str, Any]) -> bool:
+    """Whether a variable that is computed is as declared; of tuples nothing is asked."""
+    if constraint.kind == "bounds":
+        lower, upper = bounds.get("lower", -np.inf), bounds.get("upper", np.inf)
+        return bool(np.all((np.asarray(value) >= lower) & (np.asarray(value) <= upper)))
+    if constraint.kind in ("offset_multiplier", "tuple"):
+        return True
+    record = constraints.get(constraint.kind)
+    sizes = np.shape(value)[-2:] if constraint.kind == "cholesky_factor_cov" else ()
+    return bool(np.all(record.check(xp, np.asarray(value), *sizes)))
+
+
 def _transformed(walker: Any, kind: str, shape: Shape, point: Iterator[float]) -> Any:
     """A constrained type: each element of an array from numbers of its own."""
     record = constraints.get(kind)

@@ -139,11 +139,20 @@ def test_tuples_and_complex_numbers_statement_by_statement():
 
 @pytest.mark.parametrize("statement", [
     "target += v[N + 1];", "v[2:4] = v[1:2];", "reject(1);", "target += categorical_lpmf(4 | softmax(v));",
-    "vector[N] w = v[1:2];", "vector[N - 4] w;", "target += 1 %/% (N - 3);",
+    "vector[N] w = v[1:2];", "vector[N - 4] w;", "v[2] = 1 %/% (N - 3);", 
 ])  # fmt: skip
 def test_what_stan_throws_for_statement_by_statement(statement):
     text = f"data {{ int N; }} parameters {{ vector[N] x; }} model {{ vector[N] v = x; {statement} }}"
     assert Walker(text, {"N": 3}).at(np.zeros(3)).rejected
+
+
+@pytest.mark.parametrize("declared, rejected", [
+    ("simplex[3] v = x + 1", True), ("simplex[3] v = softmax(x)", False), ("vector<upper=x[1]>[3] v = x + 1", True),
+    ("vector<lower=0>[3] v = exp(x)", False), ("cholesky_factor_cov[3] v = rep_matrix(1, 3, 3)", True),
+])  # fmt: skip
+def test_declared_constraints_statement_by_statement(declared, rejected):
+    text = f"parameters {{ vector[3] x; }} transformed parameters {{ {declared}; }} model {{ target += sum(v); }}"
+    assert bool(Walker(text, {}).at(np.zeros(3)).rejected) == rejected
 
 
 def test_slopes_stand_for_gradients():

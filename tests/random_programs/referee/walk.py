@@ -120,6 +120,13 @@ class Walker:
 
     def _block(self, name: str, variables: dict[str, Any]) -> None:
         self.run(self.program.block(name), variables)
+        for v in self._declared(name):
+            bounds = {} if v.constraint is None else self._bounds(v.constraint, variables)
+            if v.constraint is not None and not free.satisfies(variables[v.name], v.constraint, bounds):
+                raise StanReject(f"{v.site} is not as declared, line {v.span.line}")
+
+    def _bounds(self, constraint: gprob.Constraint, variables: dict[str, Any]) -> dict[str, Any]:
+        return {name: self.value(e, variables) for name, e in constraint.arguments}
 
     # --- statements --------------------------------------------------------------------------------------------------
 
