@@ -11,6 +11,7 @@ from stanlib.extras import require
 
 from ..inference import columns, stan_csv
 from ..inference.fit import Fit, Mode
+from ..inference.samplers.packed import written_out
 
 Array = np.ndarray
 
@@ -145,8 +146,10 @@ class CmdStanMCMC(_OfChains):
 
     @property
     def metric(self) -> Array | None:
-        """The inverse metric of each chain; None of the unit metric."""
-        return None if self._is_unit else self.fit.metric
+        """The inverse metric of each chain, as a matrix if it is not diagonal; None of the unit metric."""
+        if self._is_unit or self.fit.metric is None:
+            return None
+        return np.stack([written_out(m) for m in self.fit.metric])
 
     inv_metric = metric
 

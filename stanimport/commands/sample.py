@@ -23,7 +23,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--thin", type=int, metavar="N", help="keep every N-th draw; default: 1")
     parser.add_argument("--adapt-delta", type=float, metavar="P", help="default: 0.8")
     parser.add_argument("--max-treedepth", type=int, metavar="N", help="default: 10")
-    parser.add_argument("--metric", metavar="NAME", help="auto (default), diag_e, dense_e, unit_e or a JSON file")
+    parser.add_argument("--metric", metavar="NAME",
+                        help="auto (default), diag_e, dense_e, unit_e, low_rank or a JSON file")  # fmt: skip
     parser.add_argument("--step-size", type=float, metavar="X", help="to start the adaptation from")
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
     parser.add_argument("--save-warmup", action="store_true", default=None, help="keep the draws of the warm-up")

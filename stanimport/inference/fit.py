@@ -137,7 +137,10 @@ class Fit:
 
     @property
     def metric(self) -> np.ndarray | None:
-        """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size)."""
+        """The inverse metric of each chain after adaptation, (chains, size) or (chains, size, size).
+
+        Of low rank it is (chains, size + 1, k + 1), for each chain [0, variances; squared scales, directions].
+        """
         return self.info.get("metric")
 
     @property

@@ -29,7 +29,7 @@ class Run:
         program: the Stan program.
         data: data and transformed data.
         settings: the options that it runs with.
-        dense: whether its metric is a matrix.
+        metric: the name of its metric's kind.
         lanes: how many chains one program runs; 0 for one without an axis of chains.
     """
 
@@ -41,7 +41,8 @@ class Run:
             if described["format"] != FORMAT:
                 raise ValueError(f"it is of the format {described['format']!r}, not {FORMAT!r}")
             self.settings: dict[str, Any] = described["settings"]
-            self.dense, self.lanes = bool(described["dense"]), int(described["lanes"])
+            self.lanes = int(described["lanes"])
+            self.metric = "low_rank" if described.get("low_rank") else "dense_e" if described["dense"] else "diag_e"
             self.program = storage.program_of(described["program"])
             with np.load(folder / _DATA, allow_pickle=False) as held:
                 self.data = storage.data_of(self.program, {n: held[n] for n in held.files})
@@ -74,7 +75,7 @@ def begin(
         np.savez(content, **storage.flat(posterior.inputs))
         replace(folder / _DATA, content.getbuffer())
     described = {"format": FORMAT, "program": asdict(posterior.program), "settings": _plain(recorded),
-                 "dense": settings.dense, "lanes": lanes}  # fmt: skip
+                 "dense": settings.dense, "low_rank": settings.low_rank, "lanes": lanes}  # fmt: skip
     text = json.dumps(described)
     if not is_journal(folder) or (folder / _RUN).read_text(encoding="utf-8") != text:
         replace(folder / _RUN, text.encode())

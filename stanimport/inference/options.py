@@ -17,6 +17,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 OWN_METHODS = ("nuts", "walnuts")  # of `sample`, that are this package's own
 METRICS = ("auto", "diag_e", "dense_e", "unit_e")  # of samplers, by name
+OWN_METRICS = (*METRICS, "low_rank")
 
 # What other interfaces call an option, and what it is called here.
 SYNONYMS = {

@@ -17,6 +17,7 @@ from . import options
 from .fit import Fit
 from .journals import Run
 from .precision import Streams
+from .samplers.packed import is_packed
 from .samplers.standing import Standing
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -67,9 +68,15 @@ def _settings_of(source: Fit | Run) -> dict[str, Any]:
     if isinstance(source, Run):
         kept["chain_method"] = source.settings["chain_method"]
     if kept["metric"] == "given":
-        dense = source.dense if isinstance(source, Run) else source.metric is not None and source.metric.ndim == 3
-        kept["metric"] = "dense_e" if dense else "diag_e"
+        kept["metric"] = source.metric if isinstance(source, Run) else _kind(source.metric)
     return kept
+
+
+def _kind(metric: np.ndarray | None) -> str:
+    """What metrics of chains are called."""
+    if metric is None or metric.ndim == 2:
+        return "diag_e"
+    return "low_rank" if is_packed(metric[0]) else "dense_e"
 
 
 def _is_same(given: Any, own: Any) -> bool:

@@ -70,10 +70,11 @@ def sample(
         save_warmup: keep the draws of the warm-up.
         thin: keep every how many-th draw.
         max_treedepth: of a trajectory.
-        metric: "auto", or Stan's "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an array, a dict
-            with "inv_metric", or the path of such a JSON file; a list has one for each chain, as has `fit.metric`.
-            "auto" learns from draws and gradients: a matrix for up to 64 parameters where the posterior is nearly
-            normal, else the diagonal, by more windows than "diag_e" has. With other samplers it is "diag_e".
+        metric: "auto", "low_rank", or Stan's "diag_e", "dense_e", "unit_e", or the inverse metric to start from: an
+            array, a dict with "inv_metric", or the path of such a JSON file; a list has one for each chain, as has
+            `fit.metric`. "auto" learns from draws and gradients: a matrix for up to 64 parameters where the posterior
+            is nearly normal, else the diagonal, by more windows than "diag_e" has. With other samplers it is "diag_e".
+            "low_rank" learns likewise the diagonal and up to 16 directions: for many correlated parameters.
         step_size: to start from, or to keep if there is no adaptation; a list has one for each chain.
         adapt_engaged: whether warm-up adapts step size and metric.
         adapt_delta: the mean acceptance statistic that the step size is adapted to.
@@ -204,7 +205,7 @@ def _metric_option(metric: Any, inv_metric: Any) -> Any:
     """What `metric` and `inv_metric` give together."""
     metric = "auto" if metric is None else metric
     if isinstance(metric, str) and not metric.endswith(".json"):
-        options.one_of("metric", metric, options.METRICS)
+        options.one_of("metric", metric, options.OWN_METRICS)
         return metric if inv_metric is None else inv_metric
     if inv_metric is not None:
         raise options.OptionError("metric and inv_metric both give an inverse metric: one of them is enough")
@@ -273,7 +274,7 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     if chosen["mesh"] is not None:
         return None
     metric = chosen["metric"]
-    if not isinstance(metric, str) or metric not in options.METRICS:
+    if not isinstance(metric, str) or metric not in options.OWN_METRICS:
         return None
     seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
     program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count)

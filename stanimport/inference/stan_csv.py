@@ -19,6 +19,7 @@ from stanlib.program import Program, Variable
 
 from . import columns
 from .files import atomically
+from .samplers.packed import written_out
 
 if TYPE_CHECKING:
     from .fit import Fit
@@ -60,7 +61,7 @@ def _lines(fit: Fit, chain: int, path: Path, sig_figs: int | None) -> Iterator[s
         variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
         yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
     if fit.method == "sample" and fit.metric is not None and fit.step_size is not None:
-        yield from _adaptation(float(fit.step_size[chain]), fit.metric[chain])
+        yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
     if fit.method == "variational":
         yield from ("# Stepsize adaptation complete.", f"# eta = {fit.settings.get('eta', 1)}")
         center = {n: np.asarray(v)[None, None] for n, v in fit.info.get("center", {}).items()}

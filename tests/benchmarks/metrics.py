@@ -1,6 +1,6 @@
-"""Effective draws per gradient of each metric, on the posteriors that have reference draws.
+"""Effective draws per gradient of each metric, on the posteriors of posteriordb.
 
-    python tests/benchmarks/metrics.py [--only eight_schools,arK] [--metrics auto,diag_e,dense_e] [--seeds N]
+    python tests/benchmarks/metrics.py [--only eight_schools,arK] [--metrics auto,low_rank] [--seeds N] [--all]
 
 It needs posteriordb (see posteriordb.py) and ArviZ. Gradients are those of 4 chains of 1000 warm-up and 1000 kept
 iterations; effective draws are the least bulk effective sample size of all parameters. Both are counts: the machine and
@@ -54,8 +54,9 @@ def _counts(fit: Any) -> Counts:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="")
-    parser.add_argument("--metrics", default="auto,diag_e,dense_e")
+    parser.add_argument("--metrics", default="auto,diag_e,dense_e,low_rank")
     parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--all", action="store_true", help="posteriors without reference draws too")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     database = posteriordb.folder()
@@ -63,7 +64,7 @@ def main() -> None:
         raise SystemExit("posteriordb is not there")
     metrics = arguments.metrics.split(",")
     found: dict[str, dict[str, Counts]] = {}
-    for name in posteriordb.names(database):
+    for name in (posteriordb.every if arguments.all else posteriordb.names)(database):
         if any(part in name for part in arguments.only.split(",")):
             module, data = stanimport.load(posteriordb.program(database, name)), posteriordb.data(database, name)
             found[name] = {metric: counted(module, data, metric, arguments.seeds) for metric in metrics}

@@ -20,10 +20,14 @@ def folder() -> Path | None:
     return next((f for f in found if f.is_dir()), None)
 
 
+def every(database: Path) -> list[str]:
+    """All posteriors."""
+    return sorted(f.stem for f in (database / "posteriors").glob("*.json"))
+
+
 def names(database: Path) -> list[str]:
     """The posteriors whose reference draws are there."""
-    every = sorted(f.stem for f in (database / "posteriors").glob("*.json"))
-    return [name for name in every if _draws(database, name).exists()]
+    return [name for name in every(database) if _draws(database, name).exists()]
 
 
 def program(database: Path, name: str) -> Path:

@@ -139,8 +139,7 @@ def step_sizes(
 
 
 def _momentum(metric: Metric, rng: np.random.Generator) -> np.ndarray:
-    drawn = rng.normal(size=metric.size)
-    return metric.factor * drawn if metric.factor.ndim == 1 else metric.factor @ drawn
+    return np.asarray(metric.shaped(rng.normal(size=metric.size)))
 
 
 class _Step:

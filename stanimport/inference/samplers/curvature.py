@@ -17,7 +17,7 @@ LARGEST_MATRIX = 64  # parameters, beyond which a product with a matrix costs mo
 LARGEST = 10_000  # parameters, beyond which keeping gradients costs more memory than it is worth
 ENOUGH = 150  # draws that tell variances, and whether the posterior is nearly normal
 _TOLERANCE = 2.0  # by which variances may differ from those of the normal law, beside their errors
-_RIDGE = 1e-5  # of standardized covariances
+RIDGE = 1e-5  # of standardized covariances
 
 
 def diagonal(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
@@ -25,15 +25,15 @@ def diagonal(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
 
     Few draws with their gradients tell more than their variances do; many tell the variances.
     """
-    return estimate(points, False) if len(points) >= ENOUGH else _scales(points, gradients) ** 2
+    return estimate(points, False) if len(points) >= ENOUGH else scales_of(points, gradients) ** 2
 
 
 def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """An inverse metric, (size, size), from draws of a window and gradients there, (draws, size) each."""
-    scales = _scales(points, gradients)
+    scales = scales_of(points, gradients)
     if len(points) < 2 * points.shape[1]:
         return np.diag(scales**2)
-    normal = _whole(points / scales, gradients * scales) * np.outer(scales, scales)
+    normal = whole(points / scales, gradients * scales) * np.outer(scales, scales)
     if not _is_positive(normal):
         return np.diag(scales**2)
     if len(points) >= ENOUGH and not _fits(normal, points):
@@ -41,17 +41,17 @@ def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     return normal
 
 
-def _scales(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+def scales_of(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """The scale of each parameter if it had a normal law by itself; 1 where nothing is known."""
     with np.errstate(all="ignore"):
         scales = np.sqrt(points.std(axis=0, ddof=1) / gradients.std(axis=0, ddof=1))
     return np.where(np.isfinite(scales) & (scales > 0), scales, 1.0)
 
 
-def _whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
+def whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """The matrix M for which M cov(gradients) M = cov(points)."""
     size = points.shape[1]
-    ridge = _RIDGE * np.eye(size)
+    ridge = RIDGE * np.eye(size)
     of_points, of_gradients = (_covariances(a.T) + ridge for a in (points, gradients))
     if not (np.isfinite(of_points).all() and np.isfinite(of_gradients).all()):
         return np.full((size, size), np.nan)
@@ -69,7 +69,7 @@ def _covariances(rows: np.ndarray) -> np.ndarray:
 def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
     """A power of a symmetric matrix; eigenvalues that only rounding makes so small are the ridge."""
     values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, _RIDGE) ** exponent) @ vectors.T)
+    return np.asarray((vectors * np.maximum(values, RIDGE) ** exponent) @ vectors.T)
 
 
 def _is_positive(matrix: np.ndarray) -> bool:
@@ -86,6 +86,11 @@ def _fits(normal: np.ndarray, points: np.ndarray) -> bool:
     if not np.isfinite(covariances).all():
         return False
     variances = np.linalg.eigvalsh(covariances)
-    error = np.sqrt(points.shape[1] / len(points))  # Marchenko and Pastur's law has its ends at (1 -+ this)^2
-    low, high = (1 - error) ** 2 / _TOLERANCE, (1 + error) ** 2 * _TOLERANCE
+    low, high = spread(*points.shape)
     return bool(variances[0] > low and variances[-1] < high)
+
+
+def spread(draws: int, size: int) -> tuple[float, float]:
+    """Between what the variances in all directions lie, of so many draws of a standard normal law, or nearly normal."""
+    error = np.sqrt(size / draws)  # Marchenko and Pastur's law has its ends at (1 -+ this)^2
+    return max(1 - error, 0) ** 2 / _TOLERANCE, (1 + error) ** 2 * _TOLERANCE

@@ -1,4 +1,4 @@
-"""The Euclidean metric of the kinetic energy: diagonal or dense, and its estimates from draws.
+"""The Euclidean metric of the kinetic energy, diagonal or dense (`low_rank` has another), and its estimates from draws.
 
 Source: Stan Development Team, "Stan Reference Manual", "MCMC Sampling using Hamiltonian Monte Carlo", on Euclidean
 metrics and their regularized estimates.
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import uniforms
+from . import packed, uniforms
 
 _COLUMNS = 1024
 
@@ -34,10 +34,26 @@ class Metric(NamedTuple):
     def velocity(self, momentum: Any) -> Any:
         return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
 
+    def shaped(self, normal: Any) -> Any:
+        """The momentum that standard normal numbers make."""
+        return self.factor * normal if self.factor.ndim == 1 else self.factor @ normal
+
     def momentum(self, random: Any) -> tuple[Any, Any]:
         """The next state of the random numbers, and a momentum drawn from its normal law."""
         random, drawn = uniforms.normals(random, self.size)
-        return random, self.factor * drawn if self.factor.ndim == 1 else self.factor @ drawn
+        return random, self.shaped(drawn)
+
+
+def size_of(inverse: np.ndarray) -> int:
+    """How many parameters an inverse metric of any kind has."""
+    return int(inverse.shape[0]) - packed.is_packed(inverse)
+
+
+def log_volume(inverse: np.ndarray) -> float:
+    """The logarithm of the volume of a place, from its variances, but for a constant."""
+    if inverse.ndim == 1:
+        return float(np.log(inverse).sum() / 2)
+    return packed.log_volume(inverse) if packed.is_packed(inverse) else float(np.linalg.slogdet(inverse)[1] / 2)
 
 
 def estimate(points: np.ndarray, dense: bool) -> np.ndarray:

@@ -20,7 +20,7 @@ from jax import lax
 from ..precision import Streams
 from ..programs import Program, Traced, shared
 from ..progress import Progress
-from . import adaptation, curvature, stranding, tree, walnuts
+from . import adaptation, curvature, low_rank, stranding, tree, walnuts
 from .adaptation import Segment, StepSize
 from .chains import in_pieces, room_of
 from .journal import Journal
@@ -117,7 +117,8 @@ class NutsSampler:
         self.milestones = sorted({*ends, settings.total} - {0}) if standing is None else [settings.total]
         ones = np.ones(size)
         given = metric if isinstance(metric, list) else [metric]
-        self.metrics = [Metric.of(m if m is not None else np.diag(ones) if settings.dense else ones) for m in given]
+        self.of: Callable[[np.ndarray], Any] = low_rank.LowRank.of if settings.low_rank else Metric.of
+        self.metrics = [self.of(m if m is not None else np.diag(ones) if settings.dense else ones) for m in given]
         self.metric = self.metrics[0]
         self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
 
@@ -128,7 +129,7 @@ class NutsSampler:
         self._density, key = traced[0], traced[0].text()
         depth = room_for(self.settings.max_treedepth)
         s = self.settings
-        kind = (key, self.lanes, self.in_turn, s.method, s.dense, s.by_gradients, depth)
+        kind = (key, self.lanes, self.in_turn, s.method, s.dense, s.low_rank, s.by_gradients, depth)
         return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
@@ -253,7 +254,7 @@ class NutsSampler:
         states = [State(at.point[i], np.asarray(at.density[i]), at.gradient[i]) for i in rows]
         steps = [StepSize(*(np.asarray(v) for v in at.step[i])) for i in rows]
         chains = [Chain(np.uint64(at.random[i]), s, z, s) for i, s, z in zip(rows, states, steps)]
-        self._continue(track, self.programs[0], chains, [Metric.of(metrics[i]) for i in rows], searches=False)
+        self._continue(track, self.programs[0], chains, [self.of(metrics[i]) for i in rows], searches=False)
         mine = [at.draws_ahead(i) for i in rows]  # as many of each: the chains of one program advance together
         points, numbers = ([a[part] for part in mine] for a in (at.ahead_points, at.ahead_numbers))
         columns = np.moveaxis(np.stack(numbers, 1) if self.lanes else numbers[0], -1, 0)
@@ -372,7 +373,7 @@ class NutsSampler:
         renews = False
         if window is not None and self.settings.adapt_metric and len(window) > 1:
             renews, draws = True, window if self.lanes else window[:, None]
-            metrics = [Metric.of(self._estimate(draws[:, i])) for i in range(len(chains))]
+            metrics = [self.of(self._estimate(draws[:, i])) for i in range(len(chains))]
         if track.done == self.settings.iter_warmup:
             chains = [c._replace(step=c.step.settled()) for c in chains]
             renews = False
@@ -381,6 +382,8 @@ class NutsSampler:
     def _estimate(self, window: np.ndarray) -> np.ndarray:
         """The inverse metric from where a chain was in a window."""
         points, gradients = window[:, : self.size], window[:, self.size :]
+        if self.settings.low_rank:
+            return low_rank.estimate(points, gradients)
         if self.settings.by_gradients:
             return (curvature.matrix if self.settings.dense else curvature.diagonal)(points, gradients)
         return estimate(points, self.settings.dense)

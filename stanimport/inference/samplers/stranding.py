@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .metric import log_volume, size_of
+
 ATTEMPTS = 10  # how often chains begin anew at one milestone
 COLLAPSED = 1e-3  # a step below this share of the best chain's
 SMALLEST = 1e-10  # a step that is too small for any chain
@@ -63,11 +65,11 @@ def _collapsed(middles: Sequence[float], steps: Sequence[float], levels: Sequenc
 
 def _light(middles: Sequence[float], metrics: Sequence[np.ndarray]) -> dict[int, str]:
     """The chains in places that hold next to nothing, by the integral of the normal law with their variances."""
-    integrals = [middle + _log_volume(metric) for middle, metric in zip(middles, metrics)]
+    integrals = [middle + log_volume(metric) for middle, metric in zip(middles, metrics)]
     best = int(np.argmax(integrals))
     if not integrals[best] > -np.inf:
         return {}
-    allowed = LIGHT + FOR_EACH * metrics[best].shape[-1]
+    allowed = LIGHT + FOR_EACH * size_of(metrics[best])
     behind = {i: integrals[best] - integral for i, integral in enumerate(integrals)}
     return {
         i: f"the posterior where it is, density times volume, is exp(-{lost:.3g}) of that around chain {best + 1}"
@@ -80,14 +82,7 @@ def length(step_size: float, inverse_metric: np.ndarray) -> float:
 
     A metric that was learned where a chain is stranded is as small as the steps there, whose size tells nothing then.
     """
-    return float(step_size * np.exp(_log_volume(inverse_metric) / inverse_metric.shape[-1]))
-
-
-def _log_volume(inverse_metric: np.ndarray) -> float:
-    """The logarithm of the volume of a place, from its variances, but for a constant."""
-    if inverse_metric.ndim == 1:
-        return float(np.log(inverse_metric).sum() / 2)
-    return float(np.linalg.slogdet(inverse_metric)[1] / 2)
+    return float(step_size * np.exp(log_volume(inverse_metric) / size_of(inverse_metric)))
 
 
 def _late(levels: np.ndarray) -> np.ndarray:

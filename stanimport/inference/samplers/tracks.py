@@ -20,6 +20,7 @@ class Settings:
         method: "nuts" or "walnuts", for samplers that have both.
         dense: whether the metric is a matrix.
         by_gradients: whether it is estimated from draws and gradients.
+        low_rank: whether it is a diagonal with a few directions.
         step_size: to start from; one for each chain, if there are several.
         restart: whether chains that are stranded in warm-up begin anew elsewhere.
         init_phase, metric_window, last_phase: iterations of warm-up before the windows, in the first one, and after
@@ -35,6 +36,7 @@ class Settings:
     max_treedepth: int = 10
     dense: bool = False
     by_gradients: bool = False
+    low_rank: bool = False
     adapt_metric: bool = True
     adapt_engaged: bool = True
     step_size: float | tuple[float, ...] = 1.0
