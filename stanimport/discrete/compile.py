@@ -15,8 +15,10 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
 from .branches import without_continue
+from .lookups import looked_up
 from .nodes import renamed, with_names
 from .normal import normalized
+from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
 from .tables import table
 from .zeros import by_value
@@ -92,7 +94,9 @@ class Summing:
         normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
         body, made = normal.body, [*made, *normal.known]
         static, found = self.static(made), self.depending(body)
-        body = by_value(body, self.discrete, static)
+        body = with_impossible_ones(by_value(body, self.discrete, static), found)
+        logs, body = looked_up(body, self.source.block("parameters"), self.discrete, found, self.names)
+        made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
         arguments: list[gprob.Expr] = []
         for at, s in enumerate(body):

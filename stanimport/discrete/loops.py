@@ -13,7 +13,7 @@ from .parameters import Stmts, variable
 
 
 def without_items(body: Stmts, tainted: Set[str], sizes: Mapping[str, gprob.Sized], names: Fresh) -> Stmts:
-    """`for (k in z) ...` as a loop over the indices of z."""
+    """`for (k in z) ...` as a loop over the indices of z, as is one over data whose body depends on z."""
 
     def changed(s: gprob.Stmt) -> gprob.Stmt:
         s = traversal.with_bodies(s, lambda b: tuple(map(changed, b)))
@@ -23,9 +23,13 @@ def without_items(body: Stmts, tainted: Set[str], sizes: Mapping[str, gprob.Size
 
 
 def _is_plain(s: gprob.ForEach, tainted: Set[str]) -> bool:
-    if s.container.type == MATRIX or not uses.mentions(s.container, tainted):
+    if s.container.type == MATRIX or not (uses.mentions(s.container, tainted) or _depends(s.body, tainted)):
         return False
     return not uses.names_in(s.container) & uses.written(s.body)
+
+
+def _depends(body: Stmts, tainted: Set[str]) -> bool:
+    return any((uses.reads(s) | set(uses.writes(s))) & tainted for s in uses.walk_statements(body))
 
 
 def _by_index(s: gprob.ForEach, sizes: Mapping[str, gprob.Sized], names: Fresh) -> gprob.Stmt:

@@ -59,12 +59,13 @@ def _elements(s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> Iterator[gprob
             d, indices = discrete[variable.name], e.indices if isinstance(e, gprob.Index) else ()
             pattern = read_pattern(indices, d.dims)
             fixed = None not in pattern and not uses.mentions(pattern, discrete.keys())
-            if fixed and _is_binary(d) and not any(same(e, f) for f in found):
+            if fixed and is_binary(d) and not any(same(e, f) for f in found):
                 found.append(e)
                 yield e
 
 
-def _is_binary(d: Discrete) -> bool:
+def is_binary(d: Discrete) -> bool:
+    """Whether the elements of a discrete parameter are declared to be 0 or 1."""
     bounds = [d.bound(b) for b in ("lower", "upper")]
     return [b.value for b in bounds if isinstance(b, gprob.Const)] == [0, 1]
 

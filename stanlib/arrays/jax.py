@@ -176,7 +176,11 @@ def known(x: Any) -> Any:
 def segment_sum(x: Any, i: Any, n: int) -> Any:
     if not uses_jax((x, i)):
         return _np.segment_sum(x, i, n)
-    ordered = isinstance(i, np.ndarray) and bool((np.diff(i) >= 0).all())
+    known = isinstance(i, np.ndarray) and len(i) > 0
+    if known and (np.diff(i) == 1).all():  # a pad, which XLA fuses
+        ends = [(int(i[0]), n - 1 - int(i[-1])), *((0, 0) for _ in range(jnp.ndim(x) - 1))]
+        return jnp.pad(jnp.asarray(x), ends)
+    ordered = known and bool((np.diff(i) >= 0).all())
     return jax.ops.segment_sum(jnp.asarray(x), jnp.asarray(i), n, indices_are_sorted=ordered)
 
 
@@ -318,8 +322,13 @@ def _log_of_sum(x: Any, axis: int) -> Any:
 @_log_of_sum.defjvp
 def _log_of_sum_jvp(axis: int, primals: Any, tangents: Any) -> Any:
     """The terms' shares in the sum, which are all that the reverse pass has to keep."""
-    value, weights = _log_and_weights(primals[0], axis)
-    return value, jnp.sum(weights * tangents[0], axis=axis)
+    (x,), (change,) = primals, tangents
+    if x.shape[axis] == 2:
+        value, shares = _of_two(x, axis)
+        (a, b), (of_a, of_b) = _both(change, axis), shares
+        return value, of_a * a + of_b * b
+    value, weights = _log_and_weights(x, axis)
+    return value, jnp.sum(weights * change, axis=axis)
 
 
 def _log_and_weights(x: Any, axis: int) -> tuple[Any, Any]:
@@ -333,15 +342,19 @@ def _log_and_weights(x: Any, axis: int) -> tuple[Any, Any]:
     return value, terms / jnp.where(total > 0, total, 1.0)
 
 
-def _of_two(x: Any, axis: int) -> tuple[Any, Any]:
-    """The same of two terms, with one exponential."""
-    a, b = (jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in (0, 1))
+def _of_two(x: Any, axis: int) -> tuple[Any, tuple[Any, Any]]:
+    """The same of two terms, with one exponential; the shares one by one, of which XLA makes no array."""
+    a, b = _both(x, axis)
     first, most = a >= b, jnp.maximum(a, b)
     ratio = jnp.where(a == b, 1.0, jnp.exp(jnp.where(first, b, a) - most))
     share = jnp.where(most > -inf, 1.0 / (1.0 + ratio), 0.0)
     other = ratio * share
-    weights = jnp.stack([jnp.where(first, share, other), jnp.where(first, other, share)], axis)
-    return jnp.log1p(ratio) + most, weights
+    return jnp.log1p(ratio) + most, (jnp.where(first, share, other), jnp.where(first, other, share))
+
+
+def _both(x: Any, axis: int) -> tuple[Any, Any]:
+    first, second = (jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in (0, 1))
+    return first, second
 
 
 log_of_sum = _lift("log_of_sum", _log_of_sum)

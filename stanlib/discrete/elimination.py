@@ -17,7 +17,7 @@ from ..random.base import Random
 from . import order
 from .asking import asked
 from .chains import Chains, Link
-from .possible import Possible, conditioned
+from .possible import Possible, at_known, conditioned
 from .problem import Factor, Problem, limit, permuted, rows
 
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
@@ -78,8 +78,9 @@ def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
 
 def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
     """The elements in the order against that of their elimination, each given its neighbours."""
-    xp, summed = problem.xp, _Elimination(problem, reduce).run()[1]
-    values: Any = np.zeros(len(problem.kinds), int)
+    elimination = _Elimination(problem, reduce)
+    xp, summed = problem.xp, elimination.run()[1]
+    values: Any = np.maximum(elimination.known, 0)
     for s in reversed(summed):
         if isinstance(s, SummedChains):
             there = s.chains.elements >= 0
@@ -128,21 +129,28 @@ def _largest(xp: Namespace, x: Any) -> Any:
 
 
 class _Elimination:
-    """One run along a plan: tables by slot, and the terms of single elements by the length of their axes."""
+    """One run along a plan: tables by slot, and the terms of single elements by the length of their axes.
+
+    Elements with but one possible value, `known`, take no part in it.
+    """
 
     def __init__(self, problem: Problem, reduce: Any):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
-        self.possible = Possible(problem)
-        self.at = self.possible.at  # the row of an element among those of its kind
-        self.factors = list(conditioned(self.xp, problem.factors, self.possible))
-        self.single: dict[int, Any] = {}
-        for kind, possible in self.possible.of.items():
-            self.single[kind] = self._with_added(kind, np.where(possible, 0.0, -np.inf))
+        possible = Possible(problem)
+        self.known = possible.known
+        self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
+        self.factors = list(conditioned(self.xp, problem.factors, possible))
         self.tables: list[Any] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains] = []
+        self.single: dict[int, Any] = {}
+        for kind, rows_ in possible.of.items():
+            members = np.flatnonzero(problem.kinds == kind)
+            open_ = self.known[members] < 0
+            self.at[members[open_]] = np.arange(open_.sum())
+            self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
 
-    def _with_added(self, kind: int, single: Any) -> Any:
+    def _with_added(self, kind: int, single: Any, known: np.ndarray) -> Any:
         """The terms of single elements with what inference adds to them."""
         question = asked()
         question.seen.update({v.name: v for v in self.problem.variables})
@@ -153,16 +161,19 @@ class _Elimination:
             for v in self.problem.variables if v.lower.size and v.values == kind
         ]  # fmt: skip
         self.xp = namespace((*parts, *(f.table for f in self.factors)))
-        return sum_of(self.xp, single, self.xp.concatenate([*self.xp.convert(tuple(parts))]))
+        added = self.xp.concatenate([*self.xp.convert(tuple(parts))])
+        self._count(at_known(self.xp, added, known))
+        return sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
 
     def run(self) -> tuple[Any, list[Summed | SummedChains]]:
         several = [f for f in self.factors if f.elements.shape[1] > 1]
         for f in self.factors:
             if f.elements.shape[1] == 0:
-                self.total = self.total + self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0])
-            elif f.elements.shape[1] == 1:
-                self._add(f.elements[:, 0], f.table)
-        plan = order.plan(self.problem.kinds, [f.elements for f in several], limit())
+                self._count(self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0]))
+        for f in sorted((f for f in self.factors if f.elements.shape[1] == 1), key=self._when):
+            self._add(f.elements[:, 0], f.table)
+        left = np.flatnonzero(self.known < 0)
+        plan = order.plan(self.problem.kinds, left, [f.elements for f in several], limit())
         if plan.largest > limit():
             raise too_large(self.problem, several, plan)
         self.tables = [f.table for f in several]
@@ -175,24 +186,32 @@ class _Elimination:
                 self._sum_out(step)
         return self.total, self.summed
 
+    def _when(self, f: Factor) -> tuple[bool, bool]:
+        """Data first, which are added up beforehand, and shared tables last: XLA reads the fewest large arrays."""
+        return not isinstance(f.table, np.ndarray), self.xp.shape(f.table)[0] == 1
+
+    def _count(self, term: Any) -> None:
+        self.total = sum_of(self.xp, self.total, term)
+
     def _add(self, elements: np.ndarray, table: Any) -> None:
         """Terms of single elements, (n or 1, K)."""
-        xp, kind = self.xp, int(self.problem.kinds[elements[0]])
-        at, old = self.at[elements], self.single[kind]
-        size = xp.shape(old)[0]
-        if len(at) != size or (at != np.arange(size)).any():
-            table = self._spread(table, at, size)
-        self.single[kind] = sum_of(xp, old, table)
+        kind = int(self.problem.kinds[elements[0]])
+        old = self.single[kind]
+        spread = self._spread(table, self.at[elements], self.xp.shape(old)[0])
+        nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
+        self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
 
     def _spread(self, table: Any, at: np.ndarray, size: int) -> Any:
-        """The terms in the rows of their elements, 0 in all others."""
+        """The terms in the rows of their elements, 0 in all others; as often as they stand there."""
         xp = self.xp
-        kind = xp.shape(table)[1]
-        if xp.shape(table)[0] != len(at):
-            table = xp.broadcast_to(table, (len(at), kind))
-        if (np.diff(at) == 1).all():
-            ends = [np.zeros((n, kind)) for n in (int(at[0]), size - 1 - int(at[-1]))]
-            return xp.concatenate([*xp.convert((ends[0], table, ends[1]))])
+        if xp.shape(table)[0] == 1:
+            often = np.bincount(at, minlength=size)[:, None]
+            if (often == often[0]).all():
+                return table * int(often[0, 0])
+            often, table = xp.convert((often, table))
+            return xp.where(often > 0, table, 0.0) * often
+        if len(at) == size and (np.diff(at) == 1).all():
+            return table
         return xp.segment_sum(table, at, size)
 
     def _joined(self, step: order.Join) -> Any:
@@ -213,24 +232,13 @@ class _Elimination:
             joint = sum_of(xp, joint, self._aligned(rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
         self.summed.append(Summed(c.elements, c.neighbours, joint))
         if axes == 0:
-            self._count(c.elements, joint)
+            self._count(xp.sum(self.reduce(xp, joint)))
             return
         left = self.reduce(xp, joint)
         if axes == 1:
             self._add(c.neighbours[:, 0], left)
         else:
             self.tables.append(left)  # its number is c.result: slots are numbered in the order of the steps
-
-    def _count(self, elements: np.ndarray, joint: Any) -> None:
-        """Adds what elements that stand with no others come to; one possible value needs no sum."""
-        xp, only = self.xp, self.possible.only(elements)
-        several = np.flatnonzero(only < 0)
-        if len(several) < len(elements):
-            chosen = only[:, None] == np.arange(xp.shape(joint)[1])
-            chosen, all_ = xp.convert((chosen, joint))
-            self.total = self.total + xp.sum(xp.where(chosen, all_, 0.0))
-        if len(several):
-            self.total = self.total + xp.sum(self.reduce(xp, rows(xp, joint, several)))
 
     def _aligned(self, table: Any, axes: tuple[int, ...], count: int) -> Any:
         """A factor's table with the axes of the joint one."""
@@ -264,7 +272,7 @@ class _Elimination:
         xs = (later, *((tables,) if several else ()), *linked)
         last, sums = xp.scan(step, start, xs, *(() if several else (tables,)))
         self.summed.append(SummedChains(c, xp.concatenate([start[None], sums]), tables))
-        self.total = self.total + xp.sum(self.reduce(xp, last))
+        self._count(xp.sum(self.reduce(xp, last)))
 
     def _between(self, c: Chains, kind: int) -> Any:
         """The sum of all tables from one place of the chains to the next, (K, K) where it is the same everywhere."""

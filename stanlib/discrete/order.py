@@ -67,15 +67,17 @@ class Kept:
     most = 16
 
 
-def plan(kinds: np.ndarray, scopes: Sequence[np.ndarray], limit: int) -> Plan:
-    """The order for elements with axes of length `kinds`; the factors over more than one element are the first slots.
+def plan(kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int) -> Plan:
+    """The order for the elements that are left; the factors over more than one element are the first slots.
+
+    All elements have axes of length `kinds`.
 
     Where a table would have more than `limit` entries, the plan ends there.
     """
     shapes = repr([s.shape for s in scopes]).encode()
-    key = b"|".join([shapes, kinds.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode()])
+    key = b"|".join([shapes, kinds.tobytes(), left.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode()])
     if key not in Kept.plans:
-        Kept.plans[key] = _Planner(kinds, scopes, limit).plan()
+        Kept.plans[key] = _Planner(kinds, left, scopes, limit).plan()
         while len(Kept.plans) > Kept.most:
             Kept.plans.popitem(last=False)
     Kept.plans.move_to_end(key)
@@ -94,8 +96,8 @@ class _Slot:
 
 
 class _Planner:
-    def __init__(self, kinds: np.ndarray, scopes: Sequence[np.ndarray], limit: int):
-        self.kinds, self.limit = kinds.tolist(), limit
+    def __init__(self, kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int):
+        self.kinds, self.left, self.limit = kinds.tolist(), left, limit
         self.slots: list[_Slot] = []
         self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
         self.neighbours: dict[int, set[int]] = {}
@@ -105,7 +107,7 @@ class _Planner:
             self._new_slot([tuple(row) for row in s.tolist()])
 
     def plan(self) -> Plan:
-        alone = np.setdiff1d(np.arange(len(self.kinds)), np.fromiter(self.standing, int, len(self.standing)))
+        alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
         for kind in sorted({self.kinds[e] for e in alone.tolist()}):
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))

@@ -32,10 +32,13 @@ class Possible:
             self.of[kind] = np.concatenate(allowed)
         self._follow([f for f in problem.factors if _excludes(f)])
 
-    def only(self, elements: np.ndarray) -> np.ndarray:
-        """The positions of the elements of one kind that have but one possible value; -1 for the others."""
-        possible = self.of[int(self.kinds[elements[0]])][self.at[elements]] if len(elements) else np.zeros((0, 1), bool)
-        return np.where(possible.sum(axis=1) == 1, possible.argmax(axis=1), -1)
+    @property
+    def known(self) -> np.ndarray:
+        """The position of every element that has but one possible value; -1 for the others."""
+        out = np.full(len(self.kinds), -1)
+        for kind, possible in self.of.items():
+            out[self.kinds == kind] = np.where(possible.sum(axis=1) == 1, possible.argmax(axis=1), -1)
+        return out
 
     def _follow(self, factors: Sequence[Factor]) -> None:
         changed = np.ones(len(self.kinds), bool)
@@ -73,21 +76,74 @@ def _excludes(f: Factor) -> bool:
 
 
 def conditioned(xp: Namespace, factors: Sequence[Factor], possible: Possible) -> Iterator[Factor]:
-    """The factors over several elements without those that have but one possible value."""
+    """The factors without the elements that have but one possible value."""
+    known = possible.known
+    single = [_once(xp, f) for f in factors if f.elements.shape[1] == 1]
+    for f in _together(xp, single) if (known >= 0).any() else single:
+        yield from _of_single(xp, f, known[f.elements[:, 0]])
     for f in factors:
-        if f.elements.shape[1] < 2:
+        values = known[f.elements]
+        if f.elements.shape[1] > 1 and (values >= 0).any():
+            yield from _of_several(xp, f, values)
+        elif f.elements.shape[1] != 1:
             yield f
-            continue
-        columns = [possible.only(f.elements[:, i]) for i in range(f.elements.shape[1])]
-        values = np.stack(columns, axis=1)
-        if (values < 0).all():
-            yield f
-            continue
-        patterns, which = np.unique(values >= 0, axis=0, return_inverse=True)
-        for i, known in enumerate(patterns):
-            places = np.flatnonzero(which.reshape(-1) == i)
-            table = _at(xp, rows(xp, f.table, places), known, values[places][:, known])
-            yield replace(f, elements=f.elements[places][:, ~known], table=table)
+
+
+def _together(xp: Namespace, factors: Sequence[Factor]) -> Iterator[Factor]:
+    """The factors, as one those of the same single elements that are not known: to take rows out of it costs."""
+    groups: dict[Any, list[Factor]] = {}
+    for i, f in enumerate(factors):
+        apart = isinstance(f.table, np.ndarray) or xp.shape(f.table)[0] == 1
+        groups.setdefault(i if apart else f.elements.tobytes(), []).append(f)
+    for first, *others in groups.values():
+        yield replace(first, table=sum((f.table for f in others), first.table))
+
+
+def _of_single(xp: Namespace, f: Factor, known: np.ndarray) -> Iterator[Factor]:
+    """The sum of the terms of known elements, and the terms of the others."""
+    others = np.flatnonzero(known < 0)
+    if len(others) < len(known):
+        yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(at_known(xp, f.table, known), (1,)))
+    if len(others):
+        yield replace(f, elements=f.elements[others], table=rows(xp, f.table, others))
+
+
+def _once(xp: Namespace, f: Factor) -> Factor:
+    """The factor with the sums of the terms of every element, where all stand equally often and in one order."""
+    elements, size = f.elements[:, 0], len(np.unique(f.elements))
+    times, axes = len(elements) // size, xp.shape(f.table)[1:]
+    if xp.shape(f.table)[0] == 1 or times == 1 or len(elements) % size:
+        return f
+    if (elements == np.repeat(elements[::times], times)).all():
+        table, kept = xp.sum(xp.reshape(f.table, (size, times, *axes)), axis=1), slice(None, None, times)
+    elif (elements == np.tile(elements[:size], times)).all():
+        table, kept = xp.sum(xp.reshape(f.table, (times, size, *axes)), axis=0), slice(size)
+    else:
+        return f
+    return replace(f, elements=f.elements[kept], table=table)
+
+
+def at_known(xp: Namespace, table: Any, known: np.ndarray) -> Any:
+    """The sum of the entries at known positions, by masks, whose derivatives need no indices; -1 is where none is."""
+    if xp.shape(table)[0] == 1:
+        often = np.bincount(known[known >= 0], minlength=xp.shape(table)[1])
+        often, row = xp.convert((often, table[0]))
+        return xp.sum(xp.where(often > 0, row, 0.0) * often)
+    different = np.unique(known[known >= 0])
+    if len(different) == 1:
+        table, chosen = xp.get(table, (slice(None), int(different[0]))), known >= 0
+    else:
+        chosen = known[:, None] == np.arange(xp.shape(table)[1])
+    chosen, table = xp.convert((chosen, table))
+    return xp.sum(xp.where(chosen, table, 0.0))
+
+
+def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor]:
+    patterns, which = np.unique(values >= 0, axis=0, return_inverse=True)
+    for i, known in enumerate(patterns):
+        places = np.flatnonzero(which.reshape(-1) == i)
+        table = _at(xp, rows(xp, f.table, places), known, values[places][:, known])
+        yield replace(f, elements=f.elements[places][:, ~known], table=table)
 
 
 def _at(xp: Namespace, table: Any, known: np.ndarray, values: np.ndarray) -> Any:

@@ -46,6 +46,14 @@ def discrete_filled__(xp: Namespace, value: Any, *shape: Any) -> Any:
     return xp.full(tuple(int(n) for n in shape), value)
 
 
+@variadic_function("discrete_logs__")
+def discrete_logs__(xp: Namespace, x: Any) -> Any:
+    """The logarithms of probabilities; the derivative of that of 0 is 0."""
+    from ..distributions._terms import log0
+
+    return log0(xp, x)
+
+
 @variadic_function("discrete_total__")
 def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
     """The number of elements of all variables together."""

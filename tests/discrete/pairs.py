@@ -416,3 +416,31 @@ pair(
     else for (t in 1:T) lp[a, b] += normal_lpdf(y[t] | m[1 + (t > a) + (t > b)], 1); }
   target += log_sum_exp(lp); }""",
 )  # fmt: skip
+
+pair(
+    "abundance, with fewer than were seen among the values", {"R": 3, "T": 2, "y": [[1, 2], [0, 1], [3, 2]], "K": 5},
+    """data { int R; int T; array[R, T] int y; int K; }
+parameters { real<lower=0> lambda; vector[T] q; %discrete% }""",
+    "array[R] int<lower=0, upper=K> n; array[R] int<lower=0, upper=K> more;",
+    """model { n ~ poisson(lambda); for (i in 1:R) { y[i] ~ binomial_logit(n[i], q);
+    target += poisson_lpmf(y[i, 1] - more[i] | lambda) - more[i]; } }""",
+    """model { for (i in 1:R) { int low = max(y[i]); vector[K - low + 1] lp; vector[y[i, 1] + 1] most;
+    for (m in low:K) lp[m - low + 1] = poisson_lpmf(m | lambda) + binomial_logit_lpmf(y[i] | m, q);
+    for (m in 0:y[i, 1]) most[m + 1] = poisson_lpmf(y[i, 1] - m | lambda) - m;
+    target += log_sum_exp(lp) + log_sum_exp(most); } }""",
+)  # fmt: skip
+
+pair(
+    "survivors among those before", {"T": 3, "y": [2, 1, 1], "K": 4},
+    """data { int T; array[T] int y; int K; }
+parameters { real<lower=0> lambda; real<lower=0, upper=1> w; real<lower=0, upper=1> p; %discrete% }""",
+    "array[T] int<lower=0, upper=K> n;",
+    """model { n[1] ~ poisson(lambda); for (t in 2:T) n[t] ~ binomial(n[t - 1], w); y ~ binomial(n, p); }""",
+    """model { vector[K + 1] lp = rep_vector(negative_infinity(), K + 1); vector[K + 1] next;
+  for (n in y[1]:K) lp[n + 1] = poisson_lpmf(n | lambda) + binomial_lpmf(y[1] | n, p);
+  for (t in 2:T) { for (n in 0:K) { vector[K - n + 1] from; next[n + 1] = negative_infinity();
+      if (n >= y[t]) { for (m in n:K) from[m - n + 1] = lp[m + 1] + binomial_lpmf(n | m, w);
+        next[n + 1] = log_sum_exp(from) + binomial_lpmf(y[t] | n, p); } }
+    lp = next; }
+  target += log_sum_exp(lp); }""",
+)  # fmt: skip

@@ -87,6 +87,8 @@ mixture("a part of the log density", """model { real a = 0; for (n in 1:N) { z[n
   a += normal_lpdf(y[n] | mu[z[n]], sigma[z[n]]); } target += a * sigma[1] / 2; }""")
 mixture("a counter in a loop over items",
     "model { for (k in z) target += log(theta[k]); for (n in 1:size(z)) y[n] ~ normal(mu[z[n]], 1); }")
+mixture("a loop over observations with a counter", """model { int i = 0;
+  for (v in y) { i += 1; v ~ normal(mu[z[i]], 1); z[i] ~ categorical(theta); } }""")
 mixture("a law of the program", "model { z ~ classes(theta); y ~ given(z, mu, sigma); }",
     """functions { real classes_lpmf(array[] int k, vector th) { return sum(log(th[k])); }
 real given_lpdf(vector y, array[] int k, vector mu, vector s) { real t = 0;
