@@ -107,7 +107,7 @@ def _back(gradient: np.ndarray, order: np.ndarray) -> np.ndarray:
 def _on_torch(module, data: dict, points: list[np.ndarray]):
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     torch.set_default_dtype(torch.float64)
     density, found = Density(module, data), []

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import StanDataError
-from ..inference import regeneration
-from ..inference.data import write_json
+from ..inference.io.data import write_json
+from ..inference.methods import regeneration
 from .fits import KINDS, CmdStanFit
 
 METHODS = ("sample", "optimize", "variational", "laplace", "pathfinder")

@@ -9,8 +9,9 @@ import numpy as np
 
 from stanlib.extras import require
 
-from ..inference import columns, stan_csv
-from ..inference.fit import Fit, Mode
+from ..inference.fits import columns
+from ..inference.fits.fit import Fit, Mode
+from ..inference.io import stan_csv
 from ..inference.samplers.packed import written_out
 
 Array = np.ndarray

@@ -13,16 +13,9 @@ import numpy as np
 from stanlib.extras import require
 
 from .. import api
-from ..inference import (
-    generate_quantities,
-    interrupts,
-    laplace_sample,
-    optimize,
-    pathfinder,
-    points,
-    sample,
-    variational,
-)  # fmt: skip
+from ..inference import generate_quantities, laplace_sample, optimize, pathfinder, sample, variational
+from ..inference.density import points
+from ..inference.running import interrupts
 from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
 from .installation import format_stan_file, include_paths
 
@@ -254,7 +247,7 @@ class CmdStanModel:
         require("pandas", extra="inference")
         import pandas
 
-        from ..inference import initial
+        from ..inference.density import initial
 
         density, step = points.LogProb(self.module, data), 1e-6 if epsilon is None else epsilon
         allowed = 1e-6 if error is None else error

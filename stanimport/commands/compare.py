@@ -21,7 +21,7 @@ def run(options: argparse.Namespace) -> int:
     if len(options.fits) < 2:
         parsing.exit_with("there is nothing to compare: name two fits or more")
     with fitting.session():
-        from ..inference.cross_validation import comparison, leave_one_out
+        from ..inference.fits.cross_validation import comparison, leave_one_out
 
         named = zip(_names(options.fits), options.fits)
         table = comparison({n: leave_one_out(fitting.saved_fit([p]), options.variable) for n, p in named})

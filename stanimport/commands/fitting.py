@@ -46,7 +46,7 @@ def saved_fit(paths: Sequence[Path]) -> Fit:
         StanDataError: for files that hold none.
     """
     from ..inference import Fit, from_csv
-    from ..inference.journals import is_journal
+    from ..inference.methods.journals import is_journal
 
     alone = paths[0]
     if len(paths) == 1 and (is_journal(alone) if alone.is_dir() else alone.suffix.lower() != ".csv"):
@@ -65,7 +65,7 @@ def session() -> Iterator[None]:
 
 def report(fit: Fit, options: argparse.Namespace) -> int:
     """Print the table and what is wrong, save what was asked for."""
-    from ..inference.summary import table
+    from ..inference.fits.summary import table
 
     print(f"{fit.program.name}: {fit.method}, seed {fit.seed}")
     print(table(fit).text(ROWS))
@@ -86,7 +86,7 @@ def picture(fit: Fit, path: Path, kind: str | None = None, names: Sequence[str] 
     import matplotlib
 
     matplotlib.use("Agg")
-    from ..inference.arviz_packages import save_figure
+    from ..inference.fits.plots import save_figure
 
     chosen = kind or ("trace" if fit.method == "sample" else "posterior")
     save_figure(getattr(fit, f"plot_{chosen}")(names or _shown(fit, chosen)), path)

@@ -15,7 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     with fitting.session():
-        from ..inference.cross_validation import leave_one_out
+        from ..inference.fits.cross_validation import leave_one_out
 
         print(leave_one_out(fitting.saved_fit(options.fit), options.variable))
     return 0

@@ -24,7 +24,7 @@ def run(options: argparse.Namespace) -> int:
     if not all(0 <= p <= 100 for p in percentiles):
         parsing.exit_with(f"--percentiles must be between 0 and 100, not {options.percentiles!r}")
     with fitting.session():
-        from ..inference.summary import table
+        from ..inference.fits.summary import table
 
         fit = fitting.saved_fit(options.fit)
         print(f"{fit.program.name}: {fit.method}, {fit.chains} x {fit.draws_per_chain} draws")

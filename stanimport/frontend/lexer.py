@@ -57,9 +57,6 @@ _DOT = rf"\.{_INTEGER}"
 
 
 # Where PLY looks for a rule: a function's place in this file decides its priority, operators are tried longest first.
-t_ignore = " \t\f\r\n"
-
-
 @TOKEN(r'#include[ \t\f\r\n]+(?:"[^"\r\n]*"|<[^>\r\n]*>|[^ \t\f\r\n]*)')
 def t_INCLUDE(t: Any) -> Any:
     return t
@@ -117,11 +114,6 @@ def t_WORD(t: Any) -> Any:
     return t
 
 
-t_ARROW = r"<-"
-for _text, _name in OPERATORS.items():
-    globals()[f"t_{_name}"] = re.escape(_text)
-
-
 _CHARACTERS = {
     '"': "a string must end on its line", "&": "write && for a logical and", "@": "write * for a matrix product",
     "_": "a name must begin with a letter", "$": "a name is made of letters, digits and underscores",
@@ -142,6 +134,8 @@ class _LexicalError(Exception):
         self.message, self.offset, self.length, self.hint = message, offset, length, hint
 
 
+_MATCHED = (t_INCLUDE, t_COMMENT, t_UNCLOSED_COMMENT, t_HASH_COMMENT, t_TWO_WORDS, t_IMAGINARY, t_REAL_NUMBER,
+            t_DOT_NUMBER, t_INTEGER, t_STRING, t_WORD)  # fmt: skip
 _prototype: Any = None
 
 
@@ -158,7 +152,9 @@ class _Rules:
     """The rules as PLY asks for them: tokens that never leave this file included."""
 
     def __init__(self) -> None:
-        self.__dict__.update({n: v for n, v in globals().items() if n.startswith("t_")})
+        vars(self).update({f.__name__: f for f in _MATCHED})
+        vars(self).update({f"t_{name}": re.escape(text) for text, name in OPERATORS.items()})
+        self.t_ARROW, self.t_ignore, self.t_error = r"<-", " \t\f\r\n", t_error
         self.tokens = (*tokens, "INCLUDE", "COMMENT", "UNCLOSED_COMMENT", "HASH_COMMENT", "TWO_WORDS", "WORD")
         self.__file__ = __file__
 

@@ -87,8 +87,8 @@ def build(write_to: Path | None = None) -> Any:
     quiet.addHandler(logging.NullHandler())
     quiet.propagate = False
     return yacc.yacc(
-        module=grammar, tabmodule=TABLES, outputdir=os.fspath(write_to or "."), write_tables=write_to is not None,
-        debug=False, debuglog=yacc.NullLogger(), errorlog=quiet,
+        module=grammar.rules(), tabmodule=TABLES, outputdir=os.fspath(write_to or "."),
+        write_tables=write_to is not None, debug=False, debuglog=yacc.NullLogger(), errorlog=quiet,
     )  # fmt: skip
 
 

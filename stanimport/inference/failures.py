@@ -1,5 +1,8 @@
-"""What a method raises that can't begin."""
+"""What a method raises that can't begin, and what is left of a fit that failed among many."""
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
 
 from stanlib.errors import StanError
 
@@ -14,3 +17,21 @@ class InitialValueError(StanError, RuntimeError):
     def __init__(self, message: str, line: int | None = None):
         super().__init__(message)
         self.line = line
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A fit that failed.
+
+    Attributes:
+        index: of the data set.
+        error: what was raised.
+        key: of the data set, if data sets have keys.
+    """
+
+    index: int
+    error: Exception
+    key: Any = None
+
+    def __bool__(self) -> bool:
+        return False

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..errors import StanError, nearest
-from .interrupts import collected
+from .running.interrupts import collected
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -26,8 +26,9 @@ from jaxlib import lapack
 
 from stanlib.errors import StanError
 
-from . import interrupts, kernels, stored
+from .density import kernels, stored
 from .precision import TRACING, double_precision
+from .running import interrupts
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program

@@ -24,7 +24,7 @@ from ..lanes.predictors import predictor  # noqa: F401
 from ..lanes.recurrences import previous  # noqa: F401
 from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..metadata import Program
-from ..random.jax import JaxRandom
+from ..random.jax import JaxRandom, random_of
 from ..rejection import pending
 from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
 from .jax_tracing import lifted_under
@@ -266,29 +266,12 @@ def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> Non
 # --- random numbers --------------------------------------------------------------------------------------------------
 
 
-class _ConcreteRandom(JaxRandom):
-    """Random numbers from a key that is known, as NumPy's arrays: the same numbers as under a trace."""
-
-    LIBRARY = "numpy"
-
-    def __getattribute__(self, name: str) -> Any:
-        attribute = object.__getattribute__(self, name)
-        if name in ("uniform", "normal", "exponential", "gamma", "beta", "poisson", "binomial", "von_mises",
-                    "hypergeometric"):  # fmt: skip
-            return lambda *args, **options: np.asarray(attribute(*args, **options))
-        return attribute
-
-    def at(self, index: Any) -> JaxRandom:
-        made = super().at(index)
-        return made if is_traced(made.key) else _ConcreteRandom(made.key)
-
-
 def random() -> JaxRandom:
     """The source of random numbers of one call: NumPyro's seed handler, or fresh entropy outside of one."""
     key = numpyro.prng_key() if numpyro.primitives._PYRO_STACK else None
     if key is None:
         key = jax.random.PRNGKey(np.random.SeedSequence().generate_state(1)[0])
-    return JaxRandom(key) if is_traced(key) else _ConcreteRandom(key)
+    return random_of(key)
 
 
 # --- messages --------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..arrays import named
 from .base import Random, Shape, propose_angle
@@ -35,33 +36,55 @@ class JaxRandom(Random):
     def at(self, index: Any) -> JaxRandom:
         return JaxRandom(jax.random.fold_in(self.key, index))
 
+    def _given(self, draws: Any) -> Any:
+        """The draws as they are handed out."""
+        return draws
+
     def uniform(self, shape: Shape) -> Any:
-        return jax.random.uniform(self._next(), shape)
+        return self._given(jax.random.uniform(self._next(), shape))
 
     def normal(self, shape: Shape) -> Any:
-        return jax.random.normal(self._next(), shape)
+        return self._given(jax.random.normal(self._next(), shape))
 
     def exponential(self, shape: Shape) -> Any:
-        return jax.random.exponential(self._next(), shape)
+        return self._given(jax.random.exponential(self._next(), shape))
 
     def gamma(self, alpha: Any, shape: Shape | None = None) -> Any:
-        return jax.random.gamma(self._next(), _real(alpha), shape)
+        return self._given(jax.random.gamma(self._next(), _real(alpha), shape))
 
     def beta(self, a: Any, b: Any, shape: Shape | None = None) -> Any:
-        return jax.random.beta(self._next(), _real(a), _real(b), shape)
+        return self._given(jax.random.beta(self._next(), _real(a), _real(b), shape))
 
     def poisson(self, rate: Any, shape: Shape | None = None) -> Any:
-        return jax.random.poisson(self._next(), _real(rate), shape)
+        return self._given(jax.random.poisson(self._next(), _real(rate), shape))
 
     def binomial(self, n: Any, p: Any, shape: Shape | None = None) -> Any:
-        return jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int)
+        return self._given(jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int))
 
     def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
         kappa = _real(kappa)
-        return _von_mises(self._next(), jnp.broadcast_to(kappa, jnp.shape(kappa) if shape is None else shape))
+        kappa = jnp.broadcast_to(kappa, jnp.shape(kappa) if shape is None else shape)
+        return self._given(_von_mises(self._next(), kappa))
 
     def hypergeometric(self, draws: Any, good: Any, bad: Any) -> Any:
-        return _hypergeometric(self.uniform(()), _real(draws), _real(good), _real(bad)).astype(int)
+        return self._given(_hypergeometric(self.uniform(()), _real(draws), _real(good), _real(bad)).astype(int))
+
+
+class ConcreteRandom(JaxRandom):
+    """Random numbers from a key that is known, as NumPy's arrays: the same numbers as under a trace."""
+
+    LIBRARY = "numpy"
+
+    def at(self, index: Any) -> JaxRandom:
+        return random_of(super().at(index).key)
+
+    def _given(self, draws: Any) -> Any:
+        return np.asarray(draws)
+
+
+def random_of(key: Any) -> JaxRandom:
+    """The source of a key: of NumPy's arrays, unless the key is traced."""
+    return JaxRandom(key) if isinstance(key, jax.core.Tracer) else ConcreteRandom(key)
 
 
 def _real(x: Any) -> Any:

@@ -26,7 +26,7 @@ import numpy as np
 import stan_gradients
 
 import stanimport
-from stanimport.inference.posterior import Posterior, condition
+from stanimport.inference.density.posterior import Posterior, condition
 
 _random = np.random.default_rng(0)
 

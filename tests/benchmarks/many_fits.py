@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=500)
     a = parser.parse_args()
     import stanimport
-    from stanimport.inference.calibration import Calibration
+    from stanimport.inference.studies.calibration import Calibration
 
     rng = np.random.default_rng(1)
     truths, data = zip(*(simulated(rng) for _ in range(a.fits)))

@@ -27,7 +27,7 @@ HERE = """
 import sys, warnings
 warnings.simplefilter("ignore")
 import stanimport
-from stanimport.inference.summary import table
+from stanimport.inference.fits.summary import table
 fit = stanimport.sample(sys.argv[1], sys.argv[2], seed=int(sys.argv[3]))
 made = table(fit)
 made.text()

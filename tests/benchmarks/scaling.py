@@ -72,7 +72,7 @@ def gradient_of(kind: str, n: int, threads: int, count: int) -> tuple[Callable[[
     from jax.sharding import Mesh
 
     import stanimport
-    from stanimport.inference.posterior import condition
+    from stanimport.inference.density.posterior import condition
     from stanimport.inference.programs import Program
 
     model, make = CASES[kind]
@@ -130,7 +130,7 @@ def beside_stan(kind: str, n: int, build: Path, seconds: float) -> float:
     import stan_gradients
 
     import stanimport
-    from stanimport.inference.posterior import condition
+    from stanimport.inference.density.posterior import condition
 
     stan = stan_gradients.httpstan()
     if stan is None:

@@ -36,7 +36,7 @@ import numpy as np  # noqa: E402
 import posteriordb  # noqa: E402
 
 import stanimport  # noqa: E402
-from stanimport.inference.posterior import Posterior, condition  # noqa: E402
+from stanimport.inference.density.posterior import Posterior, condition  # noqa: E402
 from stanimport.inference.programs import Program  # noqa: E402
 
 FLAGS = ["-std=c++17", "-O3", "-D_REENTRANT", "-DBOOST_DISABLE_ASSERTS", "-D_GLIBCXX_USE_CXX11_ABI=0", "-w"]

@@ -37,7 +37,7 @@ def test_the_last_value_counts(program, backend, torch_double):
     if backend == "numpyro":
         found = gradient(module, inputs, {"v": V})["v"]
     else:
-        from stanimport.inference.pyro_methods import Density
+        from stanimport.inference.methods.pyro_methods import Density
 
         point = torch_double.tensor(V, requires_grad=True)
         Density(module, {"N": 4, "at": AT, "w": W})(point).backward()

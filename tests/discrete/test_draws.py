@@ -39,7 +39,7 @@ def drawn(small, count):
     """Draws of all discrete parameters at the point, in the order of the assignments."""
     import jax
 
-    from stanimport.inference.posterior import Posterior
+    from stanimport.inference.density.posterior import Posterior
 
     module = translated(small.text(), "numpyro", "mixed")
     posterior = Posterior(module, module.transformed_data(**small.data))

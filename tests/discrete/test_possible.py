@@ -59,7 +59,7 @@ def test_what_was_seen_is_known_to_be_there(monkeypatch, x64):
     model { for (i in 1:R) for (t in 1:T) { if (t > 1) z[i, t] ~ bernoulli(z[i, t - 1] * q);
       y[i, t] ~ bernoulli(z[i, t] * p); } }"""
     data = {"R": 2, "T": 4, "y": [[0, 0, 1, 0], [1, 0, 0, 0]]}
-    from stanimport.inference.posterior import Posterior
+    from stanimport.inference.density.posterior import Posterior
 
     module = translated(text, "numpyro", "mixed")
     posterior = Posterior(module, module.transformed_data(**data))

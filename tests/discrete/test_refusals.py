@@ -41,7 +41,7 @@ def test_refused(text):
 
 
 def log_density(text, data):
-    from stanimport.inference.posterior import Posterior
+    from stanimport.inference.density.posterior import Posterior
 
     module = translated(text, "numpyro", "mixed")
     posterior = Posterior(module, module.transformed_data(**data))

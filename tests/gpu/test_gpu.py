@@ -54,7 +54,7 @@ def compared(device, module, data, chains=0):
     """Value and gradient there and on the CPU: at a point, or at one for each of so many chains."""
     import jax
 
-    from stanimport.inference.posterior import condition
+    from stanimport.inference.density.posterior import condition
 
     found = []
     for used in (device, jax.devices("cpu")[0]):

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from stanimport.inference import kernels, programs
+from stanimport.inference import programs
+from stanimport.inference.density import kernels
 
 UNARY = (
     "abs acos asin asinh atan atanh bessel_i1e cbrt ceil cos cosh digamma erf erf_inv erfc exp exp2 expm1 floor "

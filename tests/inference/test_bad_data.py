@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import stanimport
-from stanimport.inference.data import read_data
-from stanimport.inference.rdump import parse
+from stanimport.inference.io.data import read_data
+from stanimport.inference.io.rdump import parse
 
 PROGRAM = """data {
   int n;
@@ -321,7 +321,7 @@ def test_missing_entries_of_columns():
 LITTLE = """
 import resource, sys
 import stanimport
-from stanimport.inference.data import read_data
+from stanimport.inference.io.data import read_data
 from stanlib.errors import StanDataError
 import numpy
 used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -12,7 +12,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.inference.blocks import arrangement, density, sweeps
-from stanimport.inference.posterior import condition
+from stanimport.inference.density.posterior import condition
 
 rng = np.random.default_rng(5)
 N, G, B = 1009, 40, 64

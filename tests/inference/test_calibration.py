@@ -7,8 +7,8 @@ from conftest import MODELS
 from scipy import stats
 
 import stanimport
-from stanimport.inference import calibration
 from stanimport.inference.options import OptionError
+from stanimport.inference.studies import calibration
 
 SCHOOLS = """data { int N; int G; array[N] int<lower=1, upper=G> g; vector[N] y; }
   parameters { real mu; vector[G] a; }

@@ -8,7 +8,8 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference import programs, quantities
+from stanimport.inference import programs
+from stanimport.inference.density import quantities
 from stanimport.inference.programs import LARGE, Program
 from stanimport.inference.samplers import chains, rows
 

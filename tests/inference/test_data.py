@@ -9,8 +9,8 @@ import xarray as xr
 
 import stanimport
 from stanimport.errors import StanDataError
-from stanimport.inference.data import read_data, write_json
-from stanimport.inference.rdump import parse
+from stanimport.inference.io.data import read_data, write_json
+from stanimport.inference.io.rdump import parse
 
 
 def equal(a, b):

@@ -20,7 +20,7 @@ from conftest import FLIPS, data_of, load
 
 import stanimport
 from stanimport import pipeline
-from stanimport.inference import interrupts
+from stanimport.inference.running import interrupts
 from stanimport.inference.samplers.nuts import NutsSampler
 
 SHORT = dict(chains=2, iter_warmup=100, iter_sampling=100, seed=1)
@@ -39,7 +39,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from stanimport import files
-from stanimport.inference import data, files as results
+from stanimport.inference.io import data, files as results
 
 class Writer:
     def __init__(self, name, write, old, new):
@@ -93,7 +93,7 @@ FULL = """
 import resource, signal, sys
 from pathlib import Path
 import stanimport
-from stanimport.inference.data import write_json
+from stanimport.inference.io.data import write_json
 fit = stanimport.sample(sys.argv[2], {"N": 2, "y": [1, 0]}, chains=1, iter_warmup=50, iter_sampling=3000, seed=1)
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
@@ -278,7 +278,7 @@ FORKS = """
 import os, sys
 import numpy as np
 import stanimport
-from stanimport.inference import sampling
+from stanimport.inference.methods import sampling
 options = dict(chains=2, iter_warmup=50, iter_sampling=50, seed=7)
 def draw():
     return stanimport.sample(sys.argv[1], {"N": 2, "y": [1, 0]}, **options).draws()

@@ -15,7 +15,7 @@ from conftest import FLIPS, data_of, load
 from scipy import stats
 
 import stanimport
-from stanimport.inference import storage
+from stanimport.inference.io import storage
 
 
 def test_variables_and_columns(beta_fit):
@@ -155,7 +155,7 @@ def test_plots(schools_fit, tmp_path):
     import matplotlib
 
     matplotlib.use("Agg")
-    from stanimport.inference.arviz_packages import save_figure
+    from stanimport.inference.fits.plots import save_figure
 
     axes = schools_fit.plot_trace(["spread"])
     assert np.shape(axes) == (1, 2)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference.fit import Fit
+from stanimport.inference.fits.fit import Fit
 
 SOURCE = """
     networks { matrix net(matrix x); }

@@ -8,7 +8,7 @@ from scipy import stats
 import stanimport
 from stanimport.inference.blocks import arrangement, density, holding, sweeps
 from stanimport.inference.blocks.holding import Held, held, least_type
-from stanimport.inference.posterior import condition
+from stanimport.inference.density.posterior import condition
 from stanlib import data
 
 rng = np.random.default_rng(3)

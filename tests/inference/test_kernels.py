@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference import kernels, programs
+from stanimport.inference import programs
+from stanimport.inference.density import kernels
 from stanimport.inference.precision import double_precision
 from stanlib.arrays import linalg_jax
 

@@ -7,8 +7,8 @@ import pytest
 from conftest import MODELS
 
 import stanimport
-from stanimport.inference import batches, many, stacked
 from stanimport.inference.options import OptionError
+from stanimport.inference.studies import batches, many, stacked
 
 DRAWS = dict(chains=2, iter_warmup=200, iter_sampling=300)
 

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference import memory, programs, quantities
+from stanimport.inference import memory, programs
+from stanimport.inference.density import quantities
 
 PROGRAM = """data { int N; } parameters { real m; } model { m ~ std_normal(); }
   generated quantities { vector[N] big; array[N] int k; real small = m;

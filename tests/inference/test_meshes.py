@@ -35,7 +35,7 @@ def mesh(n): return Mesh(np.array(jax.devices()[:n]), ("rows",))
 """
 
 EIGHT = START + """
-from stanimport.inference.posterior import condition
+from stanimport.inference.density.posterior import condition
 out = {"draws": {"none": stanimport.sample(program, data, **options).draws().tolist()}, "slopes": {}}
 for n in (2, 8):
     out["draws"][n] = stanimport.sample(program, data, mesh=mesh(n), **options).draws().tolist()

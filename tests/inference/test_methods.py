@@ -6,7 +6,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.inference import LogProb
-from stanimport.inference.optimization import ConvergenceWarning
+from stanimport.inference.methods.optimization import ConvergenceWarning
 
 NORMAL = """
 data { int N; vector[N] y; }

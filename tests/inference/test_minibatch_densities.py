@@ -48,7 +48,7 @@ def density_of(module, inputs):
     if module.stan.backend == "numpyro":
         import jax
 
-        from stanimport.inference.posterior import Posterior
+        from stanimport.inference.density.posterior import Posterior
 
         made = Posterior(module, inputs)
 
@@ -58,7 +58,7 @@ def density_of(module, inputs):
         return made.shapes, jax.jit(jax.value_and_grad(density))
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     made = Density(module, {}, inputs)
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import stanimport
+from stanimport.inference.methods.optimization import ConvergenceWarning
 from stanimport.inference.minibatch import numpyro_steps, optimization
-from stanimport.inference.optimization import ConvergenceWarning
 from stanimport.inference.options import OptionError
 
 N = 640

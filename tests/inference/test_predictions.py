@@ -7,7 +7,7 @@ from conftest import FLIPS
 from scipy import stats
 
 import stanimport
-from stanimport.inference.replications import ReplicationWarning
+from stanimport.inference.fits.replications import ReplicationWarning
 
 LINE = """
 data { int N; vector[N] x; vector[N] y; int<lower=0, upper=1> shift; }

@@ -5,7 +5,9 @@ import pytest
 
 import stanimport
 from stanimport import api, inference
-from stanimport.inference import points, precision, profiling
+from stanimport.inference import precision
+from stanimport.inference.density import points
+from stanimport.inference.fits import profiling
 
 PROGRAM = """\
 functions {

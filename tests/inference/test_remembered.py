@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference import programs, remembered
+from stanimport.inference import programs
+from stanimport.inference.density import remembered
 
 PROGRAM = """
 data { int N; vector[N] y; real<lower=0> scale; }
@@ -26,9 +27,10 @@ import json, sys
 import stanimport
 fit = stanimport.sample(sys.argv[1], json.loads(sys.argv[2]), **json.loads(sys.argv[3]))
 fit.diagnose()
-from stanimport.inference.summary import table
+from stanimport.inference.fits.summary import table
 table(fit)
-loaded = [m for m in ("numpyro", "scipy", "pandas", "arviz", "stanimport.pipeline", "stanimport.inference.posterior")
+loaded = [m for m in ("numpyro", "scipy", "pandas", "arviz", "stanimport.pipeline",
+                      "stanimport.inference.density.posterior")
           if m in sys.modules]
 print(json.dumps([loaded, fit.draws().tolist()]))
 """

@@ -3,7 +3,7 @@ import arviz
 import numpy as np
 import pytest
 
-from stanimport.inference import statistics
+from stanimport.inference.fits import statistics
 
 
 @pytest.fixture(scope="module")

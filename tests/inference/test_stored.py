@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stanimport.inference import programs, stored
+from stanimport.inference import programs
+from stanimport.inference.density import stored
 
 SAMPLE = """
 import json, sys

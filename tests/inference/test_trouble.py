@@ -102,7 +102,7 @@ import sys
 for name in ("arviz", "pandas", "xarray", "matplotlib"):
     sys.modules[name] = None
 import stanimport
-from stanimport.inference.summary import table
+from stanimport.inference.fits.summary import table
 fit = stanimport.sample({str(load("coin").stan.filename)!r}, {data_of("coin")!r}, chains=1, iter_warmup=50,
                         iter_sampling=50, seed=1)
 assert "bias" in table(fit).text() and fit.diagnose() is not None

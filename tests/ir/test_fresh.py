@@ -9,7 +9,7 @@ from numpyro import handlers
 from numpyro.infer.util import log_density
 
 import stanimport
-from stanimport.inference.observations import _merged
+from stanimport.inference.fits.observations import _merged
 from stanimport.ir.fresh import Fresh, is_helper, stem
 
 STAN_IDENTIFIER = re.compile(r"[a-zA-Z](\w*[a-zA-Z0-9]|_(?!_))*_?")

@@ -17,7 +17,7 @@ import renaming
 import stanimport
 from stanimport import pipeline
 from stanimport.emit.names import RESERVED
-from stanimport.inference.points import LogProb
+from stanimport.inference.density.points import LogProb
 from stanimport.source import Source
 
 ROOT = pathlib.Path(__file__).parents[2]

@@ -73,7 +73,7 @@ def value_and_gradient(module, backend, point):
         return LogProb(module, DATA).at(point)
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     given = torch.tensor(point, requires_grad=True)
     value = Density(module, DATA)(given)

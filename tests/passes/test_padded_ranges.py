@@ -39,7 +39,7 @@ def log_density(text, backend, data, point):
         return LogProb(module, data).at(np.array(point))
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     given = torch.tensor(point, dtype=torch.float64, requires_grad=True)
     value = Density(module, data)(given)

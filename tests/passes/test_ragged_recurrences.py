@@ -131,7 +131,7 @@ def test_stans_value_and_gradient(group):
 def test_pyros_value(group, torch_double):
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     reference = stanli.Model(stan_code=program(group), data=DATA)
     density = Density(stanimport.loads(program(group), backend="pyro"), DATA)

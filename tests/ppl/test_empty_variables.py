@@ -19,7 +19,7 @@ def log_density(backend, size, x):
         return float(LogProb(module, data).at(np.array([x]))[0])
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     return float(Density(module, data)(torch.tensor([x], dtype=torch.float64)))
 

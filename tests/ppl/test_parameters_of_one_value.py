@@ -23,7 +23,7 @@ def log_density(text, backend, data, point):
         return float(LogProb(module, data).at(np.array(point))[0])
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     return float(Density(module, data)(torch.tensor(point, dtype=torch.float64)))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference.posterior import condition
+from stanimport.inference.density.posterior import condition
 
 PROGRAM = """parameters { vector[3] v; }
 model {
@@ -39,7 +39,7 @@ def test_compiled_and_mapped(capsys, x64):
 
 def test_on_pyro(capsys):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     density = Density(stanimport.loads(PROGRAM, backend="pyro"), {})
     lines(capsys)

@@ -208,7 +208,7 @@ def among_ourselves(program: RandomProgram, ways: Sequence[Way], seed: str, reas
 
 def _size(program: RandomProgram) -> int | None:
     """How many unconstrained parameters there are, by the plain evaluation or translation; None if none has them."""
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     try:
         return Walker(program.text, program.data).size

@@ -6,8 +6,8 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference.points import LogProb
-from stanimport.inference.pyro_methods import Density
+from stanimport.inference.density.points import LogProb
+from stanimport.inference.methods.pyro_methods import Density
 
 # A domain, a law on it, SciPy's law, and a value: Stan adds its density as it is.
 CUT = {

@@ -229,8 +229,8 @@ def test_prior_draws_have_the_declared_shapes_and_constraints(backend, x64, torc
 @pytest.mark.parametrize("backend", ["numpyro", "pyro"])
 def test_residuals_are_observed_as_the_data_that_they_come_from(backend, x64, torch_double):
     """What is computed of data and parameters has the density that the other schemes give it."""
-    from stanimport.inference.points import LogProb
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.density.points import LogProb
+    from stanimport.inference.methods.pyro_methods import Density
 
     source = """
         data { int N; vector[N] y; }

@@ -16,7 +16,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from ..data import array_of, read_data
+from ..io.data import array_of, read_data
 from ..options import OptionError
 from . import sources
 

@@ -13,9 +13,9 @@ import numpy as np
 from stanlib.batches import Batches
 from stanlib.program import Model
 
-from .. import importance
-from ..convergence import has_converged
-from ..fit import Fit
+from ..fits.fit import Fit
+from ..methods import importance
+from ..methods.convergence import has_converged
 from ..options import OptionError, whole
 from .feeds import ArrayFeed, IterableFeed, is_iterable
 from .inputs import Feed, Inputs
@@ -88,7 +88,7 @@ def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict
         from .pyro_steps import transformed_data as of_pyro
 
         return partial(of_pyro, module, seed)
-    from ..posterior import transformed_data
+    from ..density.posterior import transformed_data
 
     return lambda given: transformed_data(module, given, seed)
 
@@ -97,12 +97,12 @@ def _stepper(
     module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
 ) -> Any:  # fmt: skip
     if module.stan.backend == "pyro":
-        from ..pyro_methods import guide_of
+        from ..methods.pyro_methods import guide_of
         from .pyro_steps import Steps as PyroSteps
 
         family = None if guide is not None else guide_of(settings["algorithm"])
         return PyroSteps(module, inputs, settings, family, guide, inits, most)
-    from ..numpyro_guides import GUIDES
+    from ..methods.numpyro_guides import GUIDES
     from .numpyro_steps import Steps
 
     return Steps(module, inputs, settings, GUIDES.get(settings["algorithm"]), guide, inits, most)

@@ -18,7 +18,7 @@ from numpyro.infer import Trace_ELBO
 from numpyro.infer.util import compute_log_probs
 
 from .. import tuples
-from ..posterior import Posterior
+from ..density.posterior import Posterior
 from .locals import Local, locals_of
 
 _SITE = "rows of "

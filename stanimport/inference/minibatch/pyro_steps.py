@@ -16,7 +16,7 @@ from pyro.poutine.messenger import Messenger
 from stanlib.errors import StanError
 
 from .. import options, tuples
-from ..pyro_methods import Density, double_precision, stacked
+from ..methods.pyro_methods import Density, double_precision, stacked
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
 from .stopping import Block

@@ -18,10 +18,10 @@ from typing import Any, Protocol
 import jax
 import numpy as np
 
-from .. import interrupts
-from ..display import shown
 from ..precision import Streams, streams_of
-from ..progress import Progress
+from ..running import interrupts
+from ..running.display import shown
+from ..running.progress import Progress
 from .control import current
 from .rows import BLOCK, FEW, Points
 from .standing import Standing

@@ -11,10 +11,10 @@ import numpy as np
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
 
-from ..posterior import Posterior
+from ..density.posterior import Posterior
 from ..precision import Streams, random_keys
 from ..programs import Program
-from ..progress import Progress
+from ..running.progress import Progress
 from .chains import ROOM, in_pieces
 from .stranding import Restart
 from .tracks import Settings, Track

@@ -19,7 +19,7 @@ from jax import lax
 
 from ..precision import Streams
 from ..programs import Program, Traced, shared
-from ..progress import Progress
+from ..running.progress import Progress
 from . import adaptation, curvature, low_rank, stranding, tree, walnuts
 from .adaptation import Segment, StepSize
 from .chains import in_pieces, room_of

@@ -18,7 +18,7 @@ import numpy as np
 from stanimport import pipeline
 from stanimport.inference.blocks import density as division
 from stanimport.inference.blocks import sweeps
-from stanimport.inference.posterior import Posterior
+from stanimport.inference.density.posterior import Posterior
 from stanimport.source import Source
 from stanlib.program import Variable
 
@@ -142,7 +142,7 @@ def _interpreted(function: Callable[[Any], Any], size: int) -> Callable[[np.ndar
 def _pyro(module: types.ModuleType, data: dict[str, Any]) -> Callable[[np.ndarray], Outcome]:
     import torch
 
-    from stanimport.inference.pyro_methods import Density
+    from stanimport.inference.methods.pyro_methods import Density
 
     density = Density(module, data)
     order = stan_order(module.stan.parameters, density.shapes)

@@ -1,0 +1,24 @@
+"""The posterior of a program given data, as the methods that need one density for all their work take it."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ..io.data import read_data
+from ..modules import for_numpyro, module_of
+from ..precision import new_seed
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+
+def posterior_of(
+    module: Any, data: Any, seed: int | None, networks: Mapping[str, Any] | None = None
+) -> tuple[Posterior, int]:
+    """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
+    from .posterior import condition  # only now: it loads NumPyro
+
+    chosen = new_seed() if seed is None else int(seed)
+    translated: ModuleType = for_numpyro(module_of(module, networks))
+    return condition(translated, read_data(data), chosen), chosen

@@ -1,0 +1,221 @@
+"""Initial values: random ones as Stan's, or from a dict, a file, another fit, or Pathfinder."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+from stanlib.given import NoNumbersError, numbers_of
+
+from .. import tuples
+from ..failures import InitialValueError
+from ..io.data import read_file
+from ..options import OptionError, suggestion
+from ..precision import Streams, streams_of
+from ..programs import Program as Compiled
+
+if TYPE_CHECKING:
+    from stanlib.program import Program
+
+    from .posterior import Posterior
+
+ATTEMPTS = 100
+RADIUS = 2.0
+_OF_FITS = (".nc", ".netcdf", ".csv")  # suffixes of files that hold draws
+
+
+class HasParameters(Protocol):
+    """What has parameters: their sites, and the shapes of these in their domains."""
+
+    program: Program
+    names: list[str]
+    constrained_shapes: dict[str, tuple[int, ...]]
+
+
+def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | Streams) -> np.ndarray:
+    """Points for the chains, (chains, size), at which the log density and its gradient are finite.
+
+    Args:
+        inits: None for uniform(-2, 2) on the unconstrained scale, a number for another radius, 0 for zeros, a dict of
+            constrained values (parameters not in it are random), a path of such values or of a fit, a fit, one of these
+            for each chain, or "pathfinder".
+
+    Raises:
+        InitialValueError: after 100 attempts, with the statement that is the reason.
+        StanDataError: for values that don't fit the declarations.
+    """
+    if isinstance(inits, str) and inits == "pathfinder":
+        from ..methods.quasi_newton_paths import run
+
+        one = streams_of(seed, 1)[0][0]
+        return run(posterior, starting_points(posterior, None, chains, one), one, num_draws=1).points[:, 0]
+    streams = streams_of(seed, chains)
+    chosen = per_chain(inits, chains, streams[0][0])
+    return np.stack([_find(posterior, one, *stream) for one, stream in zip(chosen, streams)])
+
+
+def points_together(
+    posterior: Posterior, inits: Any, streams: Streams, is_finite: Callable[[np.ndarray], np.ndarray]
+) -> np.ndarray | None:  # fmt: skip
+    """The same points for chains of many posteriors, tried all at once; NaN for a chain that can't start.
+
+    Args:
+        posterior: any of them.
+        inits: None or a number; for anything else there are none, and the result is None.
+        is_finite: from a point for every chain to whether density and gradient are finite.
+    """
+    chosen = _read(inits, 0) if inits is None or isinstance(inits, (int, float)) else None
+    if not isinstance(chosen, float):
+        return None
+    rngs = [np.random.default_rng([seed, chain, 0x1417]) for seed, chain in streams]
+    points, waits = np.zeros((len(rngs), posterior.size)), np.ones(len(rngs), bool)
+    for _ in range(ATTEMPTS if chosen else 1):
+        for k in np.flatnonzero(waits):
+            points[k] = rngs[k].uniform(-chosen, chosen, posterior.size)
+        waits &= ~is_finite(points)
+        if not waits.any():
+            break
+    points[waits] = np.nan
+    return points
+
+
+def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:
+    """What was given for each chain: a radius, or a dict of values."""
+    if isinstance(inits, (str, os.PathLike)) and Path(inits).suffix.lower() in _OF_FITS:
+        inits = _fit_in(Path(inits))
+    if hasattr(inits, "create_inits"):
+        inits = inits.create_inits(seed=seed, chains=chains)
+    if isinstance(inits, (list, tuple)) or isinstance(inits, np.ndarray) and inits.ndim:
+        if len(inits) != chains:
+            raise OptionError(f"there are inits for {len(inits)} chains, but {chains} chains")
+        return [_read(one, seed + i) for i, one in enumerate(inits)]
+    return [_read(inits, seed)] * chains
+
+
+def _fit_in(path: Path) -> Any:
+    from ..io import stan_csv, storage  # only now: few need them
+
+    return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
+
+
+def _read(inits: Any, seed: int) -> Any:
+    """What one chain was given: a radius, or values."""
+    if inits is None:
+        return RADIUS
+    if isinstance(inits, (str, os.PathLike)):
+        return read_file(Path(inits))
+    if hasattr(inits, "create_inits"):
+        (made,) = inits.create_inits(seed=seed, chains=1)
+        return made
+    if isinstance(inits, Mapping):
+        return dict(inits)
+    radius = inits.item() if hasattr(inits, "item") and np.ndim(inits) == 0 else inits
+    if isinstance(radius, (int, float)) and not isinstance(radius, bool) and 0 <= radius < np.inf:
+        return float(radius)
+    raise OptionError(f"inits must be None, a number of at least 0, a dict, a path, a fit or a list, not {inits!r}")
+
+
+def another_point(
+    posterior: Posterior, inits: Any, seed: int | Streams, chains: int, chain: int, attempt: int
+) -> Any:  # fmt: skip
+    """A starting point for a chain that begins anew for the `attempt`-th time; None if it was given its point."""
+    if not (inits is None or isinstance(inits, (int, float)) and inits > 0):
+        return None
+    streams = streams_of(seed, chains)
+    return _find(posterior, per_chain(inits, chains, streams[0][0])[chain], *streams[chain], attempt)
+
+
+def _find(posterior: Posterior, chosen: Any, seed: int, chain: int, attempt: int = 0) -> np.ndarray:
+    """The first of at most 100 random points with finite density and gradient."""
+    rng = np.random.default_rng([seed, chain, 0x1417, *([attempt] if attempt else [])])
+    radius = chosen if isinstance(chosen, float) else RADIUS
+    fixed = set() if isinstance(chosen, float) else set(checked(posterior, chosen))
+    certain = radius == 0 or fixed >= set(posterior.names)
+    point = posterior.blank
+    for _ in range(1 if certain else ATTEMPTS):
+        point = rng.uniform(-radius, radius, posterior.size)
+        if not isinstance(chosen, float):
+            point = unconstrained(posterior, chosen, point)
+        value, gradient = posterior.value_and_grad(point)
+        if np.isfinite(value) and np.all(np.isfinite(gradient)):
+            return point
+    from .explanations import explain  # only now: it loads NumPyro
+
+    reason, line = explain(posterior.traced(), point)
+    random = f"any of {ATTEMPTS} random initial values within ({-radius:g}, {radius:g})"
+    tried = "the initial values" if certain else random
+    raise InitialValueError(f"{posterior.program.name} can't start from {tried}: {reason}", line)
+
+
+def unconstrained(posterior: Posterior, values: Mapping[str, Any], default: np.ndarray | None = None) -> np.ndarray:
+    """The point with these constrained values, and the others from `default` (zeros if None).
+
+    Raises:
+        StanDataError: for an unknown parameter, or a value of another shape or outside its declared domain.
+    """
+    given = checked(posterior, values)
+    key = tuple(sorted(given))
+    programs: dict[Any, Compiled] = posterior.__dict__.setdefault("_unconstraining", {})
+    start = posterior.blank if default is None else default
+    if key not in programs:
+        programs[key] = Compiled(posterior.unconstrain, given, start)
+    point, inside = programs[key](given, start)
+    for name, is_inside in inside.items():
+        if not is_inside:
+            raise outside(posterior, name, given[name])
+    return np.asarray(point)
+
+
+def checked(posterior: HasParameters, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The values of parameters as arrays of the right shapes, by site; those of other variables are left out.
+
+    Raises:
+        StanDataError: for an unknown parameter, and a value that is none.
+    """
+    out: dict[str, np.ndarray] = {}
+    known = {n for group in ("transformed_parameters", "generated_quantities", "data", "transformed_data")
+             for n in posterior.program.names(group)}  # fmt: skip
+    names = list(dict.fromkeys(n.removesuffix(".real").removesuffix(".imag") for n in posterior.names))
+    for name, value in tuples.given(posterior.program.parameters, values).items():
+        sites = [n for n in (name, f"{name}.real", f"{name}.imag") if n in posterior.names]
+        if not sites:
+            if name.partition(".")[0] in known or name.endswith("__"):
+                continue
+            raise StanDataError(f"there is no parameter {name!r}{suggestion(name, names)}", name)
+        try:
+            array, shape = numbers_of(value), posterior.constrained_shapes[sites[0]]
+        except NoNumbersError as e:
+            raise StanDataError(f"the value of {name} {e}", name) from None
+        parts = _parts(array, shape) if len(sites) == 2 else [array]
+        if np.iscomplexobj(parts[0]):
+            raise StanDataError(f"the value of {name} must be real, not complex", name)
+        if parts[0].shape != shape:
+            raise StanDataError(f"the value of {name} must have shape {shape}, not {array.shape}", name)
+        out |= {site: part.astype(float) for site, part in zip(sites, parts)}
+    return out
+
+
+def _parts(array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
+    """The real and the imaginary parts of complex numbers, which may be pairs, as in CmdStan's JSON."""
+    pairs = not np.iscomplexobj(array) and array.shape == (*shape, 2)
+    return [array[..., 0], array[..., 1]] if pairs else [array.real, array.imag]
+
+
+def verify_all(posterior: HasParameters, values: Mapping[str, Any]) -> None:
+    """Raise StanDataError unless there is a value for every parameter."""
+    there = checked(posterior, values)
+    missing = next((n for n in posterior.names if n not in there), None)
+    if missing is not None:
+        raise StanDataError(f"the values lack parameter {missing.removesuffix('.real')}", missing)
+
+
+def outside(posterior: HasParameters, name: str, value: np.ndarray) -> StanDataError:
+    """The error for a value outside of the parameter's domain."""
+    variable = next(v for v in posterior.program.parameters if v.name == name.partition(".")[0])
+    where = f"declared as `{variable.declaration}` in {posterior.program.filename}, line {variable.line}"
+    return StanDataError(f"{name} is {value.tolist()}, outside its domain: {where}", name)
+

@@ -1,0 +1,118 @@
+"""`log_prob`: the log density and its gradient at a point, and the maps between the scales.
+
+The value is Stan's with nothing dropped: `target()` of Stan's `log_prob<propto = false>`, in which `~` statements and
+`_lupdf` keep their constants. CmdStan's lp__ and log_prob method drop those constants, so they differ from it by a
+number that does not depend on the parameters.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from .. import options, tuples
+from ..io.data import read_data
+from ..programs import Program
+from . import initial
+from .conditioned import posterior_of
+
+
+class LogDensity(NamedTuple):
+    """A log density and its gradient with respect to the unconstrained parameters, in `LogProb.names`' order."""
+
+    lp: float
+    gradient: np.ndarray
+
+
+class LogProb:
+    """The log density of a program given data, compiled once for many points.
+
+    Args:
+        module: a translated module, or the path of a program.
+        data: as for `sample`.
+        seed: of random numbers in `transformed data`.
+
+    Attributes:
+        names: the unconstrained parameters in the order of a point: "theta", or "theta[1]", ... counted in row order.
+        size: how many there are.
+        posterior: the program with its data.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+    """
+
+    def __init__(self, module: Any, data: Any = None, *, seed: int = 0):
+        self.posterior, _ = posterior_of(module, data, seed)
+        self._programs: dict[Any, Program] = {}
+        self.size = self.posterior.size
+        self.names = [
+            f"{n}[{','.join(str(i + 1) for i in at)}]" if shape else n
+            for n, shape in self.posterior.shapes.items() for at in np.ndindex(*shape)
+        ]  # fmt: skip
+
+    def __call__(self, params: Any, *, jacobian: bool = True) -> LogDensity:
+        """The log density at constrained values: a dict of all parameters, or the path of such a JSON file.
+
+        Raises:
+            StanDataError: for a parameter that is missing, of another shape, or outside its domain.
+        """
+        return self.at(self.unconstrain(params), jacobian=jacobian)
+
+    def at(self, point: Any, *, jacobian: bool = True) -> LogDensity:
+        """The log density at an unconstrained point, (size,); `jacobian` adds the transform's log Jacobian."""
+        value, gradient = self._program("density", jacobian)(self._checked(point))
+        return LogDensity(float(value), np.asarray(gradient))
+
+    def constrain(self, point: Any) -> dict[str, Any]:
+        """The parameters at an unconstrained point, by Stan name."""
+        arrays = {n: np.asarray(v) for n, v in self._program("constrain")(self._checked(point)).items()}
+        return {v.name: tuples.pack(v, arrays) for v in self.posterior.program.parameters}
+
+    def unconstrain(self, params: Any) -> np.ndarray:
+        """The unconstrained point of constrained values, (size,). Raises StanDataError, as calling it does."""
+        values = read_data(params)
+        initial.verify_all(self.posterior, values)
+        return initial.unconstrained(self.posterior, values) if self.size else np.zeros(0)
+
+    def _checked(self, point: Any) -> np.ndarray:
+        array = np.asarray(point, float)
+        if array.shape != (self.size,):
+            raise options.OptionError(f"an unconstrained point has shape ({self.size},), not {array.shape}")
+        return array
+
+    def _program(self, what: str, jacobian: bool = True) -> Program:
+        if (what, jacobian) not in self._programs:
+            density = jax.value_and_grad(partial(self.posterior.log_density, jacobian=jacobian))
+            function = density if what == "density" else self.posterior.constrain
+            self._programs[what, jacobian] = Program(function, self.posterior.blank)
+        return self._programs[what, jacobian]
+
+
+@options.suggesting
+def log_prob(module: Any, data: Any = None, *, params: Mapping[str, Any] | Any, jacobian: bool = True) -> LogDensity:
+    """The log density of a program at constrained values of its parameters, and its gradient.
+
+    Args:
+        module: a translated module, or the path of a program.
+        data: as for `sample`.
+        params: a dict of all parameters, or the path of such a JSON file.
+        jacobian: add the log Jacobian of the constraining transform: the density of the unconstrained parameters.
+
+    Returns:
+        `lp`, Stan's log density with nothing dropped, and `gradient`, with respect to the unconstrained parameters.
+        For many points, `LogProb` compiles once.
+
+    Raises:
+        StanDataError: for data or values that are not as declared.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> found = stanimport.log_prob(coin, data, params={"bias": 0.5}, jacobian=False)
+        >>> round(float(found.lp), 6)  # 6 / 2^2 for the prior, 1 / 2^8 for the data
+        -5.139712
+    """
+    return LogProb(module, data)(params, jacobian=jacobian)

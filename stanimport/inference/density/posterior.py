@@ -1,0 +1,280 @@
+"""A program conditioned on data, as a density on the unconstrained scale: what every method of inference works with.
+
+A point is one flat vector: the unconstrained parameters in the order of their declarations.
+"""
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh
+from numpyro import handlers
+from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
+
+from stanlib.errors import StanError
+from stanlib.ppl.numpyro_priors import log_share
+from stanlib.solvers.control import controlled_derivatives
+
+from .. import tuples
+from ..blocks.density import Sequential, has_many_rows, in_blocks
+from ..precision import TRACING, double_precision
+from ..programs import Program
+from .evaluation import Evaluated
+
+_NO_KEY = np.zeros(2, np.uint32)
+
+
+class Posterior(Evaluated):
+    """The density of a translated module given its data.
+
+    Attributes:
+        module: the translated module, of the NumPyro backend.
+        inputs: data and transformed data, as `module.transformed_data` returned them.
+        names: the parameters' sites, a tuple's items each by itself ("a.1").
+        shapes, constrained_shapes: of each on the unconstrained scale and in its domain.
+        size: the length of a point.
+        mesh: of devices that share the rows of the data; None for one device.
+    """
+
+    mesh: Mesh | None = None
+
+    def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
+        self.module, self.inputs, self.program = module, dict(inputs), module.stan
+        self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
+        known = self._probe()
+        self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
+        self.names += [n for n in known if n not in self.names]
+        self.shapes = {n: known[n][0] for n in self.names}
+        self.constrained_shapes = {n: known[n][1] for n in self.names}
+        self.size = sum(int(np.prod(s)) for s in self.shapes.values())
+
+    def _probe(self) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
+        """The shapes of the parameters, without computing anything."""
+        found: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            shape = tuple(site["fn"].shape())
+            transform = biject_to(site["fn"].support)
+            found[site["name"]] = tuple(transform.inverse_shape(shape)), shape
+            return transform(jnp.zeros(found[site["name"]][0]))
+
+        with TRACING, double_precision():
+            jax.eval_shape(lambda: self._trace(place) and None)
+        return found
+
+    def _trace(self, place: Callable[[dict[str, Any]], Any]) -> dict[str, dict[str, Any]]:
+        """The trace of the model, with values put in by site."""
+        # The data are bound to the model: handlers have arguments with names of their own.
+        seeded = handlers.seed(partial(self.module.model, **self.inputs), _NO_KEY)
+        model = handlers.substitute(seeded, substitute_fn=place)
+        trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace()
+        return trace
+
+    # --- functions of a point, for JAX to transform --------------------------------------------------------------
+
+    def split(self, point: Any) -> dict[str, Any]:
+        """The unconstrained parameters in a point, by name."""
+        out, at = {}, 0
+        for name, shape in self.shapes.items():
+            size = int(np.prod(shape))
+            out[name] = point[at : at + size].reshape(shape)
+            at += size
+        return out
+
+    def trace(self, point: Any) -> tuple[dict[str, dict[str, Any]], Any]:
+        """The model's trace at a point, and the log Jacobian of the constraining transform there."""
+        return self._trace_of(self.split(point))
+
+    def _trace_of(self, values: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], Any]:
+        """The same of the unconstrained parameters by name."""
+        jacobian: list[Any] = []
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            transform, free = biject_to(site["fn"].support), values[site["name"]]
+            value = transform(free)
+            if not _is_identity(site["fn"].support):
+                jacobian.append(_scaled(jnp.sum(transform.log_abs_det_jacobian(free, value)), site))
+            return value
+
+        trace = self._trace(place)
+        return trace, sum(jacobian, start=0.0)
+
+    def at(self, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """The model's trace with values of the parameters in their domains, by the names of their leaves."""
+        return self._trace(lambda site: parameters[site["name"]] if is_parameter(site) else None)
+
+    def log_density(self, point: Any, jacobian: bool = True) -> Any:
+        """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
+
+        Data of very many rows are read in blocks.
+        """
+        in_blocks = self._in_blocks(jacobian) if self.mesh is not None or self.has_many_rows else None
+        return in_blocks(point) if in_blocks else self._density_of(self.split(point), jacobian)
+
+    @property
+    def has_many_rows(self) -> bool:
+        """Whether data have so many rows that they are read in blocks, if they can be."""
+        return has_many_rows(self.inputs) and not self.program.networks
+
+    def divide(self, mesh: Mesh, needed: bool) -> bool:
+        """Let the devices of a mesh share the rows of the data; whether they can.
+
+        Raises:
+            StanError: if it is needed and can't be.
+        """
+        self.mesh, self._blocks = mesh, {}
+        self.evaluate_by(None)
+        try:
+            with TRACING, double_precision():
+                self._in_blocks(True)
+        except StanError:
+            self.mesh, self._blocks = None, {}
+            if needed:
+                raise
+        return self.mesh is not None
+
+    def _in_blocks(self, jacobian: bool) -> Callable[[Any], Any] | None:
+        """The log density in blocks of rows, planned once; None if that can't be."""
+        if jacobian not in self._blocks:
+            density = partial(self._density_of, jacobian=jacobian)
+            try:
+                self._blocks[jacobian] = in_blocks(density, self.split, self.blank, self.mesh)
+            except Sequential:
+                raise StanError(f"{self.program.name}: rows of data need the ones before, as in a recurrence; they "
+                                "can't be divided between devices") from None  # fmt: skip
+            if self.mesh is not None and self._blocks[jacobian] is None:
+                raise StanError(f"{self.program.name}: its density has no sums over so many rows of data that they "
+                                f"could be divided between {self.mesh.size} devices")  # fmt: skip
+        return self._blocks[jacobian]
+
+    def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Any:
+        with controlled_derivatives():
+            trace, log_jacobian = self._trace_of(values)
+        terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
+        return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
+
+    def constrain(self, point: Any) -> dict[str, Any]:
+        """The parameters in their domains, by name."""
+        if not self.names:
+            return {}
+        trace, _ = self.trace(point)
+        return {n: trace[n]["value"] for n in self.names}
+
+    def everything(self, key: Any, point: Any) -> dict[str, Any]:
+        """Parameters, transformed parameters and generated quantities of one draw, by the names of their leaves."""
+        parameters = self.constrain(point)
+        return parameters | self.generate(key, parameters)
+
+    def generate(self, key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Transformed parameters and generated quantities of one draw."""
+        if not (self.program.transformed_parameters or self.program.generated_quantities):
+            return {}
+        draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+        made = handlers.seed(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
+        return tuples.unpack({k: v for k, v in made.items() if k in self.quantities})
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """The names of transformed parameters and generated quantities."""
+        names: tuple[str, ...] = self.program.names("transformed_parameters", "generated_quantities")
+        return names
+
+    def unconstrain(self, parameters: Mapping[str, Any], default: Any) -> tuple[Any, dict[str, Any]]:
+        """A point with these parameters, the others from the point `default`; and which of them are in their domain."""
+        free, inside = self.split(default), {}
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            name, support = site["name"], site["fn"].support
+            transform = biject_to(support)
+            if name in parameters:
+                value = jnp.asarray(parameters[name])
+                free[name] = jnp.reshape(transform._inverse(value), self.shapes[name])
+                inside[name] = jnp.all(support(value)) & jnp.all(jnp.isfinite(free[name]))
+            return transform(free[name])
+
+        self._trace(place)
+        return jnp.concatenate([jnp.ravel(free[n]) for n in self.names]), inside
+
+    def given(self, varying: Mapping[str, Any]) -> "Posterior":
+        """The same posterior with other data of the same shapes, which may be traced."""
+        if not varying:
+            return self
+        other = copy.copy(self)
+        other.inputs, other._blocks = {**self.inputs, **varying}, {}
+        other.evaluate_by(None)
+        return other
+
+    def traced(self) -> "Posterior":
+        """Itself: what is remembered of a posterior gives one whose model can be traced."""
+        return self
+
+    # --- compiled programs ---------------------------------------------------------------------------------------
+
+    def _own_evaluator(self) -> Program:
+        return Program(jax.value_and_grad(self.log_density), self.blank)
+
+    @property
+    def blank(self) -> np.ndarray:
+        return np.zeros(self.size)
+
+
+def is_parameter(site: Mapping[str, Any]) -> bool:
+    return site["type"] == "sample" and not site["is_observed"]
+
+
+def is_term(site: Mapping[str, Any]) -> bool:
+    """Whether a site adds to Stan's log density: the uniform law that stands for a bare declaration does not."""
+    if site["type"] != "sample":
+        return False
+    law = site["fn"]
+    while isinstance(law, ExpandedDistribution):
+        law = law.base_dist
+    return type(law) is not Uniform  # `x ~ uniform(a, b)` is a subclass of stanlib's
+
+
+def log_prob(site: Mapping[str, Any]) -> Any:
+    """The log density of a site's value in Stan, one entry per observation."""
+    return site["fn"].log_prob(site["value"]) + log_share(site["fn"])
+
+
+def _scaled(term: Any, site: Mapping[str, Any]) -> Any:
+    """A term of the density, in a minibatch that of all rows."""
+    return term if site["scale"] is None else term * site["scale"]
+
+
+def _is_identity(support: Any) -> bool:
+    return support is constraints.real or getattr(support, "base_constraint", None) is constraints.real
+
+
+def condition(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> Posterior:
+    """The posterior of a module given data; random numbers of `transformed data` come from the seed.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+        StanError: if the model can't be built from them.
+    """
+    return Posterior(module, transformed_data(module, data, seed))
+
+
+def transformed_data(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
+    """The module's data and transformed data."""
+    key = np.random.SeedSequence([seed, 0xDA7A]).generate_state(2).astype(np.uint32)
+    with TRACING, double_precision(), handlers.seed(rng_seed=key):
+        made: dict[str, Any] = module.transformed_data(**data)
+    return made
+
+
+class UnsupportedModel(StanError, NotImplementedError):
+    """A module that a method of inference can't work with."""

@@ -1,0 +1,198 @@
+"""Parameters, transformed parameters and generated quantities of many draws at once, one random key per draw."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from stanlib.errors import StanTracingError
+
+from .. import memory, tuples
+from ..precision import TRACING, double_precision, keys_of_draws, random_keys
+from ..programs import Program
+from ..samplers.rows import FEW, Points, take_room
+from .remembered import Remembered
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+TOGETHER = 512  # draws that one run of the compiled program computes at most
+_ADVICE = "Fewer draws need less"
+MEMORY = 2**24  # bytes of results that one run of the compiled program makes at most
+
+
+class Batched:
+    """A function of a random key and one draw, compiled for many draws and run in batches that fit into memory.
+
+    Args:
+        function: `function(key, draw)`, a dict of arrays.
+        example: one draw, an array or a dict of arrays.
+        count: of the draws to come; the compilation starts at once, in the background.
+        folder: where their files are to go, if not into memory.
+        advice: what needs less room.
+
+    Raises:
+        NotEnoughMemoryError: if there is no room for the results.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
+                 folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
+        self.function, self.program = function, None
+        key = np.zeros(2, np.uint32)
+        try:
+            with TRACING, double_precision():
+                one = jax.eval_shape(function, key, example)
+            self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
+            self.require_room(count, folder, advice)
+            self.batch = _batch_size(one, count)
+            stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
+            self.program = Program(jax.vmap(function), *stacked) if one else None
+        except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
+            self.shapes, self.batch = {}, 0
+
+    @classmethod
+    def ready(cls, program: Program, shapes: dict[str, Any], batch: int) -> "Batched":
+        """One whose program is compiled."""
+        made = cls.__new__(cls)
+        made.program, made.shapes, made.batch = program, shapes, batch
+        return made
+
+    def require_room(self, count: int, folder: Path | None = None, advice: str = _ADVICE) -> None:
+        """Raise NotEnoughMemoryError if memory, or the disk of a folder, has no room for the results of so many."""
+        memory.require(self._sizes(), count, advice, folder)
+
+    def bytes_of(self, count: int) -> int:
+        """The size of the results of so many draws."""
+        return count * sum(self._sizes().values())
+
+    def _sizes(self) -> dict[str, int]:
+        return {n: int(np.prod(shape)) * np.dtype(kind).itemsize for n, (shape, kind) in self.shapes.items()}
+
+    def __call__(self, keys: np.ndarray, draws: Any, folder: Path | None = None) -> dict[str, np.ndarray]:
+        """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
+        count = len(keys)
+        if self.program is not None and count:
+            pieces = (jax.tree.map(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
+                      for i in range(0, count, self.batch))  # fmt: skip
+            return self.in_turn(keys, pieces, folder)
+        if self.shapes == {} and count:
+            return self._one_by_one(keys, draws)
+        return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
+
+    def in_turn(self, keys: np.ndarray, pieces: Iterable[Any], folder: Path | None = None) -> dict[str, np.ndarray]:
+        """The same for draws that come in pieces, none larger than a batch; in files of a folder, if one is given."""
+        out, start = dict[str, np.ndarray](), 0
+        for piece in pieces:
+            size = len(jax.tree.leaves(piece)[0])
+            made = self._some(keys[start : start + size], piece, size)
+            if size == len(keys):
+                return made
+            for name, value in made.items():
+                if name not in out:
+                    kind = (len(keys), *value.shape[1:]), value.dtype
+                    out[name] = np.empty(*kind) if folder is None else _file(folder, name, *kind)
+                out[name][start : start + size] = value
+            start += size
+        return out
+
+    def _some(self, keys: np.ndarray, draws: Any, size: int) -> dict[str, np.ndarray]:
+        """One batch; what it lacks is filled up by repeating its last draw."""
+        if size < self.batch:
+            chosen = np.minimum(np.arange(self.batch), size - 1)
+            keys, draws = keys[chosen], jax.tree.map(lambda a: a[chosen], draws)
+        assert self.program is not None
+        return {n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}
+
+    def _one_by_one(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
+        made = []
+        with TRACING, double_precision():
+            for i, key in enumerate(keys):
+                one = self.function(key, jax.tree.map(lambda a: np.asarray(a)[i], draws))
+                made.append({n: np.asarray(v)[None] for n, v in one.items()})
+        return _joined(made)
+
+
+def _file(folder: Path, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array in a new file of NumPy's format, the disk's room for it taken."""
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.npy"
+    path.unlink(missing_ok=True)  # a fit that has it keeps it: a file that is cut off under a map ends the process
+    made = np.lib.format.open_memmap(path, "w+", dtype, shape)
+    with path.open("r+b") as file:
+        take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+    return made
+
+
+def _batch_size(one: Mapping[str, Any], count: int) -> int:
+    """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
+    size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
+    return max(1, min(together(count), MEMORY // max(size, 1)))
+
+
+def together(count: int) -> int:
+    """As many of `count` draws as may be computed at once."""
+    return min(TOGETHER, 1 << max(count - 1, 0).bit_length())
+
+
+def _joined(pieces: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    if len(pieces) == 1:
+        return pieces[0]
+    return {n: np.concatenate([p[n] for p in pieces]) for n in (pieces[0] if pieces else ())}
+
+
+class DrawProcessor:
+    """From points on the unconstrained scale to all variables of the program, in the order of their declarations.
+
+    Args:
+        posterior: whose variables.
+        count: of the draws to come.
+        folder: where to put many of them, if memory need not hold them.
+        advice: what needs less room.
+
+    Raises:
+        NotEnoughMemoryError: if there is no room for them.
+    """
+
+    def __init__(self, posterior: Posterior | Remembered, count: int, folder: Path | None = None,
+                 advice: str = _ADVICE):  # fmt: skip
+        self.posterior, self.folder = posterior, folder
+        if isinstance(posterior, Remembered):
+            self.batched = Batched.ready(*posterior.quantities)
+            self.batched.require_room(count, folder, advice)
+        else:
+            self.batched = Batched(posterior.everything, posterior.blank, count, folder, advice)
+
+    def in_memory(self) -> "DrawProcessor":
+        """The same, which puts nothing into files."""
+        made = copy(self)
+        made.folder = None
+        return made
+
+    def __call__(self, points: np.ndarray | Points, seed: int, first: int = 0) -> dict[str, np.ndarray]:
+        """The variables at points of shape (chains, draws, size): arrays of shape (chains, draws, ...).
+
+        Args:
+            seed: of the random numbers of generated quantities.
+            first: the number of draws that the chains have made before.
+        """
+        chains, draws = points.shape[:2]
+        keys = keys_of_draws(seed, 1, chains=chains, draws=draws, first=first)
+        if isinstance(points, np.ndarray) or self.batched.program is None:
+            folder = self.folder if self.batched.bytes_of(len(keys)) > FEW else None
+            flat = self.batched(keys, np.asarray(points).reshape(chains * draws, points.shape[2]), folder)
+        else:
+            flat = self.batched.in_turn(keys, points.pieces(self.batched.batch), self.folder)
+        return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
+
+
+def generated(posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each."""
+    given = {n: np.asarray(v, float) for n, v in tuples.parted(parameters, posterior.names).items()}
+    count = len(next(iter(given.values()))) if given else 0
+    run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count)
+    return run(random_keys(seed, 2, count=count), given)

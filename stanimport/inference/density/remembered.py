@@ -1,0 +1,171 @@
+"""Posteriors that were sampled before: what a new process needs to sample them again, without tracing the model.
+
+That is what their parameters are, data and transformed data, and by which keys the compiled programs are found. It is
+itself found by a digest of the translated program, the data and everything that decides what is compiled; whatever is
+missing is as if nothing had been remembered.
+"""
+from __future__ import annotations
+
+import hashlib
+import marshal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import metadata
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from stanlib.program import StanFunction
+
+from ... import cache as translations
+from ..programs import Kept, Program
+from . import stored
+from .evaluation import Evaluated, Evaluator
+
+if TYPE_CHECKING:
+    from .posterior import Posterior
+
+_SCALARS = {int, float, bool, complex, str}
+LARGEST = 2**24  # bytes of data: reading more takes as long as tracing
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What is kept of a posterior.
+
+    Attributes:
+        names, shapes, constrained_shapes, size, inputs: as they are of `Posterior`.
+        sampler, constants: its compiled program, and the data that enter the density's arithmetic.
+        quantities: that of all variables of a batch of draws, the shapes of what it makes, and the batch.
+    """
+
+    names: list[str]
+    shapes: dict[str, tuple[int, ...]]
+    constrained_shapes: dict[str, tuple[int, ...]]
+    size: int
+    inputs: dict[str, Any]
+    sampler: Kept
+    constants: list[np.ndarray]
+    quantities: tuple[Kept, dict[str, Any], int]
+
+
+class Remembered(Evaluated):
+    """A posterior whose model is traced only if something needs that: its attributes are those of `Posterior`."""
+
+    def __init__(self, module: ModuleType, memory: Memory, sampler: Program, quantities: Program,
+                 condition: Callable[[], Posterior]):  # fmt: skip
+        self.module, self.program = module, module.stan
+        self.names, self.size, self.inputs = memory.names, memory.size, memory.inputs
+        self.shapes, self.constrained_shapes = memory.shapes, memory.constrained_shapes
+        self.sampler, self.constants = sampler, memory.constants
+        self.quantities = (quantities, *memory.quantities[1:])
+        self.blank = np.zeros(self.size)
+        self.traced = cache(condition)
+
+    def _own_evaluator(self) -> Evaluator:
+        return self.traced().compile_gradient()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.traced(), name)
+
+
+def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes | None:
+    """By what a posterior is found; None for one that is not remembered."""
+    if module.stan.networks or module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST:
+        return None
+    digest = hashlib.sha256(_surroundings())
+    try:
+        for code in _codes(module):
+            digest.update(marshal.dumps(code, translations.PLAIN))
+        digest.update(repr(options).encode())
+        for name in sorted(data):
+            digest.update(repr(name).encode() + _bytes(data[name]))
+    except (ValueError, TypeError):
+        return None
+    return digest.digest()
+
+
+def _arrays_in(data: Mapping[str, Any]) -> int:
+    return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray))
+
+
+_OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision",
+            "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_debug_nans")  # fmt: skip
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return translations.fingerprint(), *(metadata.version(package) for package in ("numpyro", "numpy"))
+
+
+def _surroundings() -> bytes:
+    """The versions of what traces a model, and JAX's options that change what is traced."""
+    return "\0".join([*_versions(), *(repr(getattr(jax.config, option)) for option in _OPTIONS)]).encode()
+
+
+def _codes(module: ModuleType) -> list[CodeType]:
+    values = [v.function if isinstance(v, StanFunction) else v for v in vars(module).values()]
+    return [v.__code__ for v in values if isinstance(v, FunctionType)]
+
+
+def _bytes(value: Any) -> bytes:
+    """A value to the last bit. Raises ValueError for what can't be told so."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        array = np.asarray(value)
+        if array.dtype.kind not in "iufcb":
+            raise ValueError("an array of objects")
+        return f"{array.dtype.str}{array.shape}".encode() + array.tobytes()
+    if isinstance(value, Mapping):
+        return b"".join(repr(n).encode() + _bytes(value[n]) for n in sorted(value))
+    if not _is_plain(value):
+        raise ValueError("an object")
+    return marshal.dumps(value, translations.PLAIN)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is a number or text, or nested lists or tuples of such."""
+    if isinstance(value, (list, tuple)):
+        return set(map(type, value)) <= _SCALARS or all(map(_is_plain, value))
+    return type(value) in _SCALARS
+
+
+def find(module: ModuleType, key: bytes | None, results: Callable[[int], Any],
+         condition: Callable[[], Posterior]) -> Remembered | None:  # fmt: skip
+    """The posterior of a key with its compiled programs; None if something is not there.
+
+    Args:
+        results: from the number of parameters to something of the structure of the sampler's results.
+        condition: makes the posterior that can be traced.
+    """
+    memory = stored.read(key) if key else None
+    if not isinstance(memory, Memory):
+        return None
+    sampler = Program.found(memory.sampler, results(memory.size))
+    quantities = Program.found(memory.quantities[0], dict.fromkeys(memory.quantities[1], 0))
+    if sampler is None or quantities is None:
+        return None
+    return Remembered(module, memory, sampler, quantities, condition)
+
+
+def keep(key: bytes | None, posterior: Posterior, sampler: Program, constants: Sequence[Any],
+         quantities: Program | None, shapes: dict[str, Any], batch: int) -> None:  # fmt: skip
+    """Remember a posterior for other processes, if all its parts can be."""
+    if key is None or quantities is None or stored.read(key) is not None:
+        return
+    inputs = jax.tree.map(np.asarray, posterior.inputs) if _has_jax(posterior.inputs) else posterior.inputs
+    kept = sampler.kept(), quantities.kept()
+    if kept[0] is None or kept[1] is None or _size(inputs) > LARGEST:
+        return
+    stored.write(key, Memory(posterior.names, posterior.shapes, posterior.constrained_shapes, posterior.size, inputs,
+                             kept[0], [np.asarray(c) for c in constants], (kept[1], shapes, batch)))  # fmt: skip
+
+
+def _has_jax(inputs: Any) -> bool:
+    return any(isinstance(a, jax.Array) for a in jax.tree.leaves(inputs))
+
+
+def _size(inputs: Any) -> int:
+    return sum(np.asarray(a).nbytes for a in jax.tree.leaves(inputs))

@@ -1,0 +1,128 @@
+"""Compiled programs on disk, so that a new process finds what another one compiled.
+
+They lie in the folder `stanimport.settings.jit_cache()`, are found by a digest of all that XLA was given, and are used
+only if nobody but the user can have written them: they are machine code. Nothing about them is ever an error: what is
+damaged, or can't be read or written, is as if it were not there. Where JAX's own cache is on (its option
+`jax_compilation_cache_dir`), that one is used instead.
+"""
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import platform
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jax
+import jaxlib
+from jax.experimental import serialize_executable
+
+from ... import cache as translations
+from ... import files, ownership, settings
+
+ROOM = 2**29  # bytes on disk: the files used longest ago go
+_MAGIC = b"stanimport program 1\n"
+_SUFFIX = ".xla"
+
+
+def load(key: bytes, device: Any = None) -> Any:
+    """The compiled program for a device, or JAX's default one; None if there is none that can be used."""
+    content = read(key)
+    try:
+        if content is None:
+            return None
+        used = [device or jax.local_devices()[0]]
+        return serialize_executable.deserialize_and_load(*content, backend=used[0].client, execution_devices=used)
+    except Exception:  # whatever XLA has against it: it is compiled anew
+        return None
+
+
+def store(key: bytes, compiled: Any) -> None:
+    """Keep a compiled program for other processes."""
+    if _path(key) is None:
+        return
+    try:
+        content = serialize_executable.serialize(compiled)
+    except (ValueError, TypeError, jax.errors.JaxRuntimeError):
+        return  # some devices' programs can't be written
+    write(key, content)
+
+
+def read(key: bytes) -> Any:
+    """What was written for a key; None if there is nothing that can be used."""
+    path = _path(key)
+    if path is None:
+        return None
+    try:
+        content = ownership.read_private(path) if translations.is_private(path.parent) else None
+        found = _decode(content) if content else None
+        if found is not None:
+            os.utime(path)  # used now
+        return found
+    except OSError:
+        return None
+
+
+def write(key: bytes, content: Any) -> None:
+    """Keep what pickles for other processes."""
+    path = _path(key)
+    if path is None:
+        return
+    try:
+        payload = pickle.dumps(content)
+        ownership.make_private(path.parent)
+        if ownership.why_not_private(path.parent):
+            return
+        files.write(path, _MAGIC + files.digest(payload) + payload, 0o600)
+        _trim(path.parent)
+    except (OSError, ValueError, TypeError, AttributeError, pickle.PicklingError):
+        return
+
+
+def _decode(content: bytes) -> Any:
+    head = len(_MAGIC)
+    start = head + hashlib.sha256().digest_size
+    payload = content[start:]
+    if not content.startswith(_MAGIC) or files.digest(payload) != content[head:start]:
+        return None
+    try:
+        return pickle.loads(payload)
+    except Exception:  # of another version, say
+        return None
+
+
+def _path(key: bytes) -> Path | None:
+    folder = settings.jit_cache()
+    if folder is None or jax.config.jax_compilation_cache_dir:
+        return None
+    return folder / (hashlib.sha256(_machine() + key).hexdigest() + _SUFFIX)
+
+
+@cache
+def _machine() -> bytes:
+    """What else compiled programs depend on: versions, XLA's flags, the processor."""
+    parts = [jax.__version__, jaxlib.__version__, os.environ.get("XLA_FLAGS", ""), platform.machine(),
+             platform.system(), _processor()]  # fmt: skip
+    return "\n".join(parts).encode()
+
+
+def _processor() -> str:
+    """The instructions that this processor has, where the system tells; else its name, which some ask a program for."""
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return platform.processor()
+    return next((line for line in text.splitlines() if line.startswith(("flags", "Features"))), "")
+
+
+def _trim(folder: Path) -> None:
+    """Remove the files used longest ago, until what is left has room."""
+    known = sorted((f.stat().st_mtime, f.stat().st_size, f) for f in folder.glob(f"*{_SUFFIX}"))
+    total = sum(size for _, size, _ in known)
+    for _, size, file in known:
+        if total <= ROOM:
+            return
+        file.unlink(missing_ok=True)
+        total -= size

@@ -1,0 +1,79 @@
+"""Discrete parameters given the draws of the continuous ones: marginal probabilities, and most probable values."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from stanlib.discrete.asking import Question, asking
+from stanlib.discrete.problem import Variable
+
+from .. import tuples
+from ..density.posterior import Posterior, condition, is_term, log_prob
+from ..density.quantities import Batched
+from ..modules import for_numpyro
+from ..options import suggestion
+from ..precision import TRACING, double_precision, random_keys
+
+if TYPE_CHECKING:
+    from .result import Result
+
+
+def probabilities(fit: Result, name: str) -> np.ndarray:
+    """The marginal probabilities of a discrete parameter, the mean over a fit's draws; see `Fit`."""
+    posterior, draws = _given(fit, name)
+    variable = _seen(posterior, draws, name)
+    zeros = np.zeros((variable.lower.size, variable.values))
+
+    def marginal(key: Any, draw: dict[str, Any]) -> dict[str, Any]:
+        return {name: jax.grad(lambda added: _density(posterior, draw, {name: added}))(zeros)}
+
+    found = _of_draws(marginal, draws)[name].mean(axis=0)
+    return np.asarray(found.reshape(*variable.shape, variable.values))
+
+
+def modes(fit: Result, name: str) -> np.ndarray:
+    """The values of a discrete parameter in the most probable joint assignment, for each draw; see `Fit`."""
+    posterior, draws = _given(fit, name)
+
+    def mode(key: Any, draw: dict[str, Any]) -> dict[str, Any]:
+        with asking(Question(mode=True)):
+            return {name: posterior.generate(key, draw)[name]}
+
+    return np.asarray(_of_draws(mode, draws)[name])
+
+
+def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
+    """The posterior that a fit is of, and the draws of its parameters, (draws, ...) each."""
+    known = [v.name for v in fit.program.discrete_parameters]
+    if name not in known:
+        raise ValueError(f"there is no discrete parameter {name!r}{suggestion(name, known)}")
+    module = for_numpyro(fit.module)
+    data = {n: fit.data[n] for n in module.stan.names("data") if n in fit.data}
+    posterior = condition(module, data, fit.seed)
+    draws = tuples.parted(fit.variables, posterior.names)
+    return posterior, {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in draws.items()}
+
+
+def _density(posterior: Posterior, draw: dict[str, Any], added: dict[str, Any]) -> Any:
+    """The log density at a draw, with numbers added to the terms of single elements."""
+    with asking(Question(added)):
+        trace = posterior.at(draw)
+    return sum((jnp.sum(log_prob(site)) for site in trace.values() if is_term(site)), start=jnp.zeros(()))
+
+
+def _seen(posterior: Posterior, draws: dict[str, np.ndarray], name: str) -> Variable:
+    """The parameter as its elements are summed out."""
+    question = Question()
+    with TRACING, double_precision(), asking(question):
+        jax.eval_shape(lambda d: posterior.at(d) and None, {n: v[0] for n, v in draws.items()})
+    return question.seen[name]
+
+
+def _of_draws(function: Any, draws: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    count = len(next(iter(draws.values()))) if draws else 0
+    run = Batched(function, {n: v[0] for n, v in draws.items()}, count)
+    return run(random_keys(0, 3, count=count), draws)
+

@@ -1,0 +1,288 @@
+"""The result of an inference method: draws of all the program's variables, and what can be asked of them."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stanlib.extras import require
+
+from .. import tuples
+from ..running.interrupts import collected
+from .result import Result
+
+if TYPE_CHECKING:
+    from .diagnosis import Diagnosis
+    from .predictive import Predictions
+
+
+class Fit(Result):
+    """Draws of the parameters, transformed parameters and generated quantities of a program.
+
+    Its attributes are those of `Result`. A fit holds no model and pickles without one: where something has to be
+    computed from the model, the program is translated again from its source.
+    """
+
+    @staticmethod
+    def of(result: Result) -> Fit:
+        """The fit of what a method found; the same one, if it is a fit."""
+        if isinstance(result, Fit):
+            return result
+        made = object.__new__(Mode if result.method == "optimize" else Fit)
+        vars(made).update(vars(result))
+        return made
+
+    def __repr__(self) -> str:
+        return f"<Fit of {self.program.name} by {self.method}: {self.chains} chains of {self.draws_per_chain} draws>"
+
+    def _repr_html_(self) -> str:
+        from .html import of_fit
+
+        return of_fit(self)
+
+    # --- what it holds ---------------------------------------------------------------------------------------------
+
+    def discrete_probabilities(self, name: str) -> np.ndarray:
+        """The probability of every value of a discrete parameter, summed over all others: the mean over the draws.
+
+        Returns:
+            An array of the parameter's shape and one more axis, of its values from the least lower bound on.
+
+        Raises:
+            ValueError: for a name that is no discrete parameter.
+        """
+        from .discrete import probabilities
+
+        return probabilities(self, name)
+
+    def most_probable(self, name: str) -> np.ndarray:
+        """A discrete parameter in the most probable assignment to all discrete ones, for each draw of the others.
+
+        Returns:
+            An array (draws of all chains, ...) of ints.
+
+        Raises:
+            ValueError: for a name that is no discrete parameter.
+        """
+        from .discrete import modes
+
+        return modes(self, name)
+
+    # --- as tables -------------------------------------------------------------------------------------------------
+
+    def draws_xr(
+        self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Any:  # fmt: skip
+        """The draws as an xarray Dataset with the dimensions chain and draw.
+
+        Args:
+            vars: the variables to take, all if None.
+            inc_warmup: put the warm-up in front.
+            dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
+                `fit.coords`; else `x_dim_0`, `x_dim_1`, counting from 0.
+        """
+        require("xarray", extra="inference")
+        from .groups import dataset
+
+        wanted = list(self.variables) if vars is None else [vars] if isinstance(vars, str) else list(vars)
+        for name in wanted:
+            self.stan_variable(name)
+        roots = {n: n.partition(".")[0] for n in self.variables}
+        values = self._with_warmup() if inc_warmup else self.variables
+        chosen = {n: values[n] for n in self.variables if n in wanted or roots[n] in wanted}
+        made = dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
+        return made.assign_coords(chain=self.chain_ids)
+
+    def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
+        """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
+
+        Args:
+            percentiles: the quantiles to give, in percent.
+            sig_figs: significant digits to round to; None for all.
+        """
+        from .summary import table
+
+        return table(self, percentiles).frame(sig_figs)
+
+    def diagnose(self) -> Diagnosis:
+        """What the draws say of the sampler and of convergence, with advice; `print(fit.diagnose())`."""
+        from .diagnosis import diagnose
+
+        return diagnose(self)
+
+    def profiles(self) -> Any:
+        """The time of the program's `profile` blocks in this run: a DataFrame with the columns of CmdStan's file.
+
+        A row per block and chain: `total_time`, `forward_time` and `reverse_time` in seconds, `autodiff_calls` (the
+        gradients of the run, those of the warm-up if it was saved) and `no_autodiff_calls` (the draws). The blocks are
+        measured now, on this machine, which takes some seconds for each: what the compiled density up to a block's
+        end takes beyond that up to its begin, times the calls. `chain_stack` and `no_chain_stack` have no meaning
+        here and are NaN; so are the times of blocks in transformed data, and of those that return from a function.
+
+        Raises:
+            StanError: for other methods than NUTS, and programs with networks.
+        """
+        from .profiling import table
+
+        return table(self)
+
+    # --- inference with it -----------------------------------------------------------------------------------------
+
+    def posterior_predictive(self, data: Any = None, *, seed: int | None = None) -> Predictions:
+        """Draws of the data that the program observes, one for every draw of the parameters.
+
+        They come from the laws of its statements `y ~ ...` and `target += ..._lpdf(y | ...)`. Where a law depends on
+        earlier data, as in a time series, every prediction is one step ahead of the data that are given.
+
+        Args:
+            data: others than those of the fit, to predict; what the program observes may be left out of them, unless
+                the predictions depend on it.
+            seed: of the random numbers; a new one if None.
+
+        Raises:
+            StanDataError: for data that are not as declared, or that give a parameter another shape.
+            StanError: for a program of whose data none can be replicated; it says why.
+        """
+        from .predictive import posterior_predictive
+
+        made = posterior_predictive(self.module, self.variables, self.data, data, seed)
+        if data is None:
+            made.dims, made.coords = self.dims, self.coords
+        return made
+
+    # --- for ArviZ -------------------------------------------------------------------------------------------------
+
+    def to_arviz(
+        self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] = True, prior: bool = True,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+    ) -> Any:  # fmt: skip
+        """The draws for ArviZ: InferenceData, or a DataTree where the split packages of ArviZ are installed.
+
+        Args:
+            log_likelihood: add the log density of every observation, from the observed sites, else from the
+                program's `log_lik`.
+            posterior_predictive: add replicated data: generated quantities whose names say so (`y_rep`), those
+                named here, and draws of the observed sites.
+            prior: add draws from the prior, where the mixed scheme makes it proper.
+            dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
+                `fit.coords`.
+
+        Groups for which the program has nothing are left out.
+        """
+        require("xarray", extra="inference")
+        from .arviz_packages import container
+        from .groups import all_groups
+
+        named = {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})}
+        return container(all_groups(self, log_likelihood, posterior_predictive, prior, *named))
+
+    def save(
+        self, path: str | os.PathLike[str], *, log_likelihood: bool = False, posterior_predictive: bool = False,
+        prior: bool = False,
+    ) -> Path:  # fmt: skip
+        """Write the fit as compressed NetCDF, whole or not at all, with ArviZ's groups and the warm-up, if saved.
+
+        Args:
+            path: of the file, *.nc.
+            log_likelihood, posterior_predictive, prior: also compute and keep what `to_arviz` computes from the model
+                (a loaded fit computes it when it is asked). What the program itself computes is kept in any case.
+
+        Raises:
+            ValueError: for a suffix that stands for another format.
+            OSError: if the file can't be written.
+        """
+        from ..io.storage import save
+
+        chosen = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive, prior=prior)
+        with collected():  # an interrupt is handled when the file is whole, not lost in a callback
+            return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Fit:
+        """Read a fit that `save` wrote, or the draws so far of the journal of a run (`sample(..., journal=path)`).
+
+        Raises:
+            StanDataError: for a file that holds none.
+        """
+        if Path(path).is_dir():
+            from ..methods.drawing import so_far
+
+            return Fit.of(so_far(Path(path)))
+        from ..io.storage import load
+
+        return Fit.of(load(Path(path)))
+
+    def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: int | None = None) -> list[Path]:
+        """Write CmdStan's CSV, one file for each chain, for `stansummary`, `posterior`, `shinystan`, `from_cmdstan`.
+
+        Args:
+            dir: the folder, which must be there.
+            sig_figs: significant digits; all if None.
+
+        Returns:
+            The paths, called `<program>-<time>_<chain>.csv`.
+
+        Raises:
+            OSError: for files that are there already, or can't be written.
+        """
+        from ..io import stan_csv
+
+        return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
+
+    def plot_trace(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""
+        return self._plotted("trace", var_names, options)
+
+    def plot_posterior(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of marginal posterior densities; further options are ArviZ's."""
+        return self._plotted("posterior", var_names, options)
+
+    def plot_ppc(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+        """ArviZ's plot of replicated data against the data; further options are ArviZ's."""
+        return self._plotted("ppc", var_names, options)
+
+    def _plotted(self, kind: str, var_names: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+        from .plots import plot
+
+        def draws(replicated: bool) -> Any:
+            return self.to_arviz(log_likelihood=False, posterior_predictive=replicated, prior=False)
+
+        return plot(kind, draws, list(self.variables), var_names, options)
+
+
+class Mode(Fit):
+    """The point that an optimization found: a fit with one draw.
+
+    `stan_variable` gives values without an axis of draws.
+    """
+
+    def _joined(self, value: np.ndarray) -> np.ndarray:
+        return value[0, 0]
+
+    def __repr__(self) -> str:
+        return f"<Mode of {self.program.name}: {'converged' if self.converged else 'not converged'}>"
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.info.get("converged", False))
+
+    @property
+    def optimized_params_dict(self) -> dict[str, float]:
+        """The value of every column, lp__ among them."""
+        names, values = self._columns()
+        return dict(zip(names, values[0, 0].tolist()))
+
+    @property
+    def optimized_params_np(self) -> np.ndarray:
+        """The values of all columns, in the order of `column_names`."""
+        return self._columns()[1][0, 0]
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
+        """The mode, for every chain."""
+        names = [n for n in tuples.leaf_names(self.program.parameters) if n in self.variables]
+        return [{n: self.variables[n][0, 0] for n in names}] * chains
+

@@ -1,0 +1,276 @@
+"""`posterior_predictive` and `prior_predictive`: draws of the data that a model observes."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import jax
+import numpy as np
+from numpyro.distributions import Unit
+
+from stanlib.data import StandIn
+from stanlib.errors import StanDataError, StanError
+from stanlib.extras import require
+from stanlib.ppl.numpyro_distributions import Improper
+from stanlib.program import Program
+
+from .. import options, tuples
+from ..density.posterior import Posterior, condition, is_parameter
+from ..density.quantities import Batched
+from ..io.data import read_data
+from ..modules import for_numpyro, module_of, restored
+from ..precision import new_seed, random_keys
+from . import columns
+from .labels import labelled, of_data
+from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
+
+_REPLICATIONS = 6  # the stream of random numbers
+
+
+class Predictions:
+    """Draws of the data that a program observes, and for those from the prior, of the variables that they come from.
+
+    Attributes:
+        program: the Stan program.
+        kind: "posterior", "prior", or "predictions": from the posterior, for other data than those of the fit.
+        variables: the replicated data, arrays (chains, draws, ...) by name.
+        origin: of the prior: parameters and transformed parameters, likewise.
+        data: data and transformed data that they were drawn with; without those that had to be predicted.
+        seed: of the random numbers.
+        dims, coords: names of dimensions and their coordinates, where the data carry them.
+    """
+
+    def __init__(self, program: Program, kind: str, variables: Arrays, origin: Arrays, data: Mapping[str, Any],
+                 seed: int):  # fmt: skip
+        self.program, self.kind, self.seed = program, kind, seed
+        self.variables, self.origin, self.data = dict(variables), dict(origin), dict(data)
+        self.dims: dict[str, tuple[str, ...]] = {}
+        self.coords: dict[str, list[Any]] = {}
+
+    def __repr__(self) -> str:
+        chains, draws = next((v.shape[:2] for v in self.variables.values()), (0, 0))
+        return f"<{self.kind} predictive draws of {', '.join(self.variables)} by {self.program.name}: {chains * draws}>"
+
+    def stan_variable(self, name: str) -> np.ndarray:
+        """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
+        known = {**self.origin, **self.variables}
+        if name not in known:
+            raise ValueError(f"there is no variable {name!r}{options.suggestion(name, list(known))}")
+        value = known[name]
+        return value.reshape(-1, *value.shape[2:])
+
+    def stan_variables(self) -> dict[str, np.ndarray]:
+        """The draws of all variables, by name, as `stan_variable` returns them."""
+        return {n: self.stan_variable(n) for n in (*self.origin, *self.variables)}
+
+    def draws_pd(self) -> Any:
+        """The draws as a pandas DataFrame, one column for each component."""
+        require("pandas", extra="inference")
+        import pandas
+
+        names, values = columns.flatten({**self.origin, **self.variables})
+        return pandas.DataFrame(values.reshape(-1, len(names)), columns=names)
+
+    def to_arviz(self) -> Any:
+        """The draws for ArviZ, with its groups: posterior_predictive, predictions or prior_predictive, and the data."""
+        require("xarray", extra="inference")
+        from .arviz_packages import container
+        from .groups import dataset
+
+        named = self.dims, self.coords
+
+        head = {"posterior": "posterior_predictive", "prior": "prior_predictive"}.get(self.kind, self.kind)
+        flat = tuples.unpack({n: v for n, v in self.data.items() if n in self.program.names("data")})
+        observed = {n: np.asarray(v) for n, v in flat.items() if n in self.variables}
+        constant = {n: np.asarray(v) for n, v in flat.items() if n not in observed}
+        data = "predictions_constant_data" if self.kind == "predictions" else "constant_data"
+        groups = {
+            "prior": dataset(self.origin, *named), head: dataset(self.variables, *named),
+            "observed_data": dataset(observed, *named, sampled=False), data: dataset(constant, *named, sampled=False),
+        }  # fmt: skip
+        return container({n: g for n, g in groups.items() if g.data_vars})
+
+
+def posterior_predictive(
+    module: ModuleType, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None
+) -> Predictions:  # fmt: skip
+    """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
+
+    Args:
+        draws: of the parameters, (chains, draws, ...) each.
+        known: the data that they were fitted to, and transformed data.
+        data: others to predict, None for these.
+    """
+    translated, chosen = for_numpyro(module), new_seed() if seed is None else int(seed)
+    if data is None:
+        return _predictions(Posterior(translated, known), "posterior", draws, (), chosen)
+    given, names = read_data(data), translated.stan.names("data")
+    lacking = [n for n in names if n not in given]
+    if lacking:
+        fitted = Posterior(translated, known)
+        one = {n: v[0, 0] for n, v in draws.items()}
+        observed = {variable_of(n, translated.stan) for n, s in _trace(fitted, one).items() if is_observation(s)}
+        lacking = [n for n in lacking if n in observed]
+    posteriors = _stood_in(translated, given, lacking, chosen)
+    for posterior in posteriors:
+        _check_shapes(posterior, draws)
+    _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
+    made = _predictions(posteriors[0], "predictions", draws, lacking, chosen)
+    made.dims, made.coords = of_data(translated.stan, data)
+    return made
+
+
+@labelled
+@options.suggesting
+def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None) -> Predictions:
+    """Draws from the prior, and of the data that the program observes, before anything is learned from them.
+
+    Args:
+        module: a translated module of any scheme and backend, or the path of a Stan program.
+        data: the program's data. What it observes need not be among them, unless the prior or sizes depend on it.
+        draws: how many.
+        seed: of the random numbers; a new one if None.
+
+    Returns:
+        The draws: `variables` of the data, `origin` of parameters and transformed parameters.
+
+    Raises:
+        StanError: where a parameter has no prior that can be drawn from; it names the parameter or statement.
+        StanDataError: for data that are missing or not as declared.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> prior = stanimport.prior_predictive(coin, {"flips": 8}, draws=100, seed=1)
+        >>> prior.stan_variable("heads").shape, prior.stan_variable("bias").shape
+        ((100, 8), (100,))
+    """
+    options.at_least(1, draws=draws)
+    program, chosen = module_of(module).stan, new_seed() if seed is None else int(seed)
+    mixed = restored(program, backend="numpyro", scheme="simulation" if program.discrete_parameters else "mixed")
+    given = read_data(data)
+    declared = (*program.data, *program.parameters, *program.transformed_parameters)
+    sizes = {word for v in declared for size in v.shape for word in _words(size)}
+    lacking = [n for n in program.names("data") if n not in given and n not in sizes]
+    posteriors = _stood_in(mixed, given, lacking, chosen)
+    parameters = _prior_draws(posteriors[0], draws, chosen)
+    if lacking:
+        one = {n: v[0, 0] for n, v in parameters.items()}
+        observed = {variable_of(n, program) for n, s in _trace(posteriors[0], one).items() if is_observation(s)}
+        unknown = [n for n in lacking if n not in observed]
+        if unknown:
+            condition(mixed, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, chosen)
+        _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, chosen)
+    made = _predictions(posteriors[0], "prior", parameters, lacking, chosen)
+    made.origin = {n: parameters[n] for n in tuples.leaf_names(program.parameters) if n in parameters}
+    made.origin |= _transformed(posteriors[0], parameters, chosen)
+    return made
+
+
+def _words(text: str) -> list[str]:
+    return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
+
+
+def _stood_in(module: ModuleType, given: Mapping[str, Any], lacking: Any, seed: int) -> list[Posterior]:
+    """The posterior for data of which some are to be predicted: twice, with different values in their places."""
+    kinds = (0, 1) if lacking else (0,)
+    return [condition(module, {**given, **{n: StandIn(k) for n in lacking}}, seed) for k in kinds]
+
+
+def _check_shapes(posterior: Posterior, draws: Arrays) -> None:
+    sites = tuples.parted(draws, posterior.names)
+    for name in posterior.names:
+        if name not in sites:
+            raise StanDataError(f"the draws lack parameter {name}", name)
+        shape, fitted = posterior.constrained_shapes[name], sites[name].shape[2:]
+        if shape != fitted:
+            raise StanDataError(
+                f"{name} has shape {shape} for these data, but {fitted} in the fit: predictions are for the same "
+                "parameters", name,
+            )  # fmt: skip
+
+
+def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, seed: int) -> None:
+    """Raise StanDataError if predictions depend on what stands in for the data to be predicted."""
+    if len(posteriors) < 2:
+        return
+    made = []
+    for posterior in posteriors:
+        replicator = Replicator(posterior.program, posterior.inputs)
+        made.append(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
+    first, second = made
+    if first.keys() == second.keys() and all(np.array_equal(v, second[n], equal_nan=True) for n, v in first.items()):
+        return
+    raise StanDataError(f"the predictions depend on {' and '.join(lacking)}, which must be among the data", lacking[0])
+
+
+def _predictions(posterior: Posterior, kind: str, draws: Arrays, lacking: Any, seed: int) -> Predictions:
+    replicator = Replicator(posterior.program, posterior.inputs)
+    made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
+    if not made:
+        reason = replicator.told() or "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
+        raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
+                        "quantities: generate_quantities() runs it on new data")  # fmt: skip
+    if replicator.failed:
+        warnings.warn(replicator.told(), ReplicationWarning, stacklevel=4)
+    data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
+    return Predictions(posterior.program, kind, made, {}, data, seed)
+
+
+def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
+    """The model's trace for one draw."""
+    from ..precision import TRACING, double_precision
+
+    with TRACING, double_precision():
+        return trace_of(posterior, np.zeros(2, np.uint32), parameters)
+
+
+def _prior_draws(posterior: Posterior, count: int, seed: int) -> dict[str, np.ndarray]:
+    """Draws of the parameters by their laws, (1, draws, ...) each."""
+
+    def one(key: Any, _: Any) -> dict[str, Any]:
+        drawn: dict[str, Any] = {}
+
+        def draw(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), posterior.program)
+            return drawn[site["name"]]
+
+        _require_laws(posterior._trace(draw), posterior.program)
+        return drawn
+
+    made = Batched(one, np.zeros(()), count)(random_keys(seed, 5, count=count), np.zeros(count))
+    return {n: v[None] for n, v in made.items()}
+
+
+def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
+    law = site["fn"]
+    try:
+        if not isinstance(law, Improper):
+            return law.sample(key)
+    except NotImplementedError:
+        pass
+    reason = "has no proper prior" if isinstance(law, Improper) else f"has a prior ({type(law).__name__}) without draws"
+    raise StanError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
+
+
+def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
+    """Raise StanError for a factor, which may tie parameters beyond their laws."""
+    for name, site in trace.items():
+        if site["type"] == "sample" and isinstance(site["fn"], Unit):
+            raise StanError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds to the "
+                            "log density without being a law of one parameter or of data")  # fmt: skip
+
+
+def _transformed(posterior: Posterior, parameters: Arrays, seed: int) -> dict[str, np.ndarray]:
+    """Transformed parameters for draws of the parameters, as they were where the data were drawn."""
+    wanted = set(tuples.leaf_names(posterior.program.transformed_parameters))
+    if not wanted:
+        return {}
+
+    def taken(_: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+        return {n: s["value"] for n, s in trace.items() if n in wanted}
+
+    return over_draws(posterior, parameters, taken, seed, _REPLICATIONS)

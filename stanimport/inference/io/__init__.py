@@ -1,0 +1,1 @@
+"""Files: data as they are given, fits as they are saved."""

@@ -1,0 +1,380 @@
+"""CmdStan's CSV files: what `stansummary`, `posterior`, `shinystan` and ArviZ's `from_cmdstan` read, and we read too.
+
+Source: CmdStan Guide, "Stan CSV File Format".
+"""
+from __future__ import annotations
+
+import glob
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+from stanlib.program import Program, Variable
+
+from ..fits import columns
+from ..fits.result import Result
+from ..samplers.packed import written_out
+from .files import atomically
+
+Array = np.ndarray
+_WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64}
+# CmdStan's names of statistics that are called otherwise here, by method.
+_RENAMED = {"variational": {"log_g__": "log_q__"}, "pathfinder": {"lp_approx__": "log_q__"}}
+_OPTIONS = {  # of `sample`: the key in the file
+    "iter_sampling": "num_samples", "iter_warmup": "num_warmup", "thin": "thin", "adapt_delta": "delta",
+    "max_treedepth": "max_depth", "adapt_engaged": "engaged", "save_warmup": "save_warmup",
+}  # fmt: skip
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+def save(fit: Result, folder: Path, stamp: str, sig_figs: int | None) -> list[Path]:
+    """Write one file for each chain of a fit; none is overwritten.
+
+    Raises:
+        OSError: for files that are there, or can't be written.
+    """
+    paths = [folder / f"{fit.program.name}-{stamp}_{i}.csv" for i in fit.chain_ids]
+    for path in paths:
+        if path.exists():
+            raise FileExistsError(17, "the file is there already", str(path))
+    for chain, path in enumerate(paths):
+        text = "\n".join(_lines(fit, chain, path, sig_figs)) + "\n"
+        atomically(path, lambda place, text=text: place.write_text(text, encoding="utf-8"))  # type: ignore[misc]
+    return paths
+
+
+def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterator[str]:
+    yield from _comments(_configuration(fit, chain, path))
+    names, now = _table(fit, fit.stats, fit.variables, chain)
+    yield ",".join(names)
+    if fit.warmup is not None:
+        variables, stats = ({n: part[n] for n in now} for part, now in zip(fit.warmup, (fit.variables, fit.stats)))
+        yield from _rows(*_table(fit, stats, variables, chain), sig_figs)
+    if fit.method == "sample" and fit.metric is not None and fit.step_size is not None:
+        yield from _adaptation(float(fit.step_size[chain]), written_out(fit.metric[chain]))
+    if fit.method == "variational":
+        yield from ("# Stepsize adaptation complete.", f"# eta = {fit.settings.get('eta', 1)}")
+        center = {n: np.asarray(v)[None, None] for n, v in fit.info.get("center", {}).items()}
+        if center:
+            zeros = {n: np.zeros((1, 1)) for n in fit.stats}
+            yield from _rows(*_table(fit, zeros, {n: center[n] for n in fit.variables}, 0), sig_figs)
+    yield from _rows(names, now, sig_figs)
+    if fit.times is not None:
+        warmup, sampling = (float(t) for t in fit.times[chain])
+        yield from ("# ", f"#  Elapsed Time: {warmup:.6g} seconds (Warm-up)",
+                    f"#                {sampling:.6g} seconds (Sampling)",
+                    f"#                {warmup + sampling:.6g} seconds (Total)", "# ")  # fmt: skip
+
+
+def _table(
+    fit: Result, stats: Mapping[str, Array], variables: Mapping[str, Array], chain: int
+) -> tuple[list[str], Array]:  # fmt: skip
+    """The columns of a chain under CmdStan's names (`theta.1.2`), and the values, (draws, columns)."""
+    known = {new: old for old, new in _RENAMED.get(fit.method, {}).items()}
+    renamed = {known.get(n, n): v[chain : chain + 1] for n, v in stats.items()}
+    names, values = columns.flatten({**renamed, **{n: v[chain : chain + 1] for n, v in variables.items()}})
+    return [n.replace("[", ".").replace("]", "").replace(",", ".") for n in names], values[0]
+
+
+def _rows(names: Sequence[str], values: Array, sig_figs: int | None) -> Iterator[str]:
+    shown = [_shown(n, column, sig_figs) for n, column in zip(names, values.T)]
+    return (",".join(row) for row in zip(*shown))
+
+
+def _shown(name: str, column: Array, sig_figs: int | None) -> list[str]:
+    if name in _WHOLE:
+        return [str(int(v)) for v in column]
+    return [repr(v) if sig_figs is None else f"{v:.{sig_figs}g}" for v in column.tolist()]
+
+
+def _adaptation(step_size: float, metric: Array) -> Iterator[str]:
+    kind = "Diagonal elements of inverse mass matrix:" if metric.ndim == 1 else "Elements of inverse mass matrix:"
+    yield from ("# Adaptation terminated", f"# Step size = {step_size!r}", f"# {kind}")
+    for row in np.atleast_2d(metric):
+        yield "# " + ", ".join(map(repr, row.tolist()))
+
+
+def _comments(entries: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+    """A nested configuration as CmdStan writes it: a tuple is a choice and what belongs to it."""
+    for key, value in entries.items():
+        head = "# " + "  " * depth
+        if isinstance(value, tuple):
+            yield f"{head}{key} = {value[0]}"
+            yield f"{head}  {value[0]}"
+            yield from _comments(value[1], depth + 2)
+        elif isinstance(value, Mapping):
+            yield f"{head}{key}"
+            yield from _comments(value, depth + 1)
+        else:
+            yield f"{head}{key} = {str(value).lower() if isinstance(value, bool) else value}"
+
+
+def _configuration(fit: Result, chain: int, path: Path) -> dict[str, Any]:
+    seeds = fit.settings.get("chain_seeds")
+    return {
+        "stan_version_major": 2, "stan_version_minor": 39, "stan_version_patch": 0,
+        "model": f"{fit.program.name}_model", "method": (_METHODS.get(fit.method, fit.method), _method(fit)),
+        "id": fit.chain_ids[chain], "data": {"file": ""}, "init": 2,
+        "random": {"seed": seeds[chain] if seeds else fit.settings.get("seed", 0)},
+        "output": {"file": path.name}, "stanc_version": "stanimport",
+    }  # fmt: skip
+
+
+_METHODS = {"generate": "generate_quantities"}
+
+
+def _method(fit: Result) -> dict[str, Any]:
+    """The options of the method."""
+    s = fit.settings
+    if fit.method == "sample" and s.get("fixed_param"):
+        return {"num_samples": s["iter_sampling"], "num_warmup": 0, "save_warmup": False, "thin": s["thin"],
+                "algorithm": "fixed_param"}  # fmt: skip
+    if fit.method == "sample":
+        metric = "diag_e" if fit.metric is None or fit.metric.ndim == 2 else "dense_e"
+        nuts = {"engine": ("nuts", {"max_depth": s["max_treedepth"]}), "metric": metric, "stepsize": 1}
+        return {
+            "num_samples": fit.draws_per_chain * s["thin"], "num_warmup": s["iter_warmup"],
+            "save_warmup": fit.warmup is not None, "thin": s["thin"],
+            "adapt": {"engaged": s["adapt_engaged"], "delta": s["adapt_delta"]}, "algorithm": ("hmc", nuts),
+        }  # fmt: skip
+    kept = {n: v for n, v in s.items() if n != "seed" and isinstance(v, (bool, int, float, str))}
+    if fit.method == "variational":
+        return kept | {"output_samples": fit.num_draws}
+    return kept | ({"save_iterations": int(fit.warmup is not None)} if fit.method == "optimize" else {})
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class File:
+    """One file: its configuration, header, rows, those in front of the comments on adaptation, and these comments."""
+
+    path: Path
+    config: dict[str, str]
+    names: list[str]
+    values: Array
+    comments: list[str]
+
+
+def read(paths: Any, program: Program | None, data: Mapping[str, Any]) -> Result:
+    """The fit in the files of its chains.
+
+    Args:
+        paths: a path, a folder, a pattern, or a list of paths.
+        program: whose variables they are; if None, the header tells their names and shapes.
+        data: data and transformed data.
+
+    Raises:
+        StanDataError: for files that can't be read, or do not belong together.
+    """
+    files = [_file(p) for p in _found(paths)]
+    first = files[0]
+    for file in files:
+        if file.names != first.names or file.config.get("method") != first.config.get("method"):
+            raise StanDataError(f"{file.path}: is not of the same model and method as {first.path}")
+    method = {"generate_quantities": "generate"}.get(first.config["method"], first.config["method"])
+    saved = _saved(first) if method == "sample" else int(method == "variational")
+    if method == "optimize":
+        saved = len(first.values) - 1  # the steps to the mode
+    counts = {len(f.values) for f in files}
+    if len(counts) > 1 or method == "sample" and counts != {saved + _expected(first)}:
+        raise StanDataError(f"{first.path}: the numbers of draws are not those of the configuration: {sorted(counts)}")
+    parts = [_split(first.names, np.stack([f.values[a:b] for f in files]), method)
+             for a, b in ((0, saved), (saved, None))]  # fmt: skip
+    (before, before_stats), (variables, stats) = parts
+    chosen = program or _program(first, variables)
+    settings, info = _settings(files, method), _info(files, method)
+    if method == "variational":
+        info["center"] = {n: v[0, 0] for n, v in before.items()}
+    warmup = (before, before_stats) if method in ("sample", "optimize") and saved else None
+    return Result(chosen, method, variables, stats, data, settings, info, warmup=warmup)
+
+
+def _found(paths: Any) -> list[Path]:
+    """The files meant, in the order of their chains where a folder or pattern is given."""
+    if isinstance(paths, (list, tuple)):
+        found = [Path(p) for p in paths]
+    elif os.path.isdir(paths):
+        found = sorted(Path(paths).glob("*.csv"), key=_number)
+    elif "*" in os.fspath(paths):
+        found = sorted(map(Path, glob.glob(os.fspath(paths))), key=_number)
+    else:
+        found = [Path(paths)]
+    if not found:
+        raise StanDataError(f"{paths}: there are no CSV files")
+    return found
+
+
+def _number(path: Path) -> tuple[str, int]:
+    head, _, tail = path.stem.replace("-", "_").rpartition("_")
+    return head, int(tail) if tail.isdigit() else 0
+
+
+def _file(path: Path) -> File:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as e:
+        raise StanDataError(f"{path}: can't be read: {e}") from None
+    comments = [line[1:].strip() for line in lines if line.startswith("#")]
+    rows = [line for line in lines if line and not line.startswith("#")]
+    config = dict(_entries(comments))
+    if "method" not in config or not rows:
+        raise StanDataError(f"{path}: is no CSV file of CmdStan's: it has no configuration, or no header")
+    names = rows[0].split(",")
+    try:
+        values = np.array([[float(v) for v in row.split(",")] for row in rows[1:]]).reshape(-1, len(names))
+        if any(row.count(",") != len(names) - 1 for row in rows[1:]):
+            raise ValueError("its rows differ in length")
+    except ValueError as e:
+        raise StanDataError(f"{path}: is no readable CSV file of CmdStan's: {e}") from None
+    return File(path, config, names, values, comments)
+
+
+def _entries(comments: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for line in comments:
+        key, is_entry, value = line.partition("=")
+        if is_entry:
+            yield key.strip(), value.replace("(Default)", "").strip()
+
+
+def _flag(text: str) -> bool:
+    return text in ("1", "true")
+
+
+def _saved(file: File) -> int:
+    thin = int(file.config.get("thin", 1))
+    return -(-int(file.config["num_warmup"]) // thin) if _flag(file.config.get("save_warmup", "0")) else 0
+
+
+def _expected(file: File) -> int:
+    return -(-int(file.config["num_samples"]) // int(file.config.get("thin", 1)))
+
+
+def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Variables and statistics, from values (chains, draws, columns)."""
+    renamed = _RENAMED.get(method, {})
+    stats: dict[str, Array] = {}
+    for i, name in enumerate(names):
+        if name.endswith("__"):
+            stats[renamed.get(name, name)] = values[:, :, i].astype(_WHOLE.get(name, float))
+    own = [(n, i) for i, n in enumerate(names) if not n.endswith("__")]
+    return arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]]), stats
+
+
+def arrays_of(names: Sequence[str], values: Array) -> dict[str, Array]:
+    """Arrays (chains, draws, ...) by name from columns called as by CmdStan (`theta.1.2`) or CmdStanPy (`theta[1,2]`).
+
+    Raises:
+        StanDataError: if components of a variable are missing.
+    """
+    places: dict[str, list[tuple[tuple[int, ...], str, int]]] = {}
+    for at, name in enumerate(names):
+        leaf, index, part = _parsed(name)
+        places.setdefault(leaf, []).append((index, part, at))
+    return {leaf: _array(leaf, found, values) for leaf, found in places.items()}
+
+
+def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
+    """The leaf that a column belongs to, the index in it, from 0, and "imag" for an imaginary part."""
+    plain = name.replace("[", ".").replace("]", "").replace(",", ".")
+    leaf, index, part = "", list[int](), ""
+    for segment in plain.split(":"):  # of tuples
+        head, *rest = segment.split(".")
+        leaf = f"{leaf}.{head}" if leaf else head
+        part = rest.pop() if rest and rest[-1] in ("real", "imag") else part
+        index += [int(i) - 1 for i in rest]
+    return leaf, tuple(index), part
+
+
+def _array(leaf: str, places: Sequence[tuple[tuple[int, ...], str, int]], values: Array) -> Array:
+    shape = tuple(max(i) + 1 for i in zip(*(index for index, _, _ in places)))
+    is_complex = any(part for _, part, _ in places)
+    if len(places) != int(np.prod(shape)) * (2 if is_complex else 1):
+        raise StanDataError(f"the columns of {leaf} are not complete", leaf)
+    made = np.zeros((*values.shape[:2], *shape), complex if is_complex else float)
+    for index, part, at in places:
+        where: tuple[Any, ...] = (slice(None), slice(None), *index)
+        made[where] += 1j * values[:, :, at] if part == "imag" else values[:, :, at]
+    return made
+
+
+def _program(file: File, variables: Mapping[str, Array]) -> Program:
+    """What the header tells of the program: names and shapes of variables."""
+    roots: dict[str, list[str]] = {}
+    for name in variables:
+        roots.setdefault(name.partition(".")[0], []).append(name)
+    made = tuple(_variable(root, leaves, variables) for root, leaves in roots.items())
+    name = file.config.get("model", file.path.stem).removesuffix("_model")
+    return Program(name, str(file.path), "numpyro", "mixed", parameters=made)
+
+
+def _variable(name: str, leaves: Sequence[str], variables: Mapping[str, Array], path: str = "") -> Variable:
+    path = path or name
+    if path in leaves:
+        return Variable(name, "", tuple(map(str, variables[path].shape[2:])))
+    numbers = dict.fromkeys(leaf[len(path) + 1 :].partition(".")[0] for leaf in leaves if leaf.startswith(f"{path}."))
+    return Variable(name, "tuple", items=tuple(_variable(n, leaves, variables, f"{path}.{n}") for n in numbers))
+
+
+def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
+    config = files[0].config
+    seed = config.get("seed", "0").split()
+    settings: dict[str, Any] = {"seed": int(seed[0]) if seed and seed[0].isdigit() else 0}
+    if method == "optimize":
+        settings["jacobian"] = _flag(config.get("jacobian", "0"))
+    if method != "sample":
+        return settings
+    numbers = [int(f.config.get("id", "0")) for f in files]
+    settings["chain_ids"] = numbers if len(set(numbers)) == len(files) else [*range(1, len(files) + 1)]
+    for name, key in _OPTIONS.items():
+        text = config.get(key)
+        if text is not None:
+            is_flag = name in ("adapt_engaged", "save_warmup")
+            settings[name] = _flag(text) if is_flag else float(text) if "delta" in name else int(text)
+    return settings | {"chains": len(files), "fixed_param": "fixed_param" in config.get("algorithm", "")}
+
+
+def _info(files: Sequence[File], method: str) -> dict[str, Any]:
+    """Step sizes, metrics and times, where the comments tell them."""
+    if method == "optimize":
+        return {"converged": True}
+    if method != "sample":
+        return {}
+    found: dict[str, list[Any]] = {"step_size": [], "metric": [], "times": []}
+    for file in files:
+        for name, value in _results(file.comments):
+            found[name].append(value)
+    return {n: np.stack(v) for n, v in found.items() if len(v) == len(files)}
+
+
+def _results(comments: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    seconds = []
+    for i, line in enumerate(comments):
+        if line.startswith("Step size ="):
+            yield "step_size", float(line.partition("=")[2])
+        elif "inverse mass matrix" in line:
+            rows = []
+            for after in comments[i + 1 :]:
+                if not after or "Elapsed" in after:
+                    break
+                rows.append([float(v) for v in after.split(",")])
+            if rows:  # none where there are no parameters
+                yield "metric", np.asarray(rows[0] if line.startswith("Diagonal") else rows)
+        elif "seconds (" in line:
+            seconds.append(float(line.partition(":")[2].split()[0] if ":" in line else line.split()[0]))
+    if len(seconds) >= 2:
+        yield "times", np.asarray(seconds[:2])
+
+
+def timestamp() -> str:
+    """The time now, as names of files tell it."""
+    return time.strftime("%Y%m%d%H%M%S")

@@ -1,0 +1,1 @@
+"""The methods of inference, each a function that returns a fit."""

@@ -1,0 +1,215 @@
+"""The draws of `sample` by this package's sampler, NumPyro's, BlackJAX's or nutpie's, from options that are checked."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+
+from .. import options
+from ..density import initial, remembered
+from ..density.quantities import DrawProcessor, together
+from ..devices import mesh_of
+from ..fits.result import Result
+from ..io.data import read_data
+from ..modules import restored
+from ..samplers import chains as chains_of
+from ..samplers import control
+from ..samplers.chains import Draws
+from ..samplers.nuts import NutsSampler, results_of, room_for
+from ..samplers.tracks import Settings
+from . import journals, resumption
+from .journals import Run
+from .metrics import metrics_of
+from .sampling_options import checked, recorded, refuse_several
+
+if TYPE_CHECKING:
+    from ..density.posterior import Posterior
+
+_LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' puts them into files, and a program "
+         "need not declare at its top level what only it itself needs: variables in { } are not kept")  # fmt: skip
+
+
+def drawn(module: ModuleType, data: Mapping[str, Any], chosen: dict[str, Any]) -> Result:
+    """The draws that the options ask for, in a run of its own or one that goes on.
+
+    Raises:
+        Errors of `sample`.
+    """
+    resume, asked = chosen["resume"], chosen["mesh"] is not None
+    if resume is not None:
+        chosen |= resumption.start_of(resume, chosen)
+    chosen["mesh"] = _devices(data, chosen)
+    kept = len(range(0, chosen["iter_sampling"], chosen["thin"])) - chosen.get("earlier", 0)
+    key = _key(module, data, chosen, chosen["chains"] * kept)
+    posterior = _posterior(module, data, chosen["seed"], key)
+    if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=asked):
+        chosen["mesh"] = None
+    if chosen["fixed_param"] or posterior.size == 0:
+        if chosen["journal"] is not None:
+            raise options.OptionError("journal: no chain is drawn, so there is nothing to go on with")
+        return _fixed(posterior, chosen)
+    if resume is not None:
+        resumption.check(resume, module, posterior.inputs)
+        if isinstance(resume, Result) and not kept:
+            return resume
+    return _finish(posterior, chosen, *_draw(posterior, chosen, kept, key))
+
+
+def so_far(folder: Path) -> Result:
+    """The draws that all chains of a journal have made, also while they run.
+
+    Raises:
+        StanDataError: for a folder that holds no journal, or one without draws.
+    """
+    run, ended = Run(folder), control.Control()
+    ended.end()
+    try:
+        with ended.active():
+            return drawn(restored(run.program), read_data(resumption.data_of(run)), checked(resumption.options_of(run)))
+    except KeyboardInterrupt:
+        raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
+
+
+def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: bytes | None) -> Any:
+    """The posterior that is remembered, else the one that is made now."""
+
+    def condition() -> Posterior:
+        from ..density.posterior import condition  # only now: it loads NumPyro
+
+        return condition(module, data, seed)
+
+    return remembered.find(module, key, results_of, condition) or condition()
+
+
+def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
+    """The mesh whose devices are to share the rows of the data; None for one device, and for few rows in threads."""
+    threads = chosen["threads_per_chain"]
+    if chosen["mesh"] is None and (threads or 1) > 1:
+        from ..blocks.density import has_many_rows
+
+        if not has_many_rows({n: np.asarray(v) for n, v in data.items() if np.ndim(v)}):
+            return None
+    return mesh_of(chosen["mesh"], threads, chosen["method"], chosen["chain_method"])
+
+
+def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
+    """By what the posterior is remembered with what it takes to sample it; None if it is not remembered."""
+    devices, lanes, _ = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
+    if chosen["fixed_param"] or chosen["method"] not in options.OWN_METHODS or lanes or [*devices] != [None]:
+        return None
+    if chosen["mesh"] is not None:
+        return None
+    metric = chosen["metric"]
+    if not isinstance(metric, str) or metric not in options.OWN_METRICS:
+        return None
+    seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
+    program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count)
+    return remembered.key_of(module, data, *program, seed)
+
+
+def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | None) -> tuple[Draws, DrawProcessor]:
+    """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
+    start, own = _sampler_of(posterior, chosen)
+    reads = control.current().stop.is_set()  # only what a journal holds already
+    folder = None if reads or chosen["journal"] is None else chosen["journal"] / "draws"
+    processor = DrawProcessor(posterior, chosen["chains"] * kept, folder, _LESS)
+    if "standing" in chosen:
+        points = chosen["standing"][0].point
+    else:
+        points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
+    control.current().finish = lambda draws: _finish(posterior, chosen, draws, processor.in_memory())
+    draws = start(points)
+    if own is not None and not isinstance(posterior, remembered.Remembered):
+        (bound,), batched = own.programs, processor.batched
+        remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)
+    return draws, processor
+
+
+def _finish(posterior: Any, chosen: Mapping[str, Any], draws: Draws, processor: DrawProcessor) -> Result:
+    """The result, with what was drawn in an earlier run that this one continues."""
+    found = result_of(posterior, draws, processor, recorded(chosen), chosen.get("earlier", 0))
+    return found if chosen["resume"] is None else resumption.whole(chosen["resume"], found)
+
+
+def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
+    """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
+    metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
+    refuse_several(chosen, metric.start)
+    settings = Settings(
+        **{n: chosen[n] for n in ("method", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
+                                  "adapt_engaged")},
+        save_warmup=chosen["save_warmup"] and "standing" not in chosen,
+        **metric.settings, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
+        init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
+        last_phase=chosen["adapt_step_size"], earlier=chosen.get("earlier", 0),
+    )  # fmt: skip
+    if chosen["method"] in ("blackjax", "nutpie"):
+        from ..samplers import other_samplers
+
+        run = getattr(other_samplers, f"run_{chosen['method']}")
+        return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
+    devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
+                                               chosen["mesh"] is not None)  # fmt: skip
+    sampler: chains_of.Sampler
+    own: NutsSampler | None = None
+    if chosen["method"] == "numpyro":
+        from ..samplers.numpyro_nuts import NumpyroSampler
+
+        posterior.compile_gradient()  # the first to begin, since it is waited for first
+        sampler = NumpyroSampler(posterior, settings, lanes, metric.start, devices)
+    else:
+        own_settings, journal = recorded(chosen), chosen["journal"]
+        ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
+        sampler = own = NutsSampler(
+            lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, metric.start, devices,
+            ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),
+            journal=journal and journals.begin(journal, posterior, own_settings, settings, lanes),
+        )  # fmt: skip
+        posterior.evaluate_by(own.value_and_grad)
+    show, streams = chosen["show_progress"], chosen["streams"]
+    return lambda points: chains_of.run(sampler, points, streams, workers, show), own
+
+
+def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:
+    found: np.ndarray | None = initial.another_point(posterior, chosen["inits"], chosen["streams"], chosen["chains"],
+                                                     chain, attempt)  # fmt: skip
+    return found
+
+
+def result_of(
+    posterior: Posterior, draws: Draws, processor: DrawProcessor, settings: Mapping[str, Any], earlier: int = 0
+) -> Result:  # fmt: skip
+    """The result, with all variables of the program at the points drawn, behind so many of earlier draws."""
+    variables = processor(draws.points, settings["seed"], earlier)
+    warmup = None
+    if draws.warmup is not None:
+        points, stats = draws.warmup
+        folder = processor.folder and processor.folder.with_name("warmup")
+        process = DrawProcessor(posterior, points.shape[0] * points.shape[1], folder)
+        warmup = process(points, settings["seed"] + 1), stats
+    kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")}
+    info = {"step_size": draws.step_size, "metric": draws.metric, "interrupted": draws.interrupted,
+            "restarts": draws.restarts, "times": draws.times}  # fmt: skip
+    if draws.standing is not None:
+        info |= draws.standing.arrays()
+    return Result(posterior.program, "sample", variables, draws.stats, posterior.inputs, kept, info, posterior.module,
+               warmup)  # fmt: skip
+
+
+def _fixed(posterior: Posterior, chosen: Mapping[str, Any]) -> Result:
+    """Generated quantities at fixed parameters, all draws independent."""
+    chains, count, seed = chosen["chains"], len(range(0, chosen["iter_sampling"], chosen["thin"])), chosen["seed"]
+    points = np.zeros((chains, 0))
+    if posterior.size:
+        points = initial.starting_points(posterior, chosen["inits"], chains, seed)
+    repeated = np.repeat(points[:, None], count, axis=1)
+    processor = DrawProcessor(posterior, chains * count)
+    stats = {"lp__": np.zeros((chains, count)), "accept_stat__": np.zeros((chains, count))}
+    draws = Draws(repeated, stats, np.full(chains, np.nan), np.ones((chains, posterior.size)))
+    return result_of(posterior, draws, processor, recorded(chosen))

@@ -1,0 +1,94 @@
+"""`laplace_sample`: draws from the normal approximation at the mode, on the unconstrained scale."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import scipy.linalg
+
+from .. import options
+from ..density import initial
+from ..density.conditioned import posterior_of
+from ..density.posterior import Posterior
+from ..density.quantities import DrawProcessor
+from ..fits.fit import Fit
+from ..fits.labels import labelled
+from ..programs import Program
+from . import optimization
+
+_LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
+
+
+@labelled
+@options.suggesting
+def laplace_sample(
+    module: Any, data: Any = None, *, mode: Any = None, draws: int = 1000, jacobian: bool = True,
+    seed: int | None = None, inits: Any = None,
+) -> Fit:  # fmt: skip
+    """Draw from the normal distribution whose mean is the mode and whose precision is minus the Hessian there.
+
+    Args:
+        module, data, seed, inits: as for `sample`.
+        mode: where to expand: a fit by `optimize` with the same `jacobian`, or a dict of values; found if None.
+        draws: how many.
+        jacobian: whether the mode and the Hessian are those of the unconstrained parameters' density.
+
+    Returns:
+        The fit: independent draws. `log_p__` and `log_q__` are the log densities of posterior and approximation;
+        `fit.info["mode"]` holds the mode, a point on the unconstrained scale.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        ValueError: if the Hessian is not negative definite: what was found is no mode.
+
+    Source: Stan Reference Manual, "Laplace sampling algorithm".
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.laplace_sample(coin, data, seed=1)
+        >>> draws = sorted(approximation.stan_variable("bias"))
+        >>> round(float(draws[len(draws) // 2]), 1)  # the median
+        0.7
+    """
+    options.at_least(1, draws=draws)
+    posterior, chosen = posterior_of(module, data, seed)
+    processor = DrawProcessor(posterior, draws)
+    density = partial(posterior.log_density, jacobian=jacobian)
+    hessian, densities = Program(jax.hessian(density), posterior.blank), _densities(posterior, density, draws)
+    center = _mode(posterior, mode, inits, chosen, jacobian)
+    points, log_q = _normal(center, -np.asarray(hessian(center)), draws, chosen)
+    log_p = np.asarray(densities(points))
+    stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
+    settings = {"seed": chosen, "draws": draws, "jacobian": jacobian}
+    return Fit(posterior.program, "laplace", processor(points[None], chosen), stats, posterior.inputs, settings,
+               {"mode": center}, posterior.module)  # fmt: skip
+
+
+def _densities(posterior: Posterior, density: Any, draws: int) -> Program:
+    return Program(jax.vmap(density), np.zeros((draws, posterior.size)))
+
+
+def _mode(posterior: Posterior, mode: Any, inits: Any, seed: int, jacobian: bool) -> np.ndarray:
+    if mode is not None:
+        values: Mapping[str, Any] = mode.create_inits(chains=1)[0] if isinstance(mode, Fit) else mode
+        return initial.unconstrained(posterior, values)
+    start = initial.starting_points(posterior, inits, 1, seed)[0]
+    found, _ = optimization.maximum(posterior, start, "lbfgs", jacobian, _LIMITS)
+    if not found.success:
+        raise ValueError(f"no mode was found: {found.message}")
+    return np.asarray(found.x)
+
+
+def _normal(center: np.ndarray, precision: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draws from the normal law with this mean and precision, and their log densities up to the constant of pi."""
+    try:
+        factor = np.linalg.cholesky(precision)
+    except np.linalg.LinAlgError:
+        raise ValueError("the Hessian is not negative definite at the mode: there is no normal approximation") from None
+    noise = np.random.default_rng([seed, 0x1A]).standard_normal((draws, len(center)))
+    points = center + scipy.linalg.solve_triangular(factor, noise.T, lower=True, trans="T").T
+    return points, -0.5 * np.square(noise).sum(axis=1) + np.log(np.diag(factor)).sum()

@@ -1,0 +1,122 @@
+"""The option `metric` of `sample`: what is asked for by a name, numbers or a file."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+
+from .. import options
+from ..samplers import curvature, packed
+
+
+class Choice(NamedTuple):
+    """The metric that was asked for.
+
+    Attributes:
+        start: the inverse metric to begin with; a list of those of all chains; None for the unit matrix.
+        dense, adapt_metric, by_gradients, low_rank: as in `Settings`.
+    """
+
+    start: Any
+    dense: bool
+    adapt_metric: bool = True
+    by_gradients: bool = False
+    low_rank: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        return {"dense": self.dense, "adapt_metric": self.adapt_metric, "by_gradients": self.by_gradients,
+                "low_rank": self.low_rank}  # fmt: skip
+
+
+def metrics_of(metric: Any, size: int, chains: int, method: str = "nuts") -> Choice:
+    """The same as `metric_of`, with a list where chains have inverse metrics of their own.
+
+    Raises:
+        OptionError, StanDataError: for metrics that do not fit.
+    """
+    several = _several(metric, size, chains)
+    if several is None:
+        return metric_of(metric, size, method)
+    made = [metric_of(m, size, method) for m in options.for_chains("metric", several, chains)]
+    if any(choice.settings != made[0].settings for choice in made):
+        raise options.OptionError("the metrics of all chains must be of one kind: diagonals, matrices, or of low rank")
+    return made[0]._replace(start=[choice.start for choice in made])
+
+
+def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
+    """The metrics of chains that have their own; None if there is one for all.
+
+    As many diagonals as they are long are taken for a matrix, where they make one that is a metric.
+    """
+    if isinstance(metric, (str, os.PathLike, Mapping)):
+        return None
+    if isinstance(metric, (list, tuple)) and any(isinstance(m, (str, os.PathLike, Mapping)) for m in metric):
+        return list(metric)
+    try:
+        array = np.asarray(metric, float)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    is_matrix = array.shape == (size, size) and _is_positive(array)
+    return list(array) if array.ndim == 3 or array.shape == (chains, size) and not is_matrix else None
+
+
+def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
+    """The metric that an option asks for, of a posterior with so many parameters.
+
+    Raises:
+        OptionError, StanDataError: for one that does not fit.
+    """
+    if isinstance(metric, str) and metric == "low_rank":
+        return _low_rank(None, method)
+    if isinstance(metric, str) and metric in options.METRICS:
+        automatic = metric == "auto" and method in options.OWN_METHODS and size <= curvature.LARGEST
+        dense = automatic and 1 < size <= curvature.LARGEST_MATRIX
+        return Choice(None, metric == "dense_e" or dense, metric != "unit_e", automatic)
+    array = _given(metric)
+    if array.ndim == 2 and packed.is_packed(array) and packed.is_sound(array, size):
+        return _low_rank(array, method)
+    if array.shape not in ((size,), (size, size)):
+        raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
+    if not _is_positive(array):
+        raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
+    return Choice(array, array.ndim == 2)
+
+
+def _low_rank(start: np.ndarray | None, method: str) -> Choice:
+    """Raises OptionError for methods that have none."""
+    if method not in options.OWN_METHODS:
+        raise options.OptionError(f"method={method!r} does not take metric='low_rank': that needs method='nuts'")
+    return Choice(start, False, by_gradients=True, low_rank=True)
+
+
+def _given(metric: Any) -> np.ndarray:
+    """The numbers of a metric: an array, a dict with "inv_metric", or the path of a JSON file."""
+    if isinstance(metric, (str, os.PathLike)):
+        try:
+            metric = json.loads(Path(metric).read_text(encoding="utf-8"))
+        except (OSError, ValueError) as e:
+            raise StanDataError(f"{metric}: no readable metric: {e}") from None
+    if isinstance(metric, Mapping):
+        if "inv_metric" not in metric:
+            raise options.OptionError("a metric given as a dict must have the item inv_metric")
+        metric = metric["inv_metric"]
+    try:
+        return np.asarray(metric, float)
+    except (TypeError, ValueError, OverflowError) as e:
+        raise options.OptionError(f"the metric must hold numbers: {e}") from None
+
+
+def _is_positive(metric: np.ndarray) -> bool:
+    """Whether an inverse metric, its diagonal or the matrix, is that of a kinetic energy."""
+    if not np.all(np.isfinite(metric)):
+        return False
+    if metric.ndim == 1:
+        return bool(np.all(metric > 0))
+    return bool(np.allclose(metric, metric.T) and np.all(np.linalg.eigvalsh(metric) > 0))

@@ -1,0 +1,190 @@
+"""`optimize`: the mode of the posterior, or the maximum likelihood, by SciPy's optimizers on JAX's gradients."""
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+import scipy.optimize
+
+from .. import options
+from ..density import initial
+from ..density.conditioned import posterior_of
+from ..density.posterior import Posterior
+from ..density.quantities import DrawProcessor
+from ..fits.fit import Mode
+from ..fits.labels import labelled
+from ..programs import Program
+from . import newton
+
+ALGORITHMS = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": ""}  # SciPy's names; newton.py is not SciPy's
+
+
+class ConvergenceWarning(RuntimeWarning):
+    """An optimization or approximation ended before it converged."""
+
+
+@labelled
+@options.suggesting
+def optimize(
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
+    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
+    tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
+    tol_param: float | None = None,
+) -> Mode:  # fmt: skip
+    """Find the parameters at which the log density is largest.
+
+    Args:
+        module, data, seed, inits, networks: as for `sample`.
+        algorithm: "lbfgs", "bfgs" or "newton" (steps by the exact Hessian, until one gains 1e-8 or less,
+            as in CmdStan; of a density with kinks L-BFGS finds the mode more exactly).
+        iter: iterations at most.
+        jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
+            (penalized maximum likelihood).
+        tol_grad: the gradient's norm at which to stop.
+        tol_rel_obj, tol_rel_grad: relative changes at which to stop, in units of the machine epsilon; L-BFGS
+            stops by the first, `tol_rel_grad` is taken for compatibility.
+        history_size: of L-BFGS.
+        require_converged: raise an error if it does not converge; else warn.
+        save_iterations: keep the start and the point after every step but the last, as `fit.warmup`:
+            `fit.draws(inc_warmup=True)` has them all, the mode last.
+        tol_obj, tol_param: the change of the density, and the length of a step, at which "lbfgs" and "bfgs" stop too.
+
+    Returns:
+        The mode: a fit with one draw. `fit.converged` tells whether it is one.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        RuntimeError: without convergence, unless `require_converged` is false.
+
+    Source: Nocedal and Wright (2006), "Numerical Optimization"; the tolerances are CmdStan's.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> mode = stanimport.optimize(coin, data, seed=1)
+        >>> round(float(mode.stan_variable("bias")), 4)  # of a beta(8, 4)
+        0.7
+    """
+    options.one_of("algorithm", algorithm, ALGORITHMS)
+    options.at_least(1, iter=iter, history_size=history_size)
+    posterior, chosen = posterior_of(module, data, seed, networks)
+    start = initial.starting_points(posterior, inits, 1, chosen)[0]
+    limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
+              "tol_obj": tol_obj, "tol_param": tol_param}  # fmt: skip
+    found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
+    settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
+    info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
+    _require(info, require_converged)
+    points, values = _before(found, passed) if save_iterations else ([], [])
+    variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
+    stats = {"lp__": -np.array([[*values, found.fun]])}
+    before = ({n: v[:, :-1] for n, v in variables.items()}, {n: v[:, :-1] for n, v in stats.items()})
+    variables, stats = {n: v[:, -1:] for n, v in variables.items()}, {n: v[:, -1:] for n, v in stats.items()}
+    return Mode(posterior.program, "optimize", variables, stats, posterior.inputs, settings, info, posterior.module,
+                before if save_iterations else None)  # fmt: skip
+
+
+Passed = list[tuple[np.ndarray, float]]  # points with minus the log density there
+
+
+def _before(found: Any, passed: Passed) -> tuple[list[np.ndarray], list[float]]:
+    """The points that were passed before the one that was found, and the values there."""
+    kept = passed[:-1] if passed and np.array_equal(passed[-1][0], found.x) else passed
+    return [x for x, _ in kept], [v for _, v in kept]
+
+
+def maximum(
+    posterior: Posterior, start: np.ndarray, algorithm: str, jacobian: bool, limits: Mapping[str, Any],
+    keep: bool = False,
+) -> tuple[Any, Passed]:  # fmt: skip
+    """SciPy's result for the largest log density; its `x` is the point, its `fun` minus the log density.
+
+    With it the point after the last step, or if they are to be kept the start and those after all steps.
+    """
+    density = partial(posterior.log_density, jacobian=jacobian)
+    if not posterior.size:
+        value = float(Program(density, posterior.blank)(posterior.blank))
+        return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
+    program = posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start)
+
+    def objective(point: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = program(point)
+        finite = np.isfinite(value) and np.all(np.isfinite(gradient))  # a rejected point: the line search steps back
+        return (-float(value), -np.asarray(gradient)) if finite else (np.inf, np.zeros_like(point))
+
+    passed = [(start, objective(start)[0])]
+
+    def note(intermediate_result: Any) -> None:
+        (before, value), now = passed[-1], (np.array(intermediate_result.x), float(intermediate_result.fun))
+        if not keep:
+            passed.clear()
+        passed.append(now)
+        if algorithm != "newton" and _is_small(now[0] - before, now[1] - value, limits):
+            raise StopIteration
+
+    if algorithm == "newton":
+        hessian = Program(jax.hessian(density), start)
+        return newton.minimum(objective, lambda x: -np.asarray(hessian(x)), start, limits["iter"], note), passed
+    found = scipy.optimize.minimize(
+        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
+    )  # fmt: skip
+    if found.status == _STOPPED:
+        found.success, found.message = True, "the last step was small"
+    elif not found.success and _is_flat(found, limits):
+        found.success = True  # BFGS reports a loss of precision where nothing is left to gain
+    elif found.success and algorithm == "lbfgs" and _is_steep(found):
+        found.success, found.message = False, "the density still rises where steps are tiny: has it a mode?"
+    return found, passed
+
+
+_STOPPED = 99  # SciPy's status where a callback has ended an optimization
+
+
+def _is_small(step: np.ndarray, change: float, limits: Mapping[str, Any]) -> bool:
+    """Whether a step is one at which to stop."""
+    tol_obj, tol_param = limits.get("tol_obj"), limits.get("tol_param")
+    by_value = tol_obj is not None and abs(change) < tol_obj
+    return by_value or tol_param is not None and float(np.linalg.norm(step)) < tol_param
+
+
+def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:
+    """Whether a step along the gradient would change the density by no more than rounding errors."""
+    gradient = np.asarray(found.jac)
+    slack = np.finfo(float).eps * limits["tol_rel_obj"] * max(1.0, abs(float(found.fun)))
+    return bool(np.isfinite(found.fun) and np.max(np.abs(gradient)) <= np.sqrt(slack))
+
+
+def _is_steep(found: Any) -> bool:
+    """Whether the step that L-BFGS would take next promises much: it stopped only since its steps had become tiny.
+
+    So it is where a density has no mode, as that of a hierarchy whose scale runs to 0; Stan's line search fails there.
+    """
+    gradient = np.asarray(found.jac)
+    promised = float(gradient @ found.hess_inv.dot(gradient)) / 2
+    return promised > _MUCH * max(1.0, abs(float(found.fun)))
+
+
+_MUCH = 1e-3  # relative; at modes it is below 1e-9
+
+
+def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+    """The tolerances under SciPy's names."""
+    common = {"maxiter": limits["iter"], "gtol": limits["tol_grad"]}
+    if algorithm != "lbfgs":
+        return common
+    relative = limits["tol_rel_obj"] * np.finfo(float).eps
+    return common | {"maxcor": limits["history_size"], "ftol": relative, "maxfun": 20 * limits["iter"]}
+
+
+def _require(info: Mapping[str, Any], required: bool) -> None:
+    if info["converged"]:
+        return
+    message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"
+    if required:
+        raise RuntimeError(f"{message}. Try other inits, more iterations, or require_converged=False")
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)

@@ -1,0 +1,92 @@
+"""`pathfinder`: draws from normal approximations along optimization paths, resampled by importance; BlackJAX's."""
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from .. import options
+from ..density import initial
+from ..density.conditioned import posterior_of
+from ..density.quantities import DrawProcessor
+from ..fits.fit import Fit
+from ..fits.labels import labelled
+from ..programs import Program
+from .importance import RELIABLE, ParetoWarning
+from .quasi_newton_paths import Paths, run
+
+
+@labelled
+@options.suggesting
+def pathfinder(
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, num_paths: int = 4,
+    draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 100,
+    history_size: int = 6, tol_obj: float = 1e-5, tol_grad: float = 1e-8, psis_resample: bool = True,
+    show_progress: bool = False,
+) -> Fit:  # fmt: skip
+    """Draw from an approximation of the posterior, in the time of a few optimizations.
+
+    Args:
+        module, data, seed, inits: as for `sample`, a path taking the place of a chain.
+        num_paths: how many optimizations.
+        draws: how many draws to return.
+        num_single_draws: draws of each path that they are chosen from.
+        num_elbo_draws: draws that estimate how good the approximation at a point of the path is.
+        max_lbfgs_iters, history_size, tol_obj, tol_grad: of L-BFGS.
+        psis_resample: choose among the draws of all paths by Pareto-smoothed importance weights; else the draws are
+            the first of each path, in turn.
+
+    Returns:
+        The fit, with `log_p__` and `log_q__`, the log densities of posterior and approximation, and in `info` the
+        Pareto shape `pareto_k`. `fit.create_inits()` gives initial values for `sample`.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        MissingLibraryError: if BlackJAX is not installed.
+
+    Source: Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder: Parallel quasi-Newton variational inference",
+    Journal of Machine Learning Research 23.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.pathfinder(coin, data, seed=1)
+        >>> round(float(approximation.stan_variable("bias").mean()), 1)
+        0.7
+    """
+    counts = dict(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws, num_elbo_draws=num_elbo_draws,
+                  max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
+    options.at_least(1, **counts)
+    posterior, chosen = posterior_of(module, data, seed)
+    options.require_parameters(posterior.program.name, posterior.size)
+    processor = DrawProcessor(posterior, draws)
+    starts = initial.starting_points(posterior, inits, num_paths, chosen)
+    found = run(posterior, starts, chosen, num_single_draws, num_elbo_draws, max_lbfgs_iters, history_size,
+                (tol_obj, tol_grad))  # fmt: skip
+    at, shape = _chosen(found, draws, psis_resample, chosen)
+    flat = [a.reshape(-1, *a.shape[2:])[at] for a in found]
+    settings = {"seed": chosen, "psis_resample": psis_resample, **counts}
+    stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None]}
+    return Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), stats, posterior.inputs, settings,
+               {"pareto_k": shape}, posterior.module)  # fmt: skip
+
+
+def _chosen(found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.ndarray, float]:
+    """Which of all paths' draws to return, and the Pareto shape of their weights."""
+    from blackjax.diagnostics import psis_weights
+
+    ratios = np.where(np.isfinite(found.log_p), found.log_p - found.log_q, -np.inf).ravel()
+    if not np.any(np.isfinite(ratios)):
+        raise ValueError("every path failed: the log density is finite at none of its draws")
+    if not resample:
+        order = np.arange(ratios.size).reshape(found.log_p.shape).T.ravel()
+        return np.resize(order, draws), float("nan")
+    weights, shape = (np.asarray(v) for v in Program(psis_weights, ratios)(ratios))
+    if shape > RELIABLE:
+        told = f"the Pareto shape of the importance weights is {float(shape):.2f}, above {RELIABLE}"
+        warnings.warn(f"{told}: these draws are good as initial values, not as draws from the posterior",
+                      ParetoWarning, stacklevel=5)  # fmt: skip
+    rng = np.random.default_rng([seed, 0x9F])
+    probabilities = np.exp(weights - weights.max())
+    return rng.choice(ratios.size, draws, p=probabilities / probabilities.sum()), float(shape)

@@ -1,0 +1,342 @@
+"""`sample` and `variational` for modules of the Pyro backend: Pyro's NUTS and SVI, in double precision.
+
+Pyro takes the transforms of a model's parameters from one trace, which is wrong where a bound depends on another
+parameter. So it is given the density of one flat vector of unconstrained parameters, transformed anew in every trace.
+"""
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pyro
+import torch
+from pyro import poutine
+from pyro.distributions import transforms
+from pyro.distributions.transforms import biject_to
+from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
+from pyro.poutine.messenger import Messenger
+
+from stanlib.ppl.pyro_priors import log_share
+from stanlib.solvers.control import controlled_derivatives
+
+from .. import options, tuples
+from ..density.initial import ATTEMPTS, RADIUS, checked, outside, per_chain
+from ..failures import InitialValueError
+from ..fits.fit import Fit
+from ..io.data import read_data
+from ..running.progress import Progress
+from .convergence import PIECE, has_converged
+
+GUIDES = {
+    "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
+    "lowrank": autoguide.AutoLowRankMultivariateNormal,
+}  # fmt: skip
+
+
+def flow(kind: str) -> Callable[..., Any]:
+    """The guide of a normalizing flow. Its constructor takes a model, and where to start, which a flow knows not."""
+    makers = {"iaf": transforms.affine_autoregressive, "bnaf": transforms.block_autoregressive,
+              "spline": transforms.spline_coupling}  # fmt: skip
+
+    def made(model: Any, init_loc_fn: Any = None) -> Any:
+        return autoguide.AutoNormalizingFlow(model, partial(transforms.iterated, 1, makers[kind]))
+
+    return made
+
+
+def guide_of(algorithm: str) -> Callable[..., Any]:
+    """What makes the automatic guide of an algorithm."""
+    found: Callable[..., Any] = GUIDES[algorithm] if algorithm in GUIDES else flow(algorithm)
+    return found
+
+
+@contextlib.contextmanager
+def double_precision(seed: int) -> Iterator[None]:
+    """torch in double precision, with random numbers of its own; afterwards both are as they were."""
+    before = torch.get_default_dtype()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        torch.set_default_dtype(torch.float64)
+        try:
+            yield
+        finally:
+            torch.set_default_dtype(before)
+
+
+class _Place(Messenger):
+    """Puts unconstrained values into the parameters' sites, and sums the transforms' log Jacobians."""
+
+    def __init__(self, values: Mapping[str, torch.Tensor]):
+        super().__init__()
+        self.values, self.shapes = values, dict[str, torch.Size]()
+        self.constrained_shapes = dict[str, tuple[int, ...]]()
+        self.log_jacobian: Any = 0.0
+
+    def _pyro_sample(self, message: dict[str, Any]) -> None:
+        if message["is_observed"] or type(message["fn"]).__name__ == "_Subsample":
+            return
+        transform = biject_to(message["fn"].support)
+        shape = transform.inverse_shape(message["fn"].shape())
+        self.shapes[message["name"]], self.constrained_shapes[message["name"]] = shape, tuple(message["fn"].shape())
+        free = self.values.get(message["name"], torch.zeros(shape))
+        message["value"] = transform(free)
+        jacobian = transform.log_abs_det_jacobian(free, message["value"]).sum()
+        self.log_jacobian = self.log_jacobian + message["scale"] * jacobian
+        message["done"] = True
+
+
+class _Unconstrain(Messenger):
+    """Takes parameters' values in their domains, the others' from unconstrained ones, and notes all unconstrained."""
+
+    def __init__(self, density: "Density", parameters: Mapping[str, np.ndarray], rest: Mapping[str, torch.Tensor]):
+        super().__init__()
+        self.density, self.parameters, self.free = density, parameters, dict(rest)
+
+    def _pyro_sample(self, message: dict[str, Any]) -> None:
+        if message["is_observed"] or type(message["fn"]).__name__ == "_Subsample":
+            return
+        name, support = message["name"], message["fn"].support
+        transform = biject_to(support)
+        message["value"], message["done"] = transform(self.free[name]), True
+        if name in self.parameters:
+            value = torch.as_tensor(self.parameters[name], dtype=torch.float64)
+            free = transform.inv(value) if support.check(value).all() else torch.full((), torch.nan)
+            if not torch.isfinite(free).all():
+                raise outside(self.density, name, self.parameters[name])
+            self.free[name], message["value"] = free.reshape(self.density.shapes[name]), value
+
+
+class Density:
+    """The log density of a module on the flat unconstrained vector, given data or what was made of them."""
+
+    def __init__(self, module: ModuleType, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
+        self.module, self.program = module, module.stan
+        self.inputs = module.transformed_data(**data) if inputs is None else inputs
+        with torch.no_grad(), _Place({}) as place:
+            module.model(**self.inputs)
+        self.shapes, self.constrained_shapes = place.shapes, place.constrained_shapes
+        self.names = list(self.shapes)
+        self.size = sum(int(np.prod(s)) for s in self.shapes.values())
+
+    def given(self, varying: Mapping[str, Any]) -> "Density":
+        """The same density with other data of the same shapes."""
+        other = copy.copy(self)
+        other.inputs = {**self.inputs, **varying}
+        return other
+
+    def split(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
+        sizes = [int(np.prod(s)) for s in self.shapes.values()]
+        return {n: p.reshape(s) for (n, s), p in zip(self.shapes.items(), torch.split(point, sizes))}
+
+    def __call__(self, point: torch.Tensor) -> torch.Tensor:
+        place = _Place(self.split(point))
+        with controlled_derivatives(), poutine.block(hide_fn=is_no_weight), place:
+            trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
+            trace.compute_log_prob()
+        terms = [s["log_prob_sum"] + s["scale"] * log_share(s["fn"]) for s in trace.nodes.values()
+                 if s["type"] == "sample"]  # fmt: skip
+        total = sum(terms, start=torch.zeros(())) + place.log_jacobian
+        return torch.where(torch.isnan(total), torch.tensor(-torch.inf), total)
+
+    def constrain(self, point: torch.Tensor) -> dict[str, torch.Tensor]:
+        with torch.no_grad(), poutine.block(), _Place(self.split(point)):
+            trace = poutine.trace(partial(self.module.model, **self.inputs)).get_trace()
+        return {n: trace.nodes[n]["value"] for n in self.shapes}
+
+    def variables(self, points: torch.Tensor) -> dict[str, np.ndarray]:
+        """All variables of the program at points (draws, size), each with a first axis of draws."""
+        return stacked([self.everything(self.constrain(p)) for p in points])
+
+    def everything(self, parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
+        """Parameters, transformed parameters and generated quantities of one draw."""
+        names = self.program.names("transformed_parameters", "generated_quantities")
+        made: dict[str, Any] = {}
+        if names:
+            draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
+            with torch.no_grad():
+                made = self.module.generated_quantities(**self.inputs, **draw)
+        flat = {**parameters, **tuples.unpack({n: made[n] for n in names if n in made})}
+        return {n: _array(v) for n, v in flat.items()}
+
+    def unconstrained(self, values: Mapping[str, np.ndarray], rest: torch.Tensor) -> torch.Tensor:
+        """The point with these values of parameters, the others from the point `rest`. Raises StanDataError."""
+        with torch.no_grad(), poutine.block(), _Unconstrain(self, values, self.split(rest)) as made:
+            self.module.model(**self.inputs)
+        return torch.cat([made.free[n].reshape(-1) for n in self.names])
+
+    def start(self, inits: float | Mapping[str, Any]) -> torch.Tensor:
+        """A point with finite density and gradient, from a radius or values. Raises InitialValueError."""
+        values = {} if isinstance(inits, float) else checked(self, inits)
+        radius = inits if isinstance(inits, float) else RADIUS
+        certain = radius == 0 or set(values) >= set(self.names)
+        for _ in range(1 if certain else ATTEMPTS):
+            point = (2 * torch.rand(self.size) - 1) * radius
+            point = self.unconstrained(values, point) if values else point
+            point.requires_grad_(True)
+            value = self(point)
+            if torch.isfinite(value) and torch.isfinite(torch.autograd.grad(value, point)[0]).all():
+                return point.detach()
+        tried = "the initial values" if certain else f"any of {ATTEMPTS} random initial values"
+        raise InitialValueError(f"{self.program.name} can't start from {tried}")
+
+
+def starts(inits: Any, chains: int, seed: int) -> list[Any]:
+    """What each chain starts from: a radius, or values. Raises OptionError."""
+    if isinstance(inits, str) and inits == "pathfinder":
+        raise options.OptionError("Pathfinder is NumPyro's: give inits=stanimport.pathfinder(...), a radius or values")
+    return per_chain(inits, chains, seed)
+
+
+def is_no_weight(message: Mapping[str, Any]) -> bool:
+    """Whether a site inside of the density is none of a network's weights, which are trained."""
+    return message["type"] != "param"
+
+
+def stacked(draws: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    return {n: np.stack([d[n] for d in draws]) for n in (draws[0] if draws else ())}
+
+
+def _array(value: Any) -> np.ndarray:
+    return np.asarray(value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value)
+
+
+def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
+    """Draws by Pyro's NUTS, one chain after the other.
+
+    Raises:
+        OptionError: for options that Pyro's NUTS does not have.
+    """
+    if settings["method"] not in ("nuts", "numpyro") or settings["metric"] not in options.METRICS:
+        raise options.OptionError("modules of the Pyro backend are sampled by Pyro's NUTS, with a metric it adapts")
+    if settings["fixed_param"] or not module.stan.parameters:
+        return _fixed(module, data, settings)
+    chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
+    with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
+                  settings["show_progress"]) as progress:  # fmt: skip
+        for i in range(settings["chains"]):
+            with double_precision(settings["seed"] * 1009 + i):
+                density = Density(module, read_data(data))
+                chains.append(_chain(density, inits[i], settings, progress))
+    variables, stats, sizes = zip(*chains)
+    inputs = {n: v for n, v in density.inputs.items()}
+    kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
+    return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
+               {"step_size": np.asarray(sizes)}, module)  # fmt: skip
+
+
+def _fixed(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
+    """Generated quantities at fixed parameters, all draws independent."""
+    count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
+    inits = starts(settings["inits"], settings["chains"], settings["seed"])
+    for i in range(settings["chains"]):
+        with double_precision(settings["seed"] * 1009 + i):
+            density = Density(module, read_data(data))
+            point = density.start(inits[i]) if density.size else torch.zeros(0)
+            chains.append(density.variables(point.expand(count, -1)))
+    zeros = np.zeros((settings["chains"], count))
+    kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
+    info = {"step_size": np.full(settings["chains"], np.nan)}
+    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info, module)
+
+
+def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
+    """Variables and stats of one chain, and its step size."""
+    kernel = NUTS(
+        potential_fn=lambda z: -density(z["point"]), step_size=settings["step_size"] or 1.0,
+        adapt_step_size=settings["adapt_engaged"], full_mass=settings["metric"] == "dense_e",
+        adapt_mass_matrix=settings["adapt_engaged"] and settings["metric"] != "unit_e",
+        target_accept_prob=settings["adapt_delta"], max_tree_depth=settings["max_treedepth"],
+    )  # fmt: skip
+    sizes: list[float] = []
+
+    def note(kernel: Any, _: Any, stage: str, __: int) -> None:
+        progress.advance(1, "warm-up" if stage.lower().startswith("warm") else "sampling")
+        if not stage.lower().startswith("warm"):
+            sizes.append(float(kernel.step_size))
+
+    mcmc = MCMC(kernel, settings["iter_sampling"], settings["iter_warmup"], disable_progbar=True, hook_fn=note,
+                initial_params={"point": density.start(inits)})  # fmt: skip
+    mcmc.run()
+    points = mcmc.get_samples()["point"][:: settings["thin"]]
+    divergent = np.zeros(settings["iter_sampling"])
+    divergent[mcmc.diagnostics()["divergences"]["chain 0"]] = 1
+    with torch.no_grad():
+        lp = np.asarray([float(density(p)) for p in points])
+    stats = {"lp__": lp, "stepsize__": np.asarray(sizes)[:: settings["thin"]],
+             "divergent__": divergent[:: settings["thin"]]}  # fmt: skip
+    return density.variables(points), stats, sizes[-1]
+
+
+def variational(
+    module: ModuleType, data: Any, guide: Any, inits: Any, settings: Mapping[str, Any], show: bool
+) -> Fit:  # fmt: skip
+    """Stochastic variational inference by Pyro, with an automatic guide or an explicit one."""
+    with double_precision(settings["seed"]), pyro.get_param_store().scope() as store:
+        density = Density(module, read_data(data))
+        if settings["algorithm"] == "guide":
+            losses = _train(module.model, guide, density.inputs, settings, show)
+            variables = stacked([_guided(density, guide) for _ in range(settings["draws"])])
+            stats: dict[str, np.ndarray] = {}
+        else:
+            points, log_q, losses = _automatic(density, inits, settings, show)
+            variables = density.variables(points)
+            with torch.no_grad():
+                log_p = np.asarray([float(density(p)) for p in points])
+            stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
+        params = {n: _array(v) for n, v in pyro.get_param_store().items()}
+    del store
+    info = {"converged": has_converged(losses, settings["tol_rel_obj"]), "params": params,
+            "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
+    return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()},
+               {n: v[None] for n, v in stats.items()}, density.inputs, settings, info, module)  # fmt: skip
+
+
+def _automatic(
+    density: Density, inits: Any, settings: Mapping[str, Any], show: bool
+) -> tuple[torch.Tensor, np.ndarray, np.ndarray]:  # fmt: skip
+    """Draws of the unconstrained vector from a normal law, their log densities, and the losses."""
+    options.require_parameters(density.program.name, density.size)
+    start = density.start(starts(inits, 1, settings["seed"])[0])
+
+    def model() -> None:
+        law = pyro.distributions.Normal(torch.zeros(density.size), 1.0).mask(False).to_event(1)
+        point = pyro.sample("point", law)
+        pyro.factor("density", density(point))
+
+    options.require_several(settings["algorithm"], density.size)
+    guide = guide_of(settings["algorithm"])(model, init_loc_fn=autoguide.init_to_value(values={"point": start}))
+    losses = _train(model, guide, {}, settings, show)
+    with torch.no_grad():
+        law = guide.get_posterior()
+        points = law.sample((settings["draws"],))
+        return points, law.log_prob(points).numpy(), losses
+
+
+def _guided(density: Density, guide: Any) -> dict[str, np.ndarray]:
+    """All variables of one draw from an explicit guide."""
+    with torch.no_grad():
+        trace = poutine.trace(partial(guide, **density.inputs)).get_trace()
+    names = tuples.leaf_names(density.program.parameters)
+    return density.everything({n: trace.nodes[n]["value"] for n in names})
+
+
+def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any], show: bool) -> np.ndarray:
+    """Fit the guide's parameters; the losses of all steps."""
+    steps = settings["iter"]
+    optimizer = pyro.optim.ExponentialLR({
+        "optimizer": torch.optim.Adam, "optim_args": {"lr": settings["eta"]}, "gamma": 0.01 ** (1 / steps),
+    })  # fmt: skip
+    bound = Trace_ELBO(num_particles=settings["grad_samples"])
+    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
+    losses = np.empty(steps)
+    with Progress(steps, show) as progress:
+        for i in range(steps):
+            losses[i] = svi.step()
+            optimizer.step()
+            progress.advance(1, "optimizing the bound")
+    return losses

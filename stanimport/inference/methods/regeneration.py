@@ -1,0 +1,136 @@
+"""`generate_quantities`: transformed parameters and generated quantities for the draws of a fit, also on new data."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stanlib.errors import StanDataError
+
+from .. import options, tuples
+from ..density.posterior import condition
+from ..density.quantities import generated
+from ..fits.fit import Fit
+from ..fits.labels import labelled
+from ..io import stan_csv
+from ..io.data import read_data
+from ..io.stan_csv import arrays_of
+from ..io.storage import SUFFIXES
+from ..modules import for_numpyro, module_of
+from ..precision import new_seed
+
+
+@labelled
+@options.suggesting
+def generate_quantities(
+    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None
+) -> Fit:  # fmt: skip
+    """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
+
+    Args:
+        module: a translated module, or the path of a program: it may differ from that of the fit in its quantities
+            and transformed parameters, but needs the same parameters. If None, that of the fit.
+        data: the data that the quantities see; those of the fit if None.
+        previous_fit: a fit by any method, the path of a saved one, CmdStan's CSV files, or draws of the parameters:
+            a dict of arrays (draws, ...), a pandas DataFrame whose columns are called as those of `draws_pd` or of
+            CSV files, or what ArviZ holds.
+        seed: of the random numbers; a new one if None.
+
+    Returns:
+        A fit with the given draws of the parameters and the new quantities, its method "generate".
+
+    Raises:
+        StanDataError: for data that are not as declared, or draws that lack a parameter.
+        TypeError: without a `previous_fit`.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> fit = stanimport.sample(coin, data, seed=1)
+        >>> again = stanimport.generate_quantities(previous_fit=fit, seed=2)
+        >>> sorted(set(again.stan_variable("next_flip").tolist()))
+        [0, 1]
+    """
+    draws = _draws_of(previous_fit)
+    if module is None and not isinstance(draws, Fit):
+        raise TypeError("generate_quantities() needs a module where the draws are no fit")
+    given: Any = draws.module if module is None and isinstance(draws, Fit) else module_of(module)
+    chosen = new_seed() if seed is None else int(seed)
+    inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
+    translated = for_numpyro(given)
+    raw = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
+    posterior = condition(translated, raw if data is None else inputs, chosen)
+    parameters = _parameters(draws, posterior.names, posterior.constrained_shapes)
+    flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
+    made = generated(posterior, flat, chosen)
+    chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
+    variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+    stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
+    fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
+    if isinstance(draws, Fit):
+        fit.dims, fit.coords = draws.dims, draws.coords
+    return fit
+
+
+def _draws_of(previous: Any) -> Any:
+    """A fit, or the draws of the parameters, (chains, draws, ...) each."""
+    if isinstance(previous, (str, os.PathLike)) and Path(previous).suffix in SUFFIXES and not Path(previous).is_dir():
+        return Fit.load(Path(previous))
+    if isinstance(previous, (str, os.PathLike, list, tuple)):
+        return from_csv(previous)
+    if isinstance(previous, Fit):
+        return previous
+    posterior = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
+    if posterior is not None:
+        return {str(n): posterior[n].transpose("chain", "draw", ...).values for n in posterior.data_vars}
+    if hasattr(previous, "columns"):
+        names = [c for c in map(str, previous.columns) if not c.endswith("__")]
+        return arrays_of(names, previous[names].to_numpy(float)[None])
+    if isinstance(previous, Mapping):
+        return {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(previous)).items()}
+    raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
+
+
+def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
+    """Read CmdStan's CSV files, CmdStan's own or those that `save_csvfiles` wrote.
+
+    Args:
+        paths: the file of one chain, a folder, a pattern such as "out/coin-*.csv", or a list of paths.
+        module: the translated module, or the path of the program, for what has to be computed from the model.
+        data: its data, likewise.
+
+    Raises:
+        StanDataError: for files that can't be read, or do not belong together.
+
+    Examples:
+        >>> import tempfile
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> fit = stanimport.sample(coin, data, chains=2, iter_sampling=50, seed=1)
+        >>> again = stanimport.from_csv(fit.save_csvfiles(tempfile.mkdtemp()))
+        >>> bool((again.draws() == fit.draws()).all())
+        True
+    """
+    if module is None:
+        return Fit.of(stan_csv.read(paths, None, {}))
+    translated = module_of(module)
+    inputs = {} if data is None else condition(for_numpyro(translated), read_data(data)).inputs
+    return Fit.of(stan_csv.read(paths, translated.stan, inputs))
+
+
+def _parameters(draws: Any, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """The draws of the parameters, (chains, draws, ...) each."""
+    values = tuples.parted(draws.variables if isinstance(draws, Fit) else draws, names)
+    out = {}
+    for name in names:
+        if name not in values:
+            raise StanDataError(f"the draws lack parameter {name}", name)
+        if values[name].shape[2:] != shapes[name]:
+            raise StanDataError(
+                f"draws of {name} must have shape {shapes[name]} for these data, not {values[name].shape[2:]}", name
+            )
+        out[name] = np.asarray(values[name])
+    return out

@@ -1,0 +1,151 @@
+"""`sample(..., resume=...)`: options, data and draws of a run that goes on where a fit or a journal ends."""
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stanlib.errors import StanDataError, StanError
+
+from .. import options
+from ..fits.result import Result
+from ..io import storage
+from ..precision import Streams
+from ..samplers.packed import is_packed
+from ..samplers.standing import Standing
+from .journals import Run
+
+F = TypeVar("F", bound=Callable[..., Any])
+_FREE = {"resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh",
+         "threads_per_chain"}  # any run may have its own
+
+
+def resuming(function: F) -> F:
+    """Decorator of `sample`: where it resumes a fit, the data and options not given are those of the fit.
+
+    Raises:
+        OptionError: for an option that is given and is another than the fit's.
+    """
+    parameters = inspect.signature(function).parameters
+
+    @functools.wraps(function)
+    def filled(module: Any, data: Any = None, **given: Any) -> Any:
+        if given.get("resume") is None:
+            return function(module, data, **given)
+        source = given["resume"] = source_of(given["resume"])
+        own = {n: v for n, v in _settings_of(source).items() if n in parameters}
+        for name, value in given.items():
+            if value is None or name in _FREE or name == "iter_sampling":
+                continue
+            if name not in own or not _is_same(value, own[name]):
+                what = f"{own[name]!r} in the run" if name in own else "no option of a run that goes on"
+                raise options.OptionError(f"resume: {name} is {what}, and can't be {value!r}")
+        chosen = {**own, **{n: v for n, v in given.items() if v is not None}}
+        return function(module, data_of(source) if data is None else data, **chosen)
+
+    return filled  # type: ignore[return-value]
+
+
+def source_of(given: Any) -> Result | Run:
+    """The fit or the journal that `resume` gives, itself or by its path."""
+    if isinstance(given, (str, os.PathLike)):
+        given = Run(Path(given)) if Path(given).is_dir() else storage.load(Path(given))
+    if isinstance(given, Run) or isinstance(given, Result) and given.method == "sample" and Standing.found(given.info):
+        return given
+    raise options.OptionError("resume takes a fit of sample() with method='nuts' or 'walnuts', the file that it was "
+                              "saved in, or the journal of a run")  # fmt: skip
+
+
+def _settings_of(source: Result | Run) -> dict[str, Any]:
+    """The options of `sample` that a run has."""
+    kept = {n: v for n, v in source.settings.items() if n not in _FREE}
+    kept["seed"] = list(source.settings["chain_seeds"])
+    if isinstance(source, Run):
+        kept["chain_method"] = source.settings["chain_method"]
+    if kept["metric"] == "given":
+        kept["metric"] = source.metric if isinstance(source, Run) else _kind(source.metric)
+    return kept
+
+
+def _kind(metric: np.ndarray | None) -> str:
+    """What metrics of chains are called."""
+    if metric is None or metric.ndim == 2:
+        return "diag_e"
+    return "low_rank" if is_packed(metric[0]) else "dense_e"
+
+
+def _is_same(given: Any, own: Any) -> bool:
+    if isinstance(own, list) and np.ndim(given) == 0:
+        return all(_is_same(given, o) for o in own)
+    return bool(np.array_equal(np.asarray(given), np.asarray(own)))
+
+
+def options_of(run: Run) -> dict[str, Any]:
+    """The options by which the run of a journal goes on, as `sample` takes them; None for those that it has none of."""
+    free = dict.fromkeys([*_FREE, "inits", "inv_metric", "journal"])
+    return {**free, **_settings_of(run), "resume": run}
+
+
+def data_of(source: Result | Run) -> dict[str, Any]:
+    """The data of a run, without what the program computed from them."""
+    return {v.name: source.data[v.name] for v in source.program.data}
+
+
+def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options of a run that goes on have beside those given: its seed, and where the chains stand.
+
+    Raises:
+        OptionError: for fewer iterations than were made.
+    """
+    streams: Streams = [(s, i - 1) for s, i in zip(chosen["chain_seeds"], chosen["chain_ids"])]
+    shared = {"seed": int(source.settings["seed"]), "streams": streams}
+    if isinstance(source, Run):
+        made = source.settings["iter_sampling"]
+        if chosen["iter_sampling"] < made:
+            raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} were asked for")
+        return {**shared, "journal": source.folder}
+    at, made = Standing.found(source.info), source.draws_per_chain
+    assert at is not None
+    if chosen["iter_sampling"] < int(at.done.max()) - chosen["iter_warmup"]:
+        raise options.OptionError(f"resume: iter_sampling is of the whole run, of which {made} draws are made already")
+    return {**shared, "standing": (at, source.metric), "earlier": made}
+
+
+def check(source: Result | Run, module: ModuleType, inputs: Mapping[str, Any]) -> None:
+    """Raise StanError or StanDataError if program or data are not those of the run."""
+    if module.stan.source != source.program.source:
+        raise StanError(f"resume: the program is not that of the run, {source.program.name}")
+    for variable in source.program.data:
+        if not _equal(inputs[variable.name], source.data[variable.name]):
+            raise StanDataError(f"resume: the data are not those of the run: {variable.name} differs")
+
+
+def _equal(a: Any, b: Any) -> bool:
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc")
+
+
+def whole(source: Result | Run, new: Result) -> Result:
+    """The result of the whole run, from that of what was still to do."""
+    if isinstance(source, Run):  # whose journal gave the draws made before
+        new.settings["metric"] = source.settings["metric"]
+        return new
+
+    def behind(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {n: np.concatenate([a[n], b[n]], axis=1) for n in a}
+
+    info = {**new.info, "restarts": source.restarts}
+    if source.times is not None and new.times is not None:
+        info["times"] = source.times + new.times
+    settings = {**source.settings, "iter_sampling": new.settings["iter_sampling"]}
+    made = Result(source.program, "sample", behind(source.variables, new.variables), behind(source.stats, new.stats),
+               new.data, settings, info, new._module, source.warmup)  # fmt: skip
+    made.dims, made.coords = source.dims, source.coords
+    return made

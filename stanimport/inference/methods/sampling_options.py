@@ -1,0 +1,101 @@
+"""The options of `sample` as they were given: checked, with their defaults, and with what follows from them."""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import options
+from ..precision import new_seed
+from . import journals
+
+METHODS = (*options.OWN_METHODS, "numpyro", "blackjax", "nutpie")
+WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
+_DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
+_NOT_KEPT = ("inits", "show_progress", "streams", "inv_metric", "resume", "standing", "earlier", "journal", "mesh")
+
+
+def checked(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with their defaults in the place of None, and the streams of random numbers of the chains.
+
+    Raises:
+        OptionError: for one that is wrong.
+    """
+    chosen = dict(given)
+    for name, default in _DEFAULTS.items():
+        chosen[name] = options.whole(name, given[name], default, 0 if name.startswith("iter_") else 1)
+    if not chosen["iter_warmup"] + chosen["iter_sampling"]:
+        raise options.OptionError("iter_warmup and iter_sampling are both 0: there is nothing to do")
+    for name in ("parallel_chains", "threads_per_chain", *WINDOWS):
+        if given[name] is not None:
+            chosen[name] = options.whole(name, given[name], 0, int(name not in WINDOWS))
+    chosen["adapt_delta"] = 0.8 if given["adapt_delta"] is None else given["adapt_delta"]
+    options.between(0, 1, adapt_delta=chosen["adapt_delta"])
+    options.one_of("method", chosen["method"], METHODS)
+    options.one_of("chain_method", chosen["chain_method"] or "parallel", ("parallel", "vectorized", "sequential"))
+    sizes = options.for_chains("step_size", given["step_size"], chosen["chains"])
+    for size in sizes:
+        if size is not None and not (isinstance(size, Real) and float(size) > 0):
+            raise options.OptionError(f"step_size must be positive, not {size!r}")
+    chosen["step_size"] = sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
+    chosen["metric"] = _metric_option(given["metric"], given["inv_metric"])
+    if given["journal"] is not None:
+        chosen["journal"] = Path(given["journal"])
+        journals.require_new(chosen["journal"])
+    return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
+
+
+def _metric_option(metric: Any, inv_metric: Any) -> Any:
+    """What `metric` and `inv_metric` give together."""
+    metric = "auto" if metric is None else metric
+    if isinstance(metric, str) and not metric.endswith(".json"):
+        options.one_of("metric", metric, options.OWN_METRICS)
+        return metric if inv_metric is None else inv_metric
+    if inv_metric is not None:
+        raise options.OptionError("metric and inv_metric both give an inverse metric: one of them is enough")
+    return metric
+
+
+def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
+    """The seed of what all chains share, the numbers of the chains, and the streams of their random numbers.
+
+    Raises:
+        OptionError: for seeds or numbers that are none, or of another count.
+    """
+    given = [options.whole("seed", s, 0, 0) for s in options.for_chains("seed", seed, chains)]
+    if np.ndim(ids) == 0:
+        first = options.whole("chain_ids", ids, 1)
+        numbers_of = [*range(first, first + chains)]
+    else:
+        numbers_of = [options.whole("chain_ids", i, 1) for i in options.for_chains("chain_ids", ids, chains)]
+    if len(set(numbers_of)) < chains:
+        raise options.OptionError(f"chain_ids must be different, not {numbers_of}")
+    one = new_seed() if seed is None else given[0]
+    seeds = [one] * chains if np.ndim(seed) == 0 else given
+    shared = one
+    if np.ndim(seed) or numbers_of[0] != 1:  # other chains, other random numbers for what is computed of them
+        shared = int(np.random.SeedSequence([*seeds, *numbers_of]).generate_state(1)[0] % 2**31)
+    streams = [(s, i - 1) for s, i in zip(seeds, numbers_of)]
+    return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds, "streams": streams}
+
+
+def recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that a fit keeps."""
+    out = {n: v for n, v in chosen.items() if n not in _NOT_KEPT}
+    out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
+    return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
+
+
+def refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
+    """Raise OptionError for options that only the package's own methods have, for every chain or at all."""
+    if chosen["method"] in options.OWN_METHODS:
+        return
+    several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
+    several |= {name: chosen[name] is not None for name in (*WINDOWS, "journal")}
+    for name, wrong in several.items():
+        if wrong:
+            method = chosen["method"]
+            raise options.OptionError(f"method={method!r} does not take this {name}: that needs method='nuts'")

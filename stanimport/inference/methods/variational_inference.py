@@ -1,0 +1,299 @@
+"""`variational`: stochastic variational inference with NumPyro's automatic guides, or a guide that is given."""
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from numpyro import distributions as dist
+from numpyro import handlers
+from numpyro.infer import SVI, Trace_ELBO, init_to_value
+
+from stanlib.errors import StanTracingError
+from stanlib.extras import require
+
+from .. import options, tuples
+from ..density import initial
+from ..density.posterior import Posterior, condition, transformed_data
+from ..density.quantities import Batched, DrawProcessor
+from ..fits.fit import Fit
+from ..fits.labels import labelled
+from ..io.data import read_data
+from ..modules import module_of, with_weights
+from ..precision import TRACING, double_precision, new_seed, random_keys
+from ..programs import Program
+from ..running import interrupts
+from ..running.progress import Progress
+from . import importance
+from .convergence import PIECE, has_converged
+from .numpyro_guides import FLOWS, GUIDES
+from .optimization import ConvergenceWarning
+
+
+@labelled
+@options.suggesting
+def variational(
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
+    guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
+    draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None, minibatch: Mapping[str, int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
+) -> Fit:  # fmt: skip
+    """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
+
+    Args:
+        module, data, seed, inits: as for `sample`. For a module of the Pyro backend, Pyro fits it.
+        algorithm: "meanfield", "fullrank" or "lowrank": a normal law of the unconstrained parameters; "iaf", "bnaf" or
+            "spline", which is Pyro's alone: a normalizing flow of these, by inverse autoregressive networks, block
+            neural autoregressive ones, or spline coupling, for two parameters or more; "guide": the program's own
+            `guide` block. If None, "guide" where there is such a block, else "meanfield".
+        guide: a guide function, taking what `module.transformed_data` returns, instead of an algorithm.
+        iter: steps.
+        grad_samples: draws for each gradient.
+        eta: Adam's step size at the start; it falls to a hundredth of that.
+        tol_rel_obj: the fit has converged if the bound's mean over the last tenth of the steps differs from that
+            over the tenth before by less than this, relatively.
+        draws: from the approximation.
+        require_converged: raise an error if it has not; else warn.
+        show_progress: draw a progress bar.
+        networks: those that the program declares, by name. Their weights are trained, from where they are.
+        minibatch: how many rows a step takes, by sizes of the data: {"N": 256}. Then the data may be arrays on disk,
+            of which a batch at a time is in memory, or an iterable of batches; `iter` is the most steps, of which the
+            fit takes as many as its parameters need to arrive, with smaller and smaller step sizes; see
+            [Large data](large.md).
+        checkpoint: a file that keeps how far a fit by minibatches has come. Where it is there, the fit goes on from it.
+        khat: whether to compare the approximation with the posterior, which takes a pass over all data.
+
+    Returns:
+        The fit: independent draws. `fit.info` holds "converged", the "elbo" of every hundred steps, for an algorithm
+        the variables at the "center" of the normal law, for an explicit guide its parameters "params", and "pareto_k",
+        the Pareto shape of importance weights, above 0.7 for approximations that are far from the posterior.
+        `fit.networks` are the trained networks. A fit by minibatches has the variables that depend on no row; in
+        "params" are the means ("z.loc") and standard deviations ("z.scale") of unconstrained parameters of rows, in
+        "elbo_error" the standard errors of the bound.
+
+    Warns:
+        ParetoWarning: for approximations that are far from the posterior.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        StanSemanticError: for a minibatch, naming the statements that depend on all rows at once.
+        RuntimeError: without convergence, unless `require_converged` is false.
+
+    Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
+    Journal of Machine Learning Research 18.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.variational(coin, data, seed=1)
+        >>> round(float(approximation.stan_variable("bias").mean()), 1)
+        0.7
+    """
+    options.at_least(1, iter=iter, grad_samples=grad_samples, draws=draws)
+    translated = module_of(module, networks)
+    chosen = new_seed() if seed is None else int(seed)
+    own: Any = getattr(translated, "guide", None)
+    algorithm = algorithm or ("guide" if guide is not None or own is not None else "meanfield")
+    options.one_of("algorithm", algorithm, (*dict.fromkeys((*GUIDES, *FLOWS)), "guide"))
+    settings = dict(seed=chosen, algorithm=algorithm, iter=iter, grad_samples=grad_samples, eta=eta, draws=draws,
+                    tol_rel_obj=tol_rel_obj)  # fmt: skip
+    if algorithm == "guide" and guide is None and own is None:
+        raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
+    if inits is not None and (algorithm == "guide" or algorithm in FLOWS):
+        raise options.OptionError("inits are where a normal law begins: flows and guides have parameters of their own")
+    if translated.stan.backend == "pyro":
+        require("torch", "pyro", extra="pyro")
+    elif algorithm not in (*GUIDES, "guide"):
+        raise options.OptionError(f"NumPyro has no {algorithm} flow: translate the program for Pyro, or choose another")
+    if minibatch is not None:
+        settings |= {"minibatch": dict(minibatch), "khat": khat}
+        fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
+        _require(fit, require_converged)
+        _tell_of_rest(fit)
+        return fit
+    if checkpoint is not None:
+        raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
+    given = read_data(data)
+    if translated.stan.backend == "pyro":
+        from .pyro_methods import variational as variational_by_pyro
+
+        with interrupts.immediate():
+            fit = variational_by_pyro(translated, given, guide or own, inits, settings, show_progress)
+    elif algorithm == "guide":
+        fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
+    else:
+        fit = _automatic(condition(translated, given, chosen), inits, settings, show_progress)
+    _compare(fit, khat)
+    _require(fit, require_converged)
+    return fit
+
+
+def _by_batches(
+    module: ModuleType, data: Any, guide: Any, inits: Any, settings: dict[str, Any], show: bool,
+    checkpoint: str | os.PathLike[str] | None,
+) -> Fit:  # fmt: skip
+    from ..minibatch import fitting
+
+    with interrupts.immediate() if module.stan.backend == "pyro" else nullcontext():
+        fit = fitting.variational(module, data, settings["minibatch"], guide, inits, settings, show,
+                                  None if checkpoint is None else Path(checkpoint))  # fmt: skip
+    if "pareto_k" in fit.info:
+        importance.warn_of(fit.info["pareto_k"], 6)
+    return fit
+
+
+def _compare(fit: Fit, wanted: bool) -> None:
+    """Note the Pareto shape of the weights of a fit's draws, if their densities are known, and warn of a large one."""
+    if wanted and "log_q__" in fit.stats:
+        fit.info["pareto_k"] = importance.pareto_shape((fit.stats["log_p__"] - fit.stats["log_q__"]).ravel())
+        importance.warn_of(fit.info["pareto_k"], 6)
+
+
+def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:
+    """A normal law of the point on the unconstrained scale."""
+    options.require_parameters(posterior.program.name, posterior.size)
+    options.require_several(settings["algorithm"], posterior.size)
+    start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
+
+    def model() -> None:
+        law = dist.ImproperUniform(dist.constraints.real, (), (posterior.size,))
+        point = numpyro.sample("point", law)
+        numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
+
+    guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": start}))
+    processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
+    params, losses = _train(model, guide, {}, settings, show)
+    if processor is None:
+        posterior = copy.copy(posterior)
+        posterior.module = with_weights(posterior.module, params)
+        processor = DrawProcessor(posterior, settings["draws"])
+    points, log_q = _drawn(guide, params, settings)
+    log_p = np.asarray(Program(jax.vmap(posterior.log_density), points)(points))
+    stats = {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
+    weights = {n: w for n, w in params.items() if n.removesuffix("$params") in posterior.program.networks}
+    info = _info(losses, settings)
+    if "auto_loc" in params:
+        center = processor(np.asarray(params["auto_loc"], float)[None, None], settings["seed"])
+        info |= {"center": {n: v[0, 0] for n, v in center.items()}}
+    info |= {"params": jax.tree.map(np.asarray, weights)} if weights else {}
+    return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
+               settings, info, posterior.module)  # fmt: skip
+
+
+def _is_no_weight(site: Mapping[str, Any]) -> bool:
+    """Whether a site inside of the density is none of a network's weights, which are trained."""
+    return site["type"] not in ("param", "mutable")
+
+
+def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Draws from an automatic guide, and their log densities."""
+
+    def draw(key: Any, params: Any) -> tuple[Any, Any]:
+        law = guide.get_posterior(params)
+        points, steps = law.sample_with_intermediates(key, (settings["draws"],))  # some flows have no inverse
+        densities = law.log_prob(points, steps) if steps else law.log_prob(points)  # of mean-field guides one each
+        return points, densities if law.event_shape else densities.sum(axis=-1)
+
+    key = random_keys(settings["seed"], 7, count=1)[0]
+    points, log_q = Program(draw, key, params)(key, params)
+    return np.asarray(points), np.asarray(log_q)
+
+
+def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any], settings: Mapping[str, Any],
+              show: bool) -> Fit:  # fmt: skip
+    """A guide with parameters of its own, perhaps networks."""
+    params, losses = _train(module.model, guide, inputs, settings, show)
+    names, quantities = tuples.leaf_names(module.stan.parameters), module.stan.names("generated_quantities")
+    wanted = {*quantities, *module.stan.names("transformed_parameters")}
+
+    def one(key: Any, _: Any) -> dict[str, Any]:
+        keys = jax.random.split(key)
+        fixed = handlers.substitute(partial(guide, **inputs), data=params)
+        trace = handlers.trace(handlers.seed(fixed, keys[0])).get_trace()
+        parameters = {n: trace[n]["value"] for n in names}
+        if not wanted:
+            return parameters
+        draw = {v.name: tuples.pack(v, parameters) for v in module.stan.parameters}
+        quantities_of = handlers.substitute(partial(module.generated_quantities, **inputs, **draw), data=params)
+        made = handlers.seed(quantities_of, keys[1])()
+        return parameters | tuples.unpack({k: v for k, v in made.items() if k in wanted})
+
+    count = settings["draws"]
+    drawn = Batched(one, np.zeros(()), count)(random_keys(settings["seed"], 8, count=count), np.zeros(count))
+    variables = {n: v[None] for n, v in drawn.items()}
+    info = _info(losses, settings) | {"params": jax.tree.map(np.asarray, params)}
+    return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
+
+
+def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
+           show: bool) -> tuple[Any, np.ndarray]:  # fmt: skip
+    """The guide's parameters and the losses of all steps."""
+    steps = settings["iter"]
+    optimizer = numpyro.optim.Adam(lambda i: settings["eta"] * 0.01 ** jnp.minimum(i / steps, 1.0))
+    bound = Trace_ELBO(num_particles=settings["grad_samples"])
+    svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
+    key = random_keys(settings["seed"], 9, count=1)[0]
+
+    def advance(state: Any, count: Any) -> tuple[Any, Any]:
+        def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
+            state, loss = svi.update(carry[0])
+            return state, carry[1].at[i].set(loss)
+
+        made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
+        return made
+
+    state = _initialized(svi, key)
+    program = Program(advance, state, np.int64(1))
+    losses = []
+    with Progress(steps, show) as progress:
+        for start in range(0, steps, PIECE):
+            count = min(PIECE, steps - start)
+            state, some = program(state, np.int64(count))
+            losses.append(np.asarray(some)[:count])
+            progress.advance(count, "optimizing the bound")
+    with double_precision():
+        return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
+
+
+def _initialized(svi: SVI, key: np.ndarray) -> Any:
+    """The state before the first step, by one compiled program where the model and the guide can be traced."""
+    try:
+        return Program(lambda key: svi.init(key), key)(key)
+    except (jax.errors.JAXTypeError, StanTracingError):
+        with TRACING, double_precision():
+            return svi.init(key)
+
+
+def _info(losses: np.ndarray, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"converged": has_converged(losses, settings["tol_rel_obj"]),
+            "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
+
+
+def _require(fit: Fit, required: bool) -> None:
+    if fit.info["converged"]:
+        return
+    message = "the evidence lower bound had not converged when the steps were used up"
+    if required:
+        raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+
+def _tell_of_rest(fit: Fit) -> None:
+    """Warn where the bound has converged, as far as its noise lets one see, while the parameters still moved."""
+    if fit.info["converged"] and not fit.info["arrived"]:
+        known = "too few to tell" if np.isnan(fit.info["rhat"]) else f"R-hat of the iterates {fit.info['rhat']:.3g}"
+        warnings.warn(
+            f"the parameters had not come to rest when the {fit.info['steps']} steps were used up ({known}), though "
+            "the bound hardly changes: increase iter, or take larger batches", ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip

@@ -1,0 +1,1 @@
+"""A run beside the program: in the background, interrupted, shown."""

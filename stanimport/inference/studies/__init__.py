@@ -1,0 +1,1 @@
+"""Many fits of one model: data sets, calibration, refits without a group."""

@@ -1,0 +1,221 @@
+"""`sample_many`: the same model on many data sets, in order, a failed fit reported and not fatal, restartable."""
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor, Future, as_completed
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .. import options
+from ..failures import Failure
+from ..fits.fit import Fit
+from ..io.data import read_data
+from ..modules import module_of
+from ..precision import new_seed, random_keys
+from ..running.progress import Progress
+
+
+@options.suggesting
+def sample_many(
+    module: Any, data_sets: Sequence[Any] | Mapping[Any, Any], *, executor: Executor | None = None,
+    seed: int | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
+    show_progress: bool = False, sampling: Mapping[str, Any] | None = None,
+) -> Any:  # fmt: skip
+    """Sample from the posteriors of one model given many data sets.
+
+    Args:
+        module: a translated module, or the path of a program.
+        data_sets: the data of each fit, as for `sample`; a mapping has them by key.
+        executor: any `concurrent.futures` executor: threads, processes, or dask.distributed's
+            `Client.get_executor()` for other machines. If None, data sets of the same shapes share one compiled
+            program, into which their data are passed; others run one after the other.
+        seed: the first fit's; each fit has a seed of its own, which depends on its place alone.
+        folder: where each fit is saved when it is done ("0000.nc", ...), by key if there are keys; or with a name
+            that ends in ".zarr" one zarr store of all of them, whose fits must be of one size. Fits that are there
+            already are not made again: so an interrupted run goes on where it stopped.
+        method: as for `sample`.
+        show_progress: show a bar that counts fits.
+        sampling: further options of `sample`: {"chains": 2, "iter_sampling": 500}.
+
+    Returns:
+        The fits in the order of the data sets, by key if these have keys; a `Failure`, which is false, in the place of
+        one that failed. From a zarr store, a sequence that reads each fit when its place or key is asked for: its
+        `dataset()` gives all draws as one dataset of xarray, its `failures` the errors by key.
+
+    Raises:
+        TypeError, OptionError: for options that are wrong.
+        OSError: if the folder can't be written.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> heads = [1, 1, 1, 1, 1, 1], [0, 0, 1, 0, 0, 0], [1, 7, 0, 0, 0, 0]
+        >>> data_sets = [{"flips": 6, "heads": h} for h in heads]
+        >>> fits = stanimport.sample_many(coin, data_sets, seed=1, sampling={"chains": 2})
+        >>> [round(float(fit.stan_variable("bias").mean()), 1) if fit else type(fit.error).__name__ for fit in fits]
+        [0.8, 0.3, 'StanDataError']
+    """
+    translated = module_of(module)
+    first = new_seed() if seed is None else int(seed)
+    chosen = {"method": method, **(sampling or {})}
+    keys = list(data_sets) if isinstance(data_sets, Mapping) else None
+    sets = list(data_sets.values()) if isinstance(data_sets, Mapping) else list(data_sets)
+    store = _store(folder, keys, len(sets))
+    done = store.known()
+    todo = [i for i in range(len(sets)) if i not in done]
+    seeds = {i: int(random_keys(first, i, count=1)[0, 0] % 2**31) for i in todo}
+    run = _in_this_process if executor is None else _on(executor)
+    with Progress(len(sets), show_progress, "fit") as progress:
+        progress.advance(len(done))
+        for some in run(translated, {i: sets[i] for i in todo}, seeds, chosen):
+            store.keep({i: replace(f, key=keys[i]) if keys and isinstance(f, Failure) else f for i, f in some.items()})
+            progress.advance(len(some))
+    return store.results(translated, sets, chosen)
+
+
+class _Memory:
+    """Fits that are kept where they are made."""
+
+    def __init__(self, keys: Sequence[Any] | None):
+        self.keys, self.found = keys, dict[int, Any]()
+
+    def known(self) -> set[int]:
+        """The places of fits that are there already."""
+        return set(self.found)
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        self.found.update(some)
+
+    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+        ordered = [self.found[i] for i in range(len(data_sets))]
+        return ordered if self.keys is None else dict(zip(self.keys, ordered))
+
+
+class _Folder(_Memory):
+    """Fits that are saved, each in a file."""
+
+    def __init__(self, keys: Sequence[Any] | None, folder: Path, count: int):
+        super().__init__(keys)
+        folder.mkdir(parents=True, exist_ok=True)
+        names = [f"{i:04d}" for i in range(count)] if keys is None else [_name(k) for k in keys]
+        if len(set(names)) < len(names):
+            raise options.OptionError(f"folder: two keys make the same name of a file: {sorted(names)}")
+        self.paths = [folder / f"{n}.nc" for n in names]
+        self.found = {i: f for i, p in enumerate(self.paths) if (f := _known(p)) is not None}
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        super().keep(some)
+        for i, fit in some.items():
+            if isinstance(fit, Fit):
+                fit.save(self.paths[i])
+
+
+class _Zarr(_Memory):
+    """Fits in one zarr store."""
+
+    def __init__(self, keys: Sequence[Any] | None, path: Path, count: int):
+        from .stacked import Stack
+
+        super().__init__(keys)
+        self.stack = Stack(path, range(count) if keys is None else keys)
+
+    def known(self) -> set[int]:
+        return set(self.stack.made())
+
+    def keep(self, some: Mapping[int, Any]) -> None:
+        self.stack.write({i: f for i, f in some.items() if isinstance(f, Fit)})
+        for i, failure in some.items():
+            if isinstance(failure, Failure):
+                self.stack.fail(i, failure.error)
+
+    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+        from .stacked import StackedFits
+
+        return StackedFits(self.stack, module, data_sets, chosen)
+
+
+def _store(folder: Any, keys: Sequence[Any] | None, count: int) -> _Memory:
+    if folder is None:
+        return _Memory(keys)
+    path = Path(folder)
+    return (_Zarr if path.suffix == ".zarr" else _Folder)(keys, path, count)
+
+
+def _name(key: Any) -> str:
+    """A key as the name of a file."""
+    return re.sub(r"[^\w.+-]", "_", str(key)) or "_"
+
+
+def _known(path: Path) -> Fit | None:
+    """The saved fit of a data set; None if there is none that can be read."""
+    from stanlib.errors import StanDataError
+
+    try:
+        return Fit.load(path)
+    except StanDataError:
+        return None
+
+
+def _in_this_process(
+    module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
+) -> Any:  # fmt: skip
+    """Fits as they are done: those of the same shapes by one program."""
+    from .batches import Together, groups_of
+
+    groups, alone = groups_of(module, data_sets, chosen)
+    for group in groups:
+        done = set[int]()
+        try:
+            for some in Together(module, group, seeds, chosen):
+                fits = {i: f for i, f in some.items() if f is not None}
+                yield fits
+                done |= set(fits)
+        except Exception:  # what one program can't do together is tried one by one: a failure then has its own reason
+            pass
+        alone = [*alone, *(i for i in group if i not in done)]
+    for index in alone:
+        yield {index: fit_one(module, index, data_sets[index], seeds[index], chosen)}
+
+
+def _on(executor: Executor) -> Callable[..., Any]:
+    def run(module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> Any:
+        jobs: dict[Future[Any], int] = {
+            executor.submit(_fit_elsewhere, module.model, i, read_or_failure(d), seeds[i], dict(chosen)): i
+            for i, d in data_sets.items()
+        }
+        for job in as_completed(jobs):
+            error = job.exception()
+            if error is not None and not isinstance(error, Exception):
+                raise error
+            yield {jobs[job]: Failure(jobs[job], error) if error is not None else job.result()}
+
+    return run
+
+
+def read_or_failure(data: Any) -> Any:
+    """Data ready to be sent to another process; those that can't be read are left to fail there."""
+    return data if isinstance(data, (str, os.PathLike)) else read_data(data)
+
+
+def _fit_elsewhere(model: Any, index: int, data: Any, seed: int, chosen: dict[str, Any]) -> Fit | Failure:
+    """One fit in a worker, which has the module through its model: that pickles by reference."""
+    import sys
+
+    module = sys.modules[model.__module__]
+    return fit_one(module, index, data, seed, chosen)
+
+
+def fit_one(module: Any, index: int, data: Any, seed: int, chosen: Mapping[str, Any]) -> Fit | Failure:
+    """One fit, or its failure."""
+    from ..methods.sampling import sample
+
+    try:
+        fit: Fit = sample(module, data, seed=seed, **chosen)
+    except (TypeError, options.OptionError):
+        raise
+    except Exception as error:
+        return Failure(index, error)
+    return fit

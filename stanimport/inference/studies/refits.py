@@ -1,0 +1,152 @@
+"""`leave_groups_out`: a refit without each group of rows, and how well it predicts the rows that it has not seen."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from stanlib.errors import StanDataError, StanError
+
+from .. import options, tuples
+from ..density.posterior import Posterior, transformed_data
+from ..failures import Failure
+from ..fits.arviz_packages import is_whole, load
+from ..fits.observations import log_densities
+from ..io.data import read_data
+from ..modules import for_numpyro, module_of
+from ..precision import new_seed
+from .many import sample_many
+
+
+class GroupsLeftOut:
+    """What refits without each group predict of it.
+
+    Attributes:
+        elpd: the expected log predictive density of all groups: the sum of those of each.
+        se: its standard error.
+        by_group: by group, the log density of its rows together, given all others.
+        fits: by group, the fits without it; a `Failure` where that failed, which `elpd` leaves out.
+    """
+
+    def __init__(self, by_group: Mapping[Any, float], fits: Mapping[Any, Any]):
+        self.by_group, self.fits = dict(by_group), dict(fits)
+        found = np.array(list(by_group.values()))
+        self.elpd, self.se = float(found.sum()), float(np.sqrt(len(found)) * found.std(ddof=1))
+
+    def __repr__(self) -> str:
+        failed = len(self.fits) - len(self.by_group)
+        missing = f", {failed} failed" if failed else ""
+        return f"<{len(self.fits)} groups left out in turn{missing}: elpd {self.elpd:.1f} (se {self.se:.1f})>"
+
+    def plot(self, var_names: Sequence[str] | None = None, **given: Any) -> Any:
+        """ArviZ's forest plot of parameters, as each refit has them: what each group contributes; its options.
+
+        Raises:
+            MissingLibraryError: if ArviZ is not installed.
+        """
+        fits = {str(k): f for k, f in self.fits.items() if f}
+        plain = {"log_likelihood": False, "posterior_predictive": False, "prior": False}
+        if not is_whole():
+            containers = {k: f.to_arviz(**plain) for k, f in fits.items()}
+            return load("arviz_plots").plot_forest(containers, var_names=var_names, **given)
+        data = [f.to_arviz(**plain) for f in fits.values()]
+        chosen = {"combined": True, "model_names": list(fits)} | given
+        return load("arviz").plot_forest(data, var_names=var_names, **chosen)
+
+
+@options.suggesting
+def leave_groups_out(
+    module: Any, data: Any, groups: Any, *, size: str | None = None, executor: Executor | None = None,
+    seed: int | None = None, folder: Any = None, show_progress: bool = False,
+    sampling: Mapping[str, Any] | None = None,
+) -> GroupsLeftOut:  # fmt: skip
+    """Leave-one-group-out cross-validation: a fit without each group of rows, and their density given the others.
+
+    The parameters of a group that is left out are then those that the model predicts for a new one.
+
+    Args:
+        module: a translated module, or the path of a program.
+        data: all data.
+        groups: the name of data with one number for each row, or such an array.
+        size: the name of the data that count the rows, if `groups` is an array.
+        executor, folder, show_progress: as for `sample_many`, which makes the fits.
+        seed: of all random numbers; a new one if None.
+        sampling: options of `sample`.
+
+    Raises:
+        OptionError: where groups or size name nothing of the kind.
+        StanError: if parameters' sizes depend on the rows, or the log density of single rows is not known.
+        StanDataError, TypeError: for data and options that are wrong.
+
+    Source: Vehtari, Gelman and Gabry (2017), "Practical Bayesian model evaluation using leave-one-out cross-validation
+    and WAIC", Statistics and Computing 27.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 6, "heads": [1, 0, 1, 1, 0, 1]}
+        >>> left = stanimport.leave_groups_out(coin, data, [1, 1, 1, 2, 2, 2], size="flips", seed=1)
+        >>> list(left.by_group), left.elpd < 0
+        ([1, 2], True)
+    """
+    translated, given = module_of(module), read_data(data)
+    first = new_seed() if seed is None else int(seed)
+    labels, counted = _labels(translated, given, groups, size)
+    whole = Posterior(for_numpyro(translated), transformed_data(for_numpyro(translated), given, first))
+    keys = [k.item() for k in np.unique(labels)]
+    if len(keys) < 2:
+        raise options.OptionError("groups: there is one group only")
+    sets = {k: _without(translated, given, labels == k, counted) for k in keys}
+    fits = sample_many(translated, sets, executor=executor, seed=first, folder=folder, show_progress=show_progress,
+                       sampling=sampling)  # fmt: skip
+    found = {k: fits[k if isinstance(fits, dict) else str(k)] for k in keys}
+    if not any(found.values()):
+        raise StanError(f"all fits failed, the first with: {found[keys[0]].error}")
+    by_group = {k: _density(whole, f, labels == k, counted) for k, f in found.items() if not isinstance(f, Failure)}
+    return GroupsLeftOut(by_group, found)
+
+
+def _labels(module: ModuleType, data: Mapping[str, Any], groups: Any, size: str | None) -> tuple[np.ndarray, str]:
+    """The group of each row, and the name of the data that count rows."""
+    known = {v.name: v for v in module.stan.data}
+    if isinstance(groups, str):
+        if groups not in known or len(known[groups].shape) != 1:
+            names = [n for n, v in known.items() if len(v.shape) == 1]
+            raise options.OptionError(f"groups: {groups!r} is no data with one number for each row"
+                                      f"{options.suggestion(groups, names)}")  # fmt: skip
+        size, groups = known[groups].shape[0], data.get(groups)
+    if size is None or size not in known or known[size].type != "int":
+        meant = options.suggestion(str(size), list(known))
+        raise options.OptionError(f"size: {size!r} is no integer among the data{meant}")
+    labels = np.asarray(groups)
+    if labels.shape != (int(data[size]),):
+        raise StanDataError(f"groups: one number is needed for each of {data[size]} rows, not {labels.shape}")
+    return labels, size
+
+
+def _without(module: ModuleType, data: Mapping[str, Any], gone: np.ndarray, size: str) -> dict[str, Any]:
+    """The data without some rows."""
+    out = dict(data)
+    for v in module.stan.data:
+        for axis in (i for i, n in enumerate(v.shape) if n == size):
+            out[v.name] = np.compress(~gone, np.asarray(out[v.name]), axis)
+    return out | {size: int((~gone).sum())}
+
+
+def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
+    """The log density of some rows together, of the mean over a fit's draws."""
+    draws = tuples.parted(fit.variables, whole.names)
+    for n, v in draws.items():
+        if v.shape[2:] != whole.constrained_shapes[n]:
+            raise StanError(f"{whole.program.name}: the size of {n} depends on {size}: rows that are left out would "
+                            "take parameters with them")  # fmt: skip
+    total: Any = 0.0
+    for name, terms in log_densities(whole, draws, fit.seed).items():
+        axes = [k for k, n in enumerate(terms.shape[2:]) if n == len(rows)]
+        if len(axes) != 1:
+            raise StanError(f"{whole.program.name}: the log density of {name} is not known for every row")
+        kept = np.compress(rows, terms, axes[0] + 2)
+        total = total + kept.sum(axis=tuple(range(2, kept.ndim)))
+    return float(np.logaddexp.reduce(total.ravel()) - np.log(total.size))
