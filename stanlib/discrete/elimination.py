@@ -14,11 +14,12 @@ from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanUnsupportedError
 from ..random.base import Random
-from . import order
+from . import order, swept
 from .asking import asked
 from .chains import Chains, Link
 from .possible import Possible, at_known, conditioned
-from .problem import Factor, Problem, limit, permuted, rows
+from .problem import Factor, Problem, aligned, limit, permuted, rows
+from .sweeps import Sweep
 
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
@@ -88,6 +89,10 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
             chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
             values = xp.at_set(values, s.chains.elements[there], chosen)
             continue
+        if isinstance(s, swept.SummedSweep):
+            for step, found in zip(s.sweep.steps, swept.positions(xp, s, choose, uniform)):
+                values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
+            continue
         given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
         count = len(s.elements)
         table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
@@ -142,7 +147,7 @@ class _Elimination:
         self.factors = list(conditioned(self.xp, problem.factors, possible))
         self.tables: list[Any] = []
         self.total: Any = 0.0
-        self.summed: list[Summed | SummedChains] = []
+        self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
         self.single: dict[int, Any] = {}
         for kind, rows_ in possible.of.items():
             members = np.flatnonzero(problem.kinds == kind)
@@ -165,7 +170,7 @@ class _Elimination:
         self._count(at_known(self.xp, added, known))
         return sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
 
-    def run(self) -> tuple[Any, list[Summed | SummedChains]]:
+    def run(self) -> tuple[Any, list[Summed | SummedChains | swept.SummedSweep]]:
         several = [f for f in self.factors if f.elements.shape[1] > 1]
         for f in self.factors:
             if f.elements.shape[1] == 0:
@@ -182,6 +187,10 @@ class _Elimination:
                 self.tables.append(self._joined(step))
             elif isinstance(step, Chains):
                 self._sum_out_chains(step)
+            elif isinstance(step, Sweep):
+                found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
+                self.summed.append(found)
+                self._count(self.xp.sum(sums))
             else:
                 self._sum_out(step)
         return self.total, self.summed
@@ -214,6 +223,10 @@ class _Elimination:
             return table
         return xp.segment_sum(table, at, size)
 
+    def _of_elements(self, elements: np.ndarray) -> Any:
+        """The terms of single elements of one kind."""
+        return rows(self.xp, self.single[int(self.problem.kinds[elements[0]])], self.at[elements])
+
     def _joined(self, step: order.Join) -> Any:
         xp, parts = self.xp, []
         for slot, index in step.pieces:
@@ -225,11 +238,11 @@ class _Elimination:
 
     def _sum_out(self, c: order.Class) -> None:
         xp = self.xp
-        single = rows(xp, self.single[int(self.problem.kinds[c.elements[0]])], self.at[c.elements])
+        single = self._of_elements(c.elements)
         axes = c.neighbours.shape[1]
         joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
         for use in c.uses:
-            joint = sum_of(xp, joint, self._aligned(rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
+            joint = sum_of(xp, joint, aligned(xp, rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
         self.summed.append(Summed(c.elements, c.neighbours, joint))
         if axes == 0:
             self._count(xp.sum(self.reduce(xp, joint)))
@@ -240,21 +253,13 @@ class _Elimination:
         else:
             self.tables.append(left)  # its number is c.result: slots are numbered in the order of the steps
 
-    def _aligned(self, table: Any, axes: tuple[int, ...], count: int) -> Any:
-        """A factor's table with the axes of the joint one."""
-        xp = self.xp
-        places = np.argsort(axes)
-        table = permuted(xp, table, (0, *(places + 1)))
-        sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
-        return xp.reshape(table, (xp.shape(table)[0], *(sizes.get(i, 1) for i in range(count))))
-
     # --- chains
 
     def _sum_out_chains(self, c: Chains) -> None:
         xp = self.xp
         count, length = c.elements.shape
         kind = int(self.problem.kinds[c.elements[0, 0]])
-        flat = rows(xp, self.single[kind], self.at[c.elements.reshape(-1)])
+        flat = self._of_elements(c.elements.reshape(-1))
         single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
         tables = self._between(c, kind)
         several, all_ = xp.ndim(tables) == 4, bool(c.linked.all())

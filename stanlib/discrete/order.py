@@ -2,8 +2,8 @@
 
 Elements are eliminated in rounds. In each round elements of which no two stand in one factor go at the same time, those
 with small tables first; elements that stand in factors alike form a class, whose tables are computed as one array.
-So a star or a tree takes as many rounds as it is deep, and what is like a chain of T elements about log2(T). Chains
-themselves are summed out along their length.
+So a star or a tree takes as many rounds as it is deep. Chains, and what else is long and thin, are summed out along
+their length.
 """
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .chains import Chains, chains
+from .sweeps import Sweep, sweeps
 
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
 
@@ -55,7 +56,7 @@ class Join:
 class Plan:
     """Steps in their order. A `largest` joint table, of `element`, is what the plan needs most room for."""
 
-    steps: tuple[Class | Join | Chains, ...]
+    steps: tuple[Class | Join | Chains | Sweep, ...]
     largest: int = 0
     element: int = -1
 
@@ -101,7 +102,7 @@ class _Planner:
         self.slots: list[_Slot] = []
         self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
         self.neighbours: dict[int, set[int]] = {}
-        self.steps: list[Class | Join | Chains] = []
+        self.steps: list[Class | Join | Chains | Sweep] = []
         self.largest, self.element = 0, -1
         for s in scopes:
             self._new_slot([tuple(row) for row in s.tolist()])
@@ -114,7 +115,11 @@ class _Planner:
         scopes_by_slot = [s.scopes for s in self.slots]
         for found in list(chains(self.neighbours, self.kinds, scopes_by_slot, self.standing)):
             self.steps.append(found)
-            self._forget(found)
+            self._forget(found.elements[found.elements >= 0].tolist())
+        for sweep in sweeps(self.neighbours, self.kinds, scopes_by_slot, self.standing, self.limit):
+            self.steps.append(sweep)
+            self.largest = max(self.largest, sweep.largest)
+            self._forget([e for step in sweep.steps for e in step.elements.reshape(-1).tolist()])
         while self.neighbours and self.largest <= self.limit:
             apart = self._chosen()
             self._eliminate(apart)
@@ -122,12 +127,11 @@ class _Planner:
                 self._join()
         return Plan(tuple(self.steps), self.largest, self.element)
 
-    def _forget(self, found: Chains) -> None:
-        """The elements of chains that are summed out, and the factors between them."""
-        for link in found.links:
-            for r in link.rows[link.rows >= 0].tolist():
-                del self.slots[link.slot].live[r]
-        for e in found.elements[found.elements >= 0].tolist():
+    def _forget(self, elements: list[int]) -> None:
+        """Elements of whole components that are summed out, and the factors between them."""
+        for e in elements:
+            for s, r in self.standing[e]:
+                self.slots[s].live.pop(r, None)
             del self.neighbours[e], self.standing[e]
 
     def _new_slot(self, scopes: list[tuple[int, ...]]) -> int:

@@ -271,6 +271,13 @@ def permuted(xp: Namespace, table: Any, order: Sequence[int]) -> Any:
     return table
 
 
+def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Any:
+    """The table with `count` axes behind its rows, its own in the places `axes`, from 0, and others of length 1."""
+    table = permuted(xp, table, (0, *(np.argsort(axes) + 1)))
+    sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
+    return xp.reshape(table, (xp.shape(table)[0], *(sizes.get(i, 1) for i in range(count))))
+
+
 def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
     """The rows of a table; a shared one is that of all places. Evenly spaced rows are a slice, which costs less."""
     size = xp.shape(table)[0]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from stanlib.discrete import sweeps
 from tests.discrete.small import Small, Variable, assignments
 from tests.random_programs.referee.ours import translated
 
@@ -16,6 +17,12 @@ PROGRAMS = {
         "for (n in 1:N) y[n] ~ normal(m[z[n] + 1], s);"]),
     "chains of different lengths": ([Variable("z", (2, 4), 0, 2)], [
         "for (i in 1:2) for (t in 2:(2 + i)) target += (z[i, t] == z[i, t - 1] ? 1.5 : m[2]) + 0.3 * z[i, t];"]),
+    "a chain of second order": ([Variable("z", (8,), 0, 2)], [
+        "for (t in 3:8) target += (z[t] == z[t - 1] ? 1 : m[2]) + m[3] * z[t - 2] * (1 - z[t]);",
+        "for (n in 1:N) y[n] ~ normal(m[z[2 * n] + 1], s);"]),
+    "two chains": ([Variable("z", (5,), 0, 2), Variable("w", (5,), 0, 2)], [
+        "for (t in 2:5) target += (z[t] == z[t - 1] ? 1.2 : m[2]) - m[1] * w[t] * w[t - 1];",
+        "for (t in 1:5) target += -square(z[t] + 2 * w[t] - m[3] - 1);"]),
     "a hub": ([Variable("z", (), 1, 3), Variable("w", (4,), 0, 2)],
         ["for (n in 1:4) target += 0.7 * z * w[n] + m[n] * w[n];", "target += m[z];"]),
     "a circle": ([Variable("z", (4,), 0, 2)], ["for (n in 1:4) target += m[n] * z[n] * z[n % 4 + 1];",
@@ -59,7 +66,9 @@ def positions(small, values):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_draws_have_their_conditional_law(name, x64):
+def test_draws_have_their_conditional_law(name, x64, monkeypatch):
+    monkeypatch.setattr(sweeps, "LONG", 8)
+    monkeypatch.setattr(sweeps, "TIMES", 2)
     variables, statements = PROGRAMS[name]
     small = Small(tuple(variables), tuple(statements), DATA)
     values = drawn(small, COUNT)
