@@ -2,7 +2,7 @@
 
 Prints the translation time of every program in models/ without a cache (of all programs below the folders given, such
 as a checkout of posteriordb: median and longest), the memory that it took, the cost of importing a cached program over
-that of an equal Python file, and of `import stanimport`. Each time is the least of several runs.
+that of an equal Python file, and of `import stanimport`. Each time is the least processor time of several runs.
 """
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ sys.path.insert(0, str(ROOT))
 
 
 def best(run, repeats: int = 5) -> float:
-    """The least time of several runs, in milliseconds."""
+    """The least processor time of several runs, in milliseconds."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = time.process_time()
         run()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return 1e3 * min(times)
 
 
 def in_a_fresh_process(statement: str, repeats: int = 7) -> float:
     """The least time of a statement in a new interpreter, its start not counted."""
-    code = f"import sys, time; t = time.perf_counter(); {statement}; print(time.perf_counter() - t)"
+    code = f"import sys, time; t = time.process_time(); {statement}; print(time.process_time() - t)"
     command = [sys.executable, "-c", code]
     runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(repeats)]
     return 1e3 * min(float(r.stdout.split()[-1]) for r in runs)
@@ -39,10 +39,10 @@ def in_a_fresh_process(statement: str, repeats: int = 7) -> float:
 def translation() -> None:
     import stanimport
 
-    first = time.perf_counter()
+    first = time.process_time()
     files = sorted((ROOT / "models").glob("*.stan"))
     stanimport.translate(files[0])
-    print(f"first translation in a process (loads PLY and the library): {1e3 * (time.perf_counter() - first):.0f} ms")
+    print(f"first translation in a process (loads PLY and the library): {1e3 * (time.process_time() - first):.0f} ms")
     times = {f.stem: best(lambda f=f: stanimport.translate(f)) for f in files}
     for name, ms in times.items():
         print(f"  {name:28} {ms:7.1f} ms")
@@ -78,7 +78,7 @@ def cached_import() -> None:
         setup = f"{path}; import stanimport, stanlib.backend"
         for module in ("stan_program", "python_program"):
             subprocess.run([sys.executable, "-c", f"{setup}; import {module}"], check=True)
-        timed = "t = time.perf_counter(); import {m}"
+        timed = "t = time.process_time(); import {m}"
         stan, python = (in_a_fresh_process(f"{setup}; {timed.format(m=m)}") for m in ("stan_program", "python_program"))
     print(f"cached import: {stan:.1f} ms, of an equal .py {python:.1f} ms: {stan - python:.1f} ms more")
 
