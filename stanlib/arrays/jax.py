@@ -21,6 +21,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 
 from . import host_jax, linalg_jax, uses_jax
 from . import numpy as _np
+from .progressions import progressions
 from .special import FUNCTIONS
 
 LIBRARY = "jax"
@@ -221,10 +222,27 @@ def get(x: Any, index: tuple[Any, ...]) -> Any:
     if not uses_jax(index):
         if not builtins_any(isinstance(i, np.ndarray) for i in index):
             return jnp.asarray(x)[index]
+        parts = _slices(index)
+        if parts is not None:
+            return _joined(jnp.asarray(x), *parts)
         return jnp.asarray(x).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
     x = jnp.asarray(x)
     mode = "fill" if jnp.issubdtype(x.dtype, jnp.inexact) else "clip"
     return x.at[index].get(mode=mode, fill_value=nan if mode == "fill" else None, wrap_negative_indices=False)
+
+
+def _slices(index: tuple[Any, ...]) -> tuple[int, list[tuple[Any, ...]]] | None:
+    """The axis of the one vector in an index beside slices, and indices with slices in its place, if they are few."""
+    arrays = [k for k, i in enumerate(index) if not isinstance(i, slice)]
+    if len(arrays) != 1 or np.ndim(index[arrays[0]]) != 1 or np.asarray(index[arrays[0]]).dtype.kind not in "iu":
+        return None
+    (axis,) = arrays
+    parts = progressions(index[axis])
+    return None if parts is None else (axis, [(*index[:axis], part, *index[axis + 1 :]) for part in parts])
+
+
+def _joined(x: Any, axis: int, parts: list[tuple[Any, ...]]) -> Any:
+    return x[parts[0]] if len(parts) == 1 else jnp.concatenate([x[part] for part in parts], axis)
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:

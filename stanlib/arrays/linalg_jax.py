@@ -27,6 +27,16 @@ def cholesky(a: Any) -> Any:
     return linalg_small.cholesky((a + a.T) / 2) if linalg_small.is_small(a) else jnp.linalg.cholesky(a)
 
 
+def solve(a: Any, b: Any) -> Any:
+    """Solve a x = b for a square a, and a vector or a matrix b; no call of a library for a small a."""
+    return linalg_small.solve(a, b) if linalg_small.is_small(a) else jnp.linalg.solve(a, b)
+
+
+def inverse(a: Any) -> Any:
+    """The inverse of a square matrix; no call of a library for a small one."""
+    return linalg_small.inverse(a) if linalg_small.is_small(a) else jnp.linalg.inv(a)
+
+
 def solve_spd(a: Any, b: Any) -> Any:
     """Solve a x = b for a positive definite a; the derivative takes one more solution, not that of the factor."""
     a, b = jnp.asarray(a), jnp.asarray(b)

@@ -1,4 +1,4 @@
-"""The Cholesky factor of a small matrix in JAX, in elementary operations instead of calls of LAPACK.
+"""Cholesky factors and inverses of small matrices in JAX, in elementary operations instead of calls of LAPACK.
 
 A program that calls a library is a list of kernels, and XLA spends more around each than the arithmetic of so few
 numbers takes. Without such calls a whole sampler can be one kernel. One loop eliminates the rows of a matrix and of
@@ -55,6 +55,41 @@ def _eliminated(a: Any, beside: Any) -> tuple[Any, Any]:
     pivots = jnp.diagonal(rows)
     rows = rows / jnp.sqrt(jnp.where(jnp.all(pivots > 0), pivots, jnp.nan))[:, None]
     return jnp.where(np.tri(size) == 1, rows[:, :size].T, 0), rows[:, size:]
+
+
+@jax.custom_jvp
+def inverse(a: Any) -> Any:
+    """The inverse of a square matrix; inf or NaN where there is none.
+
+    By Gauss and Jordan's elimination, each column's pivot the largest number in a row that was none's before.
+    """
+    size = len(a)
+    counted = np.arange(size)
+
+    def eliminate(j: Any, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+        rows, is_free, order = state
+        column = jax.lax.dynamic_index_in_dim(rows, j, 1, keepdims=False)
+        chosen = jnp.argmax(jnp.where(is_free, jnp.abs(column), -1.0))
+        is_chosen = counted == chosen
+        row = jax.lax.dynamic_index_in_dim(rows, chosen, 0, keepdims=False)
+        row = row / jax.lax.dynamic_index_in_dim(row, j, 0, keepdims=False)
+        rows = jnp.where(is_chosen[:, None], row, rows - column[:, None] * row)
+        return rows, is_free & ~is_chosen, jnp.where(counted == j, chosen, order)
+
+    start = jnp.concatenate([a, jnp.eye(size, dtype=a.dtype)], axis=1), np.full(size, True), np.zeros(size, int)
+    rows, _, order = jax.lax.fori_loop(0, size, eliminate, start)
+    return rows[order, size:]
+
+
+@inverse.defjvp
+def _inverse_jvp(primals: Any, tangents: Any) -> Any:
+    made = inverse(*primals)
+    return made, -_product(made, _product(tangents[0], made))
+
+
+def solve(a: Any, b: Any) -> Any:
+    """The solution of a x = b, for a vector or the columns of a matrix."""
+    return _product(inverse(a), b) if jnp.ndim(b) == 2 else jnp.sum(inverse(a) * b, axis=1)
 
 
 def _product(a: Any, b: Any) -> Any:

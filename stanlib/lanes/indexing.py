@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import indexing
 from ..arrays import namespace
+from ..arrays.progressions import progression
 from ..errors import StanIndexError
 from ..indexing import Span
 from ..rejection import refuse
@@ -243,7 +244,7 @@ def _outer(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
 def _along(data: Any, index: np.ndarray, position: int) -> Any:
     """data[..., index, ...] of one dimension, 1-based."""
     check_range(index, data.shape[position])
-    chosen = contiguous(index, data.shape[position])
+    chosen = progression(index, 1)
     if chosen is None:
         from_zero = np.subtract(index, 1, dtype=np.int32, casting="unsafe")  # Stan's integers have 32 bits
         return namespace((data,)).get(data, (slice(None),) * position + (from_zero,))
@@ -253,19 +254,6 @@ def _along(data: Any, index: np.ndarray, position: int) -> Any:
         xp, lowest = namespace((data,)), slice(int(index.min()) - 1, int(index.max()), -chosen.step)
         return xp.flip(data[(slice(None),) * position + (lowest,)], position)
     return data[(slice(None),) * position + (chosen,)]
-
-
-_CHUNK = 2**16  # indices that are looked at together
-
-
-def contiguous(index: np.ndarray, size: int) -> slice | None:
-    """The slice that selects what a vector of 1-based indices does, if there is one."""
-    if index.size == 1:
-        return slice(int(index[0]) - 1, int(index[0]), 1)
-    step = int(index[1] - index[0])
-    if step == 0 or not all((np.diff(index[i : i + _CHUNK + 1]) == step).all() for i in range(0, index.size, _CHUNK)):
-        return None
-    return slice(int(index[0]) - 1, int(index[-1]) - 1 + (1 if step > 0 else -1), step)
 
 
 def check_range(index: Any, size: int) -> Any:
@@ -402,7 +390,7 @@ class Target:
         for i, size in zip(self.indices, x.shape[len(self.axes) :]):
             if type(i) is Lanes:
                 check_range(i.data, size)
-                chosen = contiguous(i.data, size)
+                chosen = progression(i.data, 1)
                 if chosen is None or chosen.step != 1:
                     return None
                 order.append(i.axes[0])

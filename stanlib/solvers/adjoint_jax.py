@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays import linalg_jax
 from . import explicit, implicit
 from .arguments_jax import is_real
 from .control import Control
@@ -160,5 +161,5 @@ def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) 
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
     lacking = residuals(equations, t, h, y, leaves, found)
-    stages = found - jnp.linalg.solve(exact, lacking.ravel()).reshape(found.shape)
+    stages = found - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
     return y + h * jnp.asarray(implicit.A[2], y.dtype) @ stages

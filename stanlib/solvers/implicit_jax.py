@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays import linalg_jax
 from . import implicit
 from .control import Control, implicit_growth
 from .equations_jax import Coupled, Equations
@@ -49,14 +50,14 @@ def _step(
     slopes, stages, size = memory
     equations, p, y = coupled.equations, coupled.p, rows[0]
     in_y, in_dy = equations.jacobians(t, y, slopes[0], p)
-    inverse = jnp.linalg.inv(_matrix(h, jnp.broadcast_to(in_y, (3, *in_y.shape)), in_dy))
+    inverse = linalg_jax.inverse(_matrix(h, jnp.broadcast_to(in_y, (3, *in_y.shape)), in_dy))
     guess = _continued(stages, h / size)
     found = _newton(equations, control, t, h, y, p, guess, inverse)
     found, changes = _corrected(coupled, t, h, rows, found)
     stages = jnp.concatenate([found[None], changes])  # rows x stages x n
     new = rows + h * jnp.einsum("j,rjn->rn", jnp.asarray(implicit.A[2], y.dtype), stages)
     drive = (slopes + jnp.einsum("j,rjn->rn", jnp.asarray(implicit.ERROR, y.dtype), stages)) @ in_dy.T
-    filtered = jnp.linalg.solve(in_dy + h * implicit.GAMMA * in_y, drive.T).T
+    filtered = linalg_jax.solve(in_dy + h * implicit.GAMMA * in_y, drive.T).T
     return new, implicit.GAMMA * h * filtered, (stages[:, 2], found, h)
 
 
@@ -114,7 +115,7 @@ def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple
         return residuals(coupled.equations, t, h, y, p, found).ravel()
 
     value, along = coupled.push(iteration, rows)
-    change = jnp.linalg.solve(exact, jnp.concatenate([value[None], along]).T).T.reshape(-1, *found.shape)
+    change = linalg_jax.solve(exact, jnp.concatenate([value[None], along]).T).T.reshape(-1, *found.shape)
     return found - change[0], -change[1:]
 
 

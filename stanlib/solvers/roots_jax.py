@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..arrays import linalg_jax
 from ..rejection import Lifted
 from . import roots
 from .arguments_jax import Arguments, fixed, real_type
@@ -39,7 +40,7 @@ def solve(
         guess, *leaves = primals
         y = root(guess, *leaves)
         _, change = jax.jvp(lambda *leaves: residual(y, leaves), tuple(leaves), tuple(tangents[1:]))
-        return y, -jnp.linalg.solve(jax.jacfwd(residual)(y, leaves), change)
+        return y, -linalg_jax.solve(jax.jacfwd(residual)(y, leaves), change)
 
     return root(fixed(guess).astype(dtype), *split.leaves)
 
@@ -54,7 +55,7 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
 
     def step(loop: Any) -> Any:
         y, left, count, _ = loop
-        change = -jnp.linalg.solve(jax.jacfwd(lambda y: f(y)[0])(y), left)
+        change = -linalg_jax.solve(jax.jacfwd(lambda y: f(y)[0])(y), left)
         tried, rejected = jax.vmap(f)(y + shares[:, None] * change)
         sizes = jnp.sqrt(jnp.sum(tried**2, axis=1))
         good = sizes < (1 - roots.DECREASE * shares) * roots.norm(jnp, left)
@@ -79,7 +80,7 @@ def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     def step(loop: Any) -> Any:
         y, left, radius, count, _ = loop
         jacobian = jax.jacfwd(lambda y: f(y)[0])(y)
-        change = roots.dogleg(jnp, jacobian, -jnp.linalg.solve(jacobian, left), left, radius)
+        change = roots.dogleg(jnp, jacobian, -linalg_jax.solve(jacobian, left), left, radius)
         tried, rejected = f(y + change)
         before, after = roots.norm(jnp, left), roots.norm(jnp, tried)
         ratio = (before - after) / (before - roots.norm(jnp, left + jacobian @ change))

@@ -1,16 +1,19 @@
 """Gradients of posteriordb's models as compiled, against Stan's own compiled models.
 
     STANIMPORT_BENCH_PYSTAN=/path/to/python python tests/benchmarks/stan_gradients.py [--only garch,arma] [--seconds 2]
+                                                                                     [--native] [--without-stan]
 
 The variable names an interpreter that has PyStan 3: its httpstan brings stanc, the Stan library and its dependencies. A
 C++ compiler is needed too (a model takes it about a minute; --build names a folder that keeps them), and a checkout of
 posteriordb, in $POSTERIORDB.
 
 Both sides compute the log density on the unconstrained scale and its gradient, as their samplers do, which here is in
-one kernel where that can be. They do so at a reference draw, on one core, in a loop within the compiled program where
-each point depends on the gradient before: no call, copy or reading of data is counted. Stan's drops constant terms and
-is built by the flags of CmdStan, -O3 without threads. Both take turns, and the least processor time of each counts.
-Before, it is checked that the log densities of two draws differ by the same.
+one kernel where that can be. The column "NumPyro" is what NumPyro's own samplers compute of the same module: the
+potential of `initialize_model`, compiled by `jax.jit`. All do so at a reference draw, on one core, in a loop within the
+compiled program where each point depends on the gradient before: no call, copy or reading of data is counted. Stan's
+drops constant terms and is built by the flags of CmdStan, -O3 without threads; with --native by stanc's --O1 and
+-march=native too. They take turns, and the least processor time of each counts. Before, it is checked that the log
+densities of two draws differ by the same.
 """
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +38,7 @@ import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
 import posteriordb  # noqa: E402
+from numpyro.infer.util import initialize_model  # noqa: E402
 
 import stanimport  # noqa: E402
 from stanimport.inference.density.posterior import Posterior, condition  # noqa: E402
@@ -52,15 +57,18 @@ def httpstan() -> Path | None:
     return Path(subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip())
 
 
-def build(stan: Path, program: Path, folder: Path) -> Path:
+def build(stan: Path, program: Path, folder: Path, native: bool) -> Path:
     """The timing program of a model, compiled if it is not there yet."""
+    level, flags = ("--O1", [*FLAGS, "-march=native"]) if native else ("--O0", FLAGS)
+    folder = folder / "native" if native else folder
+    folder.mkdir(parents=True, exist_ok=True)
     target = folder / program.stem
     if target.exists():
         return target
     code = folder / f"{program.stem}.cpp"
-    subprocess.run([stan / "stanc", "--O0", f"--o={code}", program], check=True, capture_output=True)
+    subprocess.run([stan / "stanc", level, f"--o={code}", program], check=True, capture_output=True)
     include, lib = stan / "include", stan / "lib"
-    command = ["g++", *FLAGS, f'-DMODEL_FILE="{code}"', f"-I{include}", HERE / "stan_gradients.cpp", "-o", target,
+    command = ["g++", *flags, f'-DMODEL_FILE="{code}"', f"-I{include}", HERE / "stan_gradients.cpp", "-o", target,
                f"-L{lib}", f"-Wl,-rpath,{lib}", *LIBRARIES]  # fmt: skip
     subprocess.run(command, check=True, capture_output=True)
     return target
@@ -108,21 +116,36 @@ def check(name: str, posterior: Posterior, points: list[Any], difference: float)
     np.testing.assert_allclose(second - first, difference, atol=1e-6 * max(1, abs(first)), err_msg=name)
 
 
-def compare(name: str, stan: Path, folder: Path, database: Path, budget: float) -> tuple[float, float, float]:
-    """Seconds of one gradient here and in Stan, and seconds to compile it here."""
+Timed = Callable[[], float]  # seconds of several gradients
+
+
+def ours(posterior: Posterior, point: Any, count: int) -> tuple[Timed, Timed]:
+    """Gradients as the package's own samplers compute them, and through NumPyro's potential of the same model."""
+    kwargs = {"model_kwargs": posterior.inputs, "validate_grad": False}
+    potential = initialize_model(jax.random.PRNGKey(0), posterior.module.model, **kwargs).potential_fn
+    start, free = {"x": point}, {k: jnp.asarray(v) for k, v in posterior.split(point).items()}
+    own = Program(gradients.repeated(lambda p: posterior.log_density(p["x"]), count), start, as_one=True)
+    numpyros = gradients.repeated(lambda p: -potential(p), count)
+    runs = (lambda: jax.block_until_ready(own(start)), lambda: jax.block_until_ready(numpyros(free)))
+    return tuple(lambda run=run: gradients.seconds(run) for run in runs)
+
+
+def compare(name: str, stan: list[Path], native: bool, folder: Path, database: Path, budget: float) -> list[float]:
+    """Seconds of one gradient here, through NumPyro and in Stan, if it is there."""
     program, data, draws = (f(database, name) for f in (posteriordb.program, posteriordb.data, posteriordb.points))
     posterior = condition(stanimport.load(program), data)
     points = points_of(posterior, draws)
-    theirs = StanModel(build(stan, program, folder), data, [posterior.constrain(x) for x in points])
-    check(name, posterior, points, theirs.difference)
-    start = {"x": points[0]}
-    compiling = gradients.compile_time(lambda p: posterior.log_density(p["x"]), start)
-    count = max(10, min(1000, int(0.02 / (theirs.seconds(20) / 20))))
-    ours = Program(gradients.repeated(lambda p: posterior.log_density(p["x"]), count), start, as_one=True)
-    timed = [lambda: gradients.seconds(lambda: jax.block_until_ready(ours(start))), lambda: theirs.seconds(count)]
+    there = [posterior.constrain(x) for x in points]
+    theirs = [StanModel(build(s, program, folder, native), data, there) for s in stan]
+    for model in theirs:
+        check(name, posterior, points, model.difference)
+    one = lambda: gradients.seconds(lambda: jax.block_until_ready(posterior.value_and_grad(points[0])))
+    count = max(10, min(1000, int(0.02 / gradients.least([one], 0.05)[0])))
+    timed = [*ours(posterior, points[0], count), *(lambda m=m: m.seconds(count) for m in theirs)]
     best = [t / count for t in gradients.least(timed, budget)]
-    theirs.close()
-    return *best, compiling
+    for model in theirs:
+        model.close()
+    return best
 
 
 def main() -> None:
@@ -130,21 +153,26 @@ def main() -> None:
     parser.add_argument("--only", default="", help="posteriors whose name contains this; several by commas")
     parser.add_argument("--seconds", type=float, default=2.0, help="to measure each for")
     parser.add_argument("--build", type=Path, default=Path(tempfile.gettempdir()) / "stanimport-stan-models")
+    parser.add_argument("--native", action="store_true", help="Stan's programs by stanc --O1 and g++ -march=native")
+    parser.add_argument("--without-stan", action="store_true", help="the two columns of this package alone")
     a = parser.parse_args()
-    stan, database = httpstan(), posteriordb.folder()
-    if stan is None or database is None:
+    stan, database = None if a.without_stan else httpstan(), posteriordb.folder()
+    if database is None or stan is None and not a.without_stan:
         print("skipped: STANIMPORT_BENCH_PYSTAN names no interpreter with PyStan, or there is no posteriordb")
         return
-    a.build.mkdir(parents=True, exist_ok=True)
-    ratios = {}
-    print("| posterior | here, µs | Stan, µs | Stan / here | compiling here, s |\n| --- | --: | --: | --: | --: |")
+    ratios: dict[str, list[float]] = {}
+    print("| posterior | here, µs | NumPyro, µs | NumPyro / here | Stan, µs | Stan / here | Stan / NumPyro |")
+    print("| --- |" + " --: |" * 6)
     for name in (n for n in posteriordb.names(database) if any(part in n for part in a.only.split(","))):
-        ours, theirs, compiling = compare(name, stan, a.build, database, a.seconds)
-        ratios[name] = theirs / ours
-        print(f"| {name} | {1e6 * ours:.2f} | {1e6 * theirs:.2f} | {theirs / ours:.1f} | {compiling:.1f} |", flush=True)
-    mean, worst = math.exp(np.mean(np.log(list(ratios.values())))), min(ratios, key=ratios.get)
-    print(f"\n{len(ratios)} posteriors: {mean:.1f} times as fast as Stan in the geometric mean, "
-          f"least {ratios[worst]:.1f} ({worst})")  # fmt: skip
+        here, numpyros, *theirs = compare(name, [stan] if stan else [], a.native, a.build, database, a.seconds)
+        ratios[name] = [numpyros / here, *(t / here for t in theirs), *(t / numpyros for t in theirs)]
+        told = "".join(f" {1e6 * t:.2f} | {t / here:.1f} | {t / numpyros:.1f} |" for t in theirs) or " | | |"
+        print(f"| {name} | {1e6 * here:.2f} | {1e6 * numpyros:.2f} | {numpyros / here:.2f} |{told}", flush=True)
+    columns = ("NumPyro / here", "Stan / here", "Stan / NumPyro")
+    print(f"\n{len(ratios)} posteriors")
+    for column, values in zip(columns, zip(*ratios.values())):
+        least = min(ratios, key=lambda name: ratios[name][columns.index(column)])
+        print(f"{column}: geometric mean {math.exp(np.mean(np.log(values))):.2f}, least {min(values):.2f} ({least})")
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ import pytest
 import stanimport
 from stanimport.inference import programs
 from stanimport.inference.density import kernels
+from stanimport.inference.density.posterior import condition
 from stanimport.inference.precision import double_precision
 from stanlib.arrays import linalg_jax
 
@@ -74,6 +75,34 @@ def test_small_cholesky_factors_and_their_derivatives_are_no_calls():
     steps = 1e-6 * np.eye(6)
     differences = [(by_numpy(point + s) - by_numpy(point - s)) / 2e-6 for s in steps]
     np.testing.assert_allclose(gradient, differences, rtol=1e-7, atol=1e-8)
+
+
+STIFF = """
+functions {
+  vector decay(real t, vector y, vector k) { return [-k[1] * y[1] + k[2] * y[2], k[1] * y[1] - 90 * y[2]]'; }
+}
+data { array[4] real times; array[4] real seen; }
+parameters { vector<lower=0>[3] k; }
+model {
+  array[4] vector[2] y = ode_bdf(decay, [1, 0]', 0.0, times, k[{1, 3}]);
+  k[{1, 3}] ~ normal(1, 0.5);
+  k[2] ~ normal(1, 1);
+  seen ~ normal(y[, 1], 0.1);
+}
+"""
+
+
+def test_stiff_equations_and_known_indices_are_no_calls():
+    """Newton's matrices are small, and the derivative of what is indexed by data is put together of slices."""
+    module = stanimport.loads(STIFF)
+    density = condition(module, {"times": [0.1, 0.5, 1.0, 3.0], "seen": [0.9, 0.6, 0.4, 0.1]})
+    traced = programs.Traced(jax.value_and_grad(density.log_density), density.blank)
+    assert kernels.is_joined(traced.lower(None, True))
+    joined, listed = (programs.Program(jax.value_and_grad(density.log_density), density.blank, as_one=one)
+                      for one in (True, False))  # fmt: skip
+    (value, gradient), (expected, slopes) = joined(density.blank), listed(density.blank)
+    assert float(value) == pytest.approx(float(expected), rel=1e-10)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-8)
 
 
 @pytest.mark.parametrize("function, shape, is_one", [

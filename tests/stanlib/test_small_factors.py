@@ -1,4 +1,4 @@
-"""Cholesky factors of small matrices: beside those in extended precision, LAPACK's, and inside of one kernel."""
+"""Cholesky factors and inverses of small matrices: beside extended precision, LAPACK, NumPy, inside of one kernel."""
 from functools import partial
 
 import jax
@@ -84,3 +84,32 @@ def test_larger_ones_are_lapacks():
     for rows, calls in ((size, False), (size + 1, True)):
         text = jax.jit(linalg_jax.cholesky).lower(np.eye(rows)).as_text()
         assert ("custom_call" in text) is calls
+
+
+def badly_scaled(size):
+    """A matrix that needs pivots: nothing on its diagonal, rows of all magnitudes."""
+    a = np.random.default_rng(size).normal(size=(size, size))
+    np.fill_diagonal(a, 0.0 if size > 1 else 2.0)
+    return a * 10.0 ** np.arange(size)[:, None]
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 16])
+def test_inverses_and_their_derivatives_are_numpys(size):
+    a, b = badly_scaled(size), np.linspace(1, 2, 2 * size).reshape(size, 2)
+    expected = np.linalg.inv(a)
+    np.testing.assert_allclose(jax.jit(linalg_jax.inverse)(a), expected, rtol=1e-9, atol=1e-13)
+    for right in (b, b[:, 0]):
+        found = jax.jit(linalg_jax.solve)(a, right)
+        np.testing.assert_allclose(found, np.linalg.solve(a, right), rtol=1e-9, atol=1e-12)
+    weights = np.ones((size, 2))
+    found = jax.jit(jax.grad(lambda a: jnp.sum(linalg_jax.solve(a, b))))(a)
+    np.testing.assert_allclose(found, -(expected.T @ weights) @ (expected @ b).T, rtol=1e-8, atol=1e-12)
+
+
+def test_a_singular_matrix_has_no_inverse():
+    assert not np.isfinite(np.asarray(jax.jit(linalg_jax.inverse)(jnp.ones((2, 2))))).any()
+
+
+def test_many_inverses():
+    many = np.stack([badly_scaled(3) + k * np.eye(3) for k in range(4)])
+    np.testing.assert_allclose(jax.jit(jax.vmap(linalg_jax.inverse))(many), np.linalg.inv(many), rtol=1e-10)
