@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--save-warmup", action="store_true", default=None, help="keep the draws of the warm-up")
     parser.add_argument("--fixed-param", action="store_true", default=None,
                         help="only run generated quantities, at the inits")  # fmt: skip
-    parser.add_argument("--method", help="nuts (default), walnuts, numpyro, blackjax or nutpie")
+    parser.add_argument("--method", help="nuts (default), walnuts, chees, meads, numpyro, blackjax or nutpie")
     parser.add_argument("--keep-stranded", action="store_true", help="let no chain begin anew during warm-up")
     parser.add_argument("--journal", metavar="FOLDER", help="a new folder to which draws go as they come")
     parser.add_argument("--resume", metavar="PATH", help="go on with a run: a fit that --output saved, or a journal")

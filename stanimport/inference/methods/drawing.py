@@ -26,7 +26,7 @@ from ..samplers.tracks import Settings
 from . import journals, resumption
 from .journals import Run
 from .metrics import metrics_of
-from .sampling_options import checked, recorded, refuse_several
+from .sampling_options import ENSEMBLES, checked, recorded, refuse_several
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -154,6 +154,11 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
 
         run = getattr(other_samplers, f"run_{chosen['method']}")
         return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
+    if chosen["method"] in ENSEMBLES:
+        from ..samplers import ensembles
+
+        learn = getattr(ensembles, f"run_{chosen['method']}")
+        return lambda points: learn(posterior, settings, points, chosen["seed"], metric.start), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
                                                chosen["mesh"] is not None)  # fmt: skip
     sampler: chains_of.Sampler

@@ -63,8 +63,9 @@ def sample(
         fixed_param: don't sample: only generated quantities, at the inits. So it is for a program without parameters.
         show_progress: show how far the chains are: a table if rich is installed, else a bar.
         method: the sampler: "nuts" or "walnuts", this package's own; NumPyro's NUTS; or if they are installed that of
-            "blackjax" or "nutpie". WALNUTS divides its steps where the posterior is narrow: for funnels, hierarchies
-            with few data and heavy tails, where NUTS diverges or is biased.
+            "blackjax" or "nutpie", or BlackJAX's "chees" or "meads". WALNUTS divides its steps where the posterior is
+            narrow: for funnels, hierarchies with few data and heavy tails, where NUTS diverges or is biased. ChEES and
+            MEADS run 64 chains and more as one program, best on a GPU.
         chain_method: how chains run: "parallel" in a thread each, on all devices in turn; "vectorized" in
             one program on each device; "sequential". If None, "parallel" on a CPU, else "vectorized".
         restart_stranded: let chains begin anew, elsewhere, whose steps shrink to nothing during warm-up at densities
@@ -106,7 +107,8 @@ def sample(
         KeyboardInterrupt: after an interrupt before the first draw.
 
     Source: Hoffman and Gelman (2014), "The No-U-Turn Sampler", Journal of Machine Learning Research 15; Bou-Rabee,
-    Carpenter, Kleppe and Liu (2025), "The Within-Orbit Adaptive Leapfrog No-U-Turn Sampler", arXiv:2506.18746.
+    Carpenter, Kleppe and Liu (2025), "The Within-Orbit Adaptive Leapfrog No-U-Turn Sampler", arXiv:2506.18746; Hoffman,
+    Radul and Sountsov (2021) and Hoffman and Sountsov (2022), AISTATS, for ChEES and MEADS.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")

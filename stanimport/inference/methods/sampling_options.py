@@ -12,7 +12,8 @@ from .. import options
 from ..precision import new_seed
 from . import journals
 
-METHODS = (*options.OWN_METHODS, "numpyro", "blackjax", "nutpie")
+ENSEMBLES = ("chees", "meads")
+METHODS = (*options.OWN_METHODS, *ENSEMBLES, "numpyro", "blackjax", "nutpie")
 WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
 _NOT_KEPT = ("inits", "show_progress", "streams", "inv_metric", "resume", "standing", "earlier", "journal", "mesh")
@@ -95,6 +96,7 @@ def refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
         return
     several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
     several |= {name: chosen[name] is not None for name in (*WINDOWS, "journal")}
+    several["chain_method"] = chosen["method"] in ENSEMBLES and chosen["chain_method"] not in (None, "vectorized")
     for name, wrong in several.items():
         if wrong:
             method = chosen["method"]

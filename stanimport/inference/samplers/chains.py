@@ -30,7 +30,7 @@ from .tracks import Settings, Track
 
 ROOM = 250  # iterations that one call of the compiled program makes at most
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
-_STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 
 
 @dataclass
@@ -214,7 +214,7 @@ def _stacked(
     """
     large = not stay and (end - start) * sum(t.kept["point"].width for t in tracks) > FEW and not tracks[0].lanes
     records = [r for t in tracks for r in t.records(start, end, ("point",) if large else ())]
-    stats = {n: np.stack([r[n] for r in records]) for n in _STATS}
+    stats = {n: np.stack([r[n] for r in records]) for n in STATS}
     if large:
         return Points([t.kept["point"] for t in tracks], start, end), stats
     return np.stack([r["point"] for r in records]), stats
