@@ -33,7 +33,7 @@ from typing import Any
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Namespace
-from .domains import Domain, guard, outside
+from .domains import Domain, Interval, guard, outside
 from .errors import StanDomainError, StanIndexError
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
@@ -61,6 +61,9 @@ class Native:
         return self.name if special == "" else special
 
 
+Outcomes = Domain | Interval | Callable[..., Domain]
+
+
 @dataclass(frozen=True, eq=False)
 class Distribution:
     """A distribution of the library.
@@ -70,10 +73,11 @@ class Distribution:
     name and the bounds: ("interval", alpha, beta), ("lower", mu) or, of integers, ("range", 0, N). `methods` holds
     lpdf or lpmf, and lcdf, lccdf, cdf and rng where there are such. `event_dims` tells how many trailing axes one
     observation has, `argument_dims` how many it has of each argument (0 if not named). `variate` holds, by the name
-    of a method, the domain of the outcome or a function of the parameters that returns it. `logged` are parameters
-    outside of whose domain the density is NaN by itself, as it takes their logarithm. `symmetric_about` is the
-    parameter, or the number, that the law is symmetric about; a `circular` law is that of an angle, and none on the
-    whole line. `regions` adds what declarations can promise of arguments to what support and domains tell.
+    of a method, the domain of the outcome, an interval between parameters, or a function of them that returns it.
+    `logged` are parameters outside of whose domain the density is NaN by itself, as it takes their logarithm.
+    `symmetric_about` is the parameter, or the number, that the law is symmetric about; a `circular` law is that of an
+    angle, and none on the whole line. `regions` adds what declarations can promise of arguments to what support and
+    domains tell.
     """
 
     name: str
@@ -85,7 +89,7 @@ class Distribution:
     native: Native | None = None
     event_dims: int = 0
     argument_dims: Mapping[str, int] = field(default_factory=dict)
-    variate: Mapping[str, Domain | Callable[..., Domain]] = field(default_factory=dict)
+    variate: Mapping[str, Outcomes] = field(default_factory=dict)
     examples: tuple[tuple[Any, ...], ...] = ()
     doc: str = ""
     sizes: tuple[str, ...] = ()  # the arguments of the rng that decide the shape of what it draws
@@ -188,11 +192,8 @@ class Distribution:
 
     def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Any:
         """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""
-        domain = self.variate.get(method)
-        if domain is None or not is_of_data((y,)):
-            return None
-        domain = domain if isinstance(domain, Domain) else domain(*arguments)
-        if not is_of_data(domain.bounds):
+        domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
+        if domain is None or not is_of_data(domain.bounds):
             return None
         numpy = namespace(())
         wrong = ~self._are_inside(numpy, domain, numpy.asarray(y))
@@ -201,6 +202,13 @@ class Distribution:
         if is_explaining():
             refuse(True, partial(domain.error, f"{self.name}_{method}", self.variate_name, y))
         return wrong.any(axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
+
+    def _outcomes(self, method: str, arguments: Sequence[Any]) -> Domain | None:
+        """The outcomes for which Stan does not throw, of parameters that may not be known."""
+        domain = self.variate.get(method)
+        if isinstance(domain, Interval):
+            return domain.of(dict(zip(self.argument_names, arguments)))
+        return domain(*arguments) if callable(domain) else domain
 
     def _are_inside(self, xp: Namespace, domain: Domain, y: Any) -> Any:
         """Whether outcomes are in a domain; those of matrices say it of one."""
@@ -260,19 +268,14 @@ class Distribution:
 
     def check_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
-        domain = self.variate.get(method)
-        if domain is None or not is_of_data((y,)):
-            return
-        if not isinstance(domain, Domain):
-            domain = domain(*arguments)
-        if is_of_data(domain.bounds):
+        domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
+        if domain is not None and is_of_data(domain.bounds):
             domain.check(xp, f"{self.name}_{method}", self.variate_name, y)
 
     def refuse_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
-        domain = self.variate.get(method)
+        domain = self._outcomes(method, arguments)
         if domain is not None:
-            domain = domain if isinstance(domain, Domain) else domain(*arguments)
             guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
 
 
@@ -286,7 +289,7 @@ DISTRIBUTIONS: dict[str, Distribution] = {}
 def stan_distribution(
     *texts: str, rng: Sequence[str] = (), support: str | Callable[..., tuple[Any, ...]],
     domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
-    argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Domain | Callable[..., Domain]] | None = None,
+    argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Outcomes] | None = None,
     examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
     circular: bool = False, regions: Mapping[str, Region] | None = None,

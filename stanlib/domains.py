@@ -1,7 +1,7 @@
 """The domains of the arguments of library functions: what Stan throws for, and what to call it in a message."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -140,6 +140,18 @@ def between(lower: Any, upper: Any) -> Domain:
     return Domain(
         f"in the interval [{lower}, {upper}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
     )
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The domain of outcomes between numbers or parameters of their law, which are named."""
+
+    lower: int | str
+    upper: int | str
+
+    def of(self, parameters: Mapping[str, Any]) -> Domain:
+        """The domain for these parameters."""
+        return between(*(parameters.get(b, b) if isinstance(b, str) else b for b in (self.lower, self.upper)))
 
 
 def _increasing(xp: Namespace, x: Any) -> Any:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Any
 
 from stanlib.distribution import Distribution
-from stanlib.domains import NONNEGATIVE
+from stanlib.domains import NONNEGATIVE, Interval
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, contains_int, dimensions
 
@@ -65,7 +65,7 @@ def _tests(law: Function | str, arguments: Sequence[gprob.Expr], tainted: Set[st
     if not isinstance(record, Distribution) or record.density != "lpmf":
         return []
     given = dict(zip((record.variate_name, *record.argument_names), arguments))
-    found = [(given[a], given[b] if b else None) for a, b in _ORDERED.get(record.name, _ordered(record))]
+    found = [(given[a], given[b] if b else None) for a, b in _ordered(record)]
     return [
         _at_least(a, b, a.span) for a, b in found
         if uses.mentions((a, b), tainted) and contains_int(a.type) and (b is None or contains_int(b.type))
@@ -74,11 +74,10 @@ def _tests(law: Function | str, arguments: Sequence[gprob.Expr], tainted: Set[st
 
 def _ordered(record: Distribution) -> tuple[tuple[str, str], ...]:
     """Which of the arguments of a law must not be less than which others; "" is 0."""
-    return ((record.variate_name, ""),) if record.variate.get("lpmf") is NONNEGATIVE else ()
-
-
-_OF_TRIALS = (("n", ""), ("N", "n"))
-_ORDERED = {"binomial": _OF_TRIALS, "binomial_logit": _OF_TRIALS, "binomial_logit_glm": _OF_TRIALS}
+    outcomes, name = record.variate.get("lpmf"), record.variate_name
+    if isinstance(outcomes, Interval) and outcomes.lower == 0 and isinstance(outcomes.upper, str):
+        return (name, ""), (outcomes.upper, name)
+    return ((name, ""),) if outcomes is NONNEGATIVE else ()
 
 
 def _at_least(a: gprob.Expr, b: gprob.Expr | None, span: Span) -> gprob.Expr:

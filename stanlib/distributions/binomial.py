@@ -6,7 +6,7 @@ from typing import Any
 from ..arrays.base import Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
-from ..domains import NONNEGATIVE, PROBABILITY, between
+from ..domains import NONNEGATIVE, PROBABILITY, Interval
 from ..random.base import Random
 from ._rising import lchoose
 from ._terms import inner, log0, log_one_less, times, within
@@ -18,7 +18,7 @@ from ._terms import inner, log0, log_one_less, times, within
     support=lambda N, theta: ("range", 0, N),
     domains={"N": NONNEGATIVE, "theta": PROBABILITY},
     logged=("theta",),
-    variate={"lpmf": lambda N, theta: between(0, N)},
+    variate={"lpmf": Interval(0, "N")},
     native=Native("Binomial", (), numpyro="BinomialProbs", keywords={"total_count": "N", "probs": "theta"}),
     examples=[(3, 10, 0.3), (0, 4, 0.8)],
 )

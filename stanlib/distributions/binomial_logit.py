@@ -9,7 +9,7 @@ from typing import Any
 
 from ..arrays.base import Namespace
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NONNEGATIVE, between
+from ..domains import FINITE, NONNEGATIVE, Interval
 from ..random.base import Random
 from ._rising import lchoose
 from ._terms import predictor, split_log_expit, within
@@ -19,7 +19,7 @@ from ._terms import predictor, split_log_expit, within
     "real binomial_logit_lpmf(ints n | ints N, reals alpha)",
     support=lambda N, alpha: ("range", 0, N),
     domains={"N": NONNEGATIVE, "alpha": FINITE},
-    variate={"lpmf": lambda N, alpha: between(0, N)},
+    variate={"lpmf": Interval(0, "N")},
     native=Native("BinomialLogits", ("alpha", "N"), pyro=None),
     examples=[(3, 10, 0.3), (0, 4, -40.0)],
 )
@@ -45,7 +45,7 @@ class binomial_logit:
     "real binomial_logit_glm_lpmf(array[] int n | int N, matrix x, real alpha, vector beta)",
     support=lambda N, x, alpha, beta: ("range", 0, N),
     domains={"N": NONNEGATIVE, "alpha": FINITE, "beta": FINITE},
-    variate={"lpmf": lambda N, x, alpha, beta: between(0, N)},
+    variate={"lpmf": Interval(0, "N")},
     argument_dims={"x": 1, "beta": 1},
     examples=[([3, 0], [10, 4], [[1.0, 2.0], [0.5, -1.0]], 0.2, [0.4, -0.1])],
 )

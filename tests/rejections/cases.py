@@ -13,6 +13,7 @@ import numpy as np
 
 import stanimport
 from stanlib import registry
+from stanlib.domains import Domain
 
 CANDIDATES = (-1.0, 2.5, -3.5, 0.0, 1.5, math.nan, math.inf)
 
@@ -61,7 +62,7 @@ def _of_record(f: Any) -> Iterator[Case]:
     domains = dict(f.domains)
     if f.distribution is not None:
         variate = f.distribution.variate.get(f.name.rpartition("_")[2])
-        domains |= {} if variate is None or callable(variate) else {arguments[0]: variate}
+        domains |= {arguments[0]: variate} if isinstance(variate, Domain) else {}
     example = f.examples[0]
     for i, argument in enumerate(arguments[: len(example)]):
         domain = domains.get(argument)
