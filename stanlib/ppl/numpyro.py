@@ -15,9 +15,9 @@ import numpyro.distributions as dist
 from ..arrays import differs_between_lanes, named
 from ..indexing import Span as span  # noqa: F401
 from ..indexing import assign, assign_in_place, at  # noqa: F401
+from ..lanes.assigning import add_at  # noqa: F401
 from ..lanes.calls import each, each_random  # noqa: F401
 from ..lanes.control import alike, lanes, merge, unless, when  # noqa: F401
-from ..lanes.indexing import add_at  # noqa: F401
 from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
 from ..lanes.padding import padded, widest  # noqa: F401
 from ..lanes.predictors import predictor  # noqa: F401
