@@ -64,8 +64,10 @@ class Walker:
         self._known: dict[str, Any] = {}
         with _quiet():
             for v in self._declared("data"):
+                if v.site not in data:
+                    raise Unable(f"no value of {v.site}")
                 sized = containers.sizes_of(v.sized, lambda e: self.value(e, self._known))
-                self._known[v.name] = containers.given(data[v.site or v.name], sized)
+                self._known[v.name] = containers.given(data[v.site], sized)
             self._block("transformed data", self._known)
         self.size = len(free.parameters(self, dict(self._known), _Zeros()))
 
