@@ -31,7 +31,7 @@ from .includes import Includes
 from .ir import gprob, printer, traversal, typed
 from .ir.fresh import Fresh
 from .ir.phases import Phase
-from .passes import control, effects, fusion, normalize, predictors, specialise, target_reads
+from .passes import control, counting, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
@@ -79,6 +79,8 @@ PASSES = (
     Pass("target_reads", target_reads.run, Phase.EXPLICIT, Phase.TRACKED),
     # from here on it is known what depends on data alone; before all that looks into loops
     Pass("inlining", inlining.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
+    # before all that tells loops apart by the shapes in them
+    Pass("counting", counting.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, traced=True),
     # before calls become loops and ranges, which ask for no sizes
     Pass("sizes", sizes.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before operations on arrays become loops over the components that each iteration has

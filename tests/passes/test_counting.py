@@ -1,0 +1,78 @@
+"""`while` over parameters whose counter decides shapes: the log density is that of the program run by hand."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stanimport import pipeline
+from stanimport.source import Source
+from tests.random_programs.referee.ours import outcomes
+from tests.random_programs.referee.walk import Walker
+
+IN_PLACE = """parameters { real x; vector[5] v; }
+  model {
+    int n = 1;
+    while (n < 5 && v[n] > 0) { vector[n] w = v[1:n] * x; target += sum(w) + log_sum_exp(w); n += 1; }
+    target += n * x;
+  }"""
+BOUND_LAST = """parameters { real x; vector[5] v; }
+  model {
+    int n = 2;
+    int c = 0;
+    while (v[n] > -0.5 && n < 6) { n += 1; c += n; target += sum(v[n - 1:]) * n; if (c > 11) break; }
+    target += n * x + c;
+    for (j in 1:3) {
+      int q;
+      q = j;
+      while (q <= 3 && v[q] < 5 * x) { vector[q] z = rep_vector(v[q], q); target += sum(z) * z[q]; q += 1; }
+      target += q * v[1];
+    }
+  }"""
+IN_FUNCTIONS = """functions {
+    real f(vector v, real x) {
+      int k = 1;
+      real s = 0;
+      while (k <= size(v) && x > s) { s += sum(v[k:]) * 0.1 + 0.3; if (s > 5) return s; k += 1; s += mean(v[:k - 1]); }
+      return s + k;
+    }
+  }
+  parameters { real x; vector[5] v; } model { target += f(v, x) + f(v, 2); }"""
+POINTS = [np.array([0.3, 0.5, 0.2, 0.1, -1, 1]), np.array([0.9, -0.4, 0.2, 0.4, 0.1, 0.3]), np.full(6, 0.7)]
+
+
+def by_hand(x, v):
+    n, out = 1, 0.0
+    while n < 5 and v[n - 1] > 0:
+        w = v[:n] * x
+        out += w.sum() + np.log(np.exp(w).sum())
+        n += 1
+    return out + n * x
+
+
+@pytest.mark.parametrize("point", POINTS, ids=range(3))
+def test_the_referee_counts_as_python_does(point):
+    assert Walker(IN_PLACE, {}).at(point).log_density == pytest.approx(by_hand(point[0], point[1:]))
+
+
+@pytest.mark.parametrize("text", [IN_PLACE, BOUND_LAST, IN_FUNCTIONS], ids=["in place", "bound last", "in functions"])
+def test_shapes_that_counters_decide(text):
+    walker = Walker(text, {})
+    expected = [walker.outcome(p, "counting") for p in POINTS]
+    for ours, theirs, point in zip(outcomes(text, {}, POINTS, jit=False, parts=("gradient",)), expected, POINTS):
+        if theirs.rejected:  # v[6]
+            assert ours.log_density == -np.inf
+            continue
+        assert ours.log_density == pytest.approx(theirs.log_density, rel=1e-9), (ours.rejected, point)
+        assert ours.gradient @ theirs.direction == pytest.approx(theirs.slope, rel=1e-6)
+
+
+@pytest.mark.parametrize("loop", [
+    "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
+    "while (n < N && v[n] > 0) { target += sum(v[1:n]); n += 1; }",
+    "while (n < 5 && v[n] > 0) { if (v[n] > 1) { n += 1; continue; } target += sum(v[1:n]); n += 1; }",
+    "while (n < 5 && v[n] > 0) { target += sum(v[1:n]); n += 2; }",
+])  # fmt: skip
+def test_other_loops_stay(loop):
+    text = f"parameters {{ vector[5] v; }} model {{ int N = v[1] > 2 ? 3 : 4; int n = 1; {loop} }}"
+    made = pipeline.translate(Source("p.stan", text), "p", pipeline.Options("numpyro", "comprehensive")).text
+    assert "ppl.while_loop" in made
