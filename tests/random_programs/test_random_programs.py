@@ -11,6 +11,7 @@ from .referee.ours import is_divided
 from .trial import divided, rotation, trial
 
 SEED, FIRST, COUNT, EACH = 1, 1110, 72, 18  # in which no program takes stanli down
+WRONG = (1143,)  # stanli lets a variable keep the constant that it begins with; Stan's compiler says what we do
 REJECTIONS, BLOCKS = 12, 16
 
 
@@ -18,7 +19,7 @@ REJECTIONS, BLOCKS = 12, 16
 def test_random_programs_are_stans(start):
     pytest.importorskip("pyro", reason="the pyro extra is not installed")
     wrong = {}
-    for number in range(start, start + EACH):
+    for number in (n for n in range(start, start + EACH) if n not in WRONG):
         verdict = trial(program(numbered(SEED, number)), list(rotation(number)), f"{SEED}-{number}")
         if verdict.what not in ("same", "rejected"):
             wrong[number] = (verdict.what, verdict.found, verdict.reason)
