@@ -2,7 +2,7 @@
 
     from stanimport.cmdstanpy import CmdStanModel, from_csv, write_stan_json
 
-Names, arguments and the shapes of results are those of CmdStanPy 1.2.5, with `inv_metric` of later ones;
+Names, arguments and the shapes of results are those of CmdStanPy 1.3, with what it had before;
 docs/cmdstanpy.md lists what differs.
 """
 from __future__ import annotations
@@ -13,6 +13,8 @@ from .installation import (
     cmdstan_path,
     cmdstan_version,
     compile_stan_file,
+    disable_logging,
+    enable_logging,
     format_stan_file,
     install_cmdstan,
     rebuild_cmdstan,
@@ -24,6 +26,7 @@ from .model import CmdStanModel
 
 __all__ = [
     "CmdStanGQ", "CmdStanLaplace", "CmdStanMCMC", "CmdStanMLE", "CmdStanModel", "CmdStanPathfinder", "CmdStanVB",
-    "cmdstan_path", "cmdstan_version", "compile_stan_file", "format_stan_file", "from_csv", "install_cmdstan",
+    "cmdstan_path", "cmdstan_version", "compile_stan_file", "disable_logging", "enable_logging", "format_stan_file",
+    "from_csv", "install_cmdstan",
     "rebuild_cmdstan", "set_cmdstan_path", "set_make_env", "show_versions", "write_stan_json",
 ]  # fmt: skip

@@ -5,6 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -40,15 +41,34 @@ def cmdstan_version() -> tuple[int, int]:
 
 
 def compile_stan_file(
-    src: str | os.PathLike[str], force: bool = False, stanc_options: Mapping[str, Any] | None = None, **options: Any
-) -> str:
+    src: str | os.PathLike[str], force: bool = False, stanc_options: Mapping[str, Any] | None = None,
+    cpp_options: Mapping[str, Any] | None = None, user_header: Any = None,
+) -> str:  # fmt: skip
     """Check and translate a program; the path of its file, for there is no executable.
 
     Raises:
         StanError: for what is wrong with the program.
+        NotImplementedError: for functions in C++.
     """
+    refuse_header(user_header)
     api.load(src, include_paths=include_paths(stanc_options))
     return os.fspath(src)
+
+
+def refuse_header(user_header: Any) -> None:
+    """Raise NotImplementedError for a file of functions in C++."""
+    if user_header is not None:
+        raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan, or in Python")
+
+
+def enable_logging() -> AbstractContextManager[None]:
+    """There is no log: results and warnings say everything. A context that does nothing, as CmdStanPy returns one."""
+    return nullcontext()
+
+
+def disable_logging() -> AbstractContextManager[None]:
+    """There is no log to disable: see `enable_logging`."""
+    return nullcontext()
 
 
 def format_stan_file(

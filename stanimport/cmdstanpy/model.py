@@ -17,7 +17,7 @@ from ..inference import generate_quantities, laplace_sample, optimize, pathfinde
 from ..inference.density import points
 from ..inference.running import interrupts
 from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
-from .installation import format_stan_file, include_paths
+from .installation import format_stan_file, include_paths, refuse_header
 
 
 class IgnoredOptionWarning(UserWarning):
@@ -46,8 +46,7 @@ class CmdStanModel:
     ):  # fmt: skip
         if stan_file is None:
             raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
-        if user_header is not None:
-            raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan")
+        refuse_header(user_header)
         self.stan_file, self.exe_file = os.path.abspath(stan_file), exe_file
         self.stanc_options, self.cpp_options = dict(stanc_options or {}), dict(cpp_options or {})
         self.user_header, self.name = "", model_name or Path(stan_file).stem
@@ -73,8 +72,10 @@ class CmdStanModel:
         """Nothing: there is no executable."""
         return {}
 
-    def compile(self, *args: Any, **options: Any) -> None:
-        """Nothing has to be compiled."""
+    def compile(self, force: bool = False, stanc_options: Any = None, cpp_options: Any = None,
+                user_header: Any = None, override_options: bool = False) -> None:  # fmt: skip
+        """Nothing has to be compiled; functions in C++ are refused as by the constructor."""
+        refuse_header(user_header)
 
     def format(
         self, overwrite_file: bool = False, canonicalize: bool | str | Iterable[str] = False,
@@ -95,7 +96,8 @@ class CmdStanModel:
                output_dir: Any = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
                save_profile: bool = False, show_progress: bool = True, show_console: bool = False,
                refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
-               inv_metric: Any = None, force_one_process_per_chain: bool | None = None) -> CmdStanMCMC:  # fmt: skip
+               inv_metric: Any = None, force_one_process_per_chain: bool | None = None,
+               save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
         fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
@@ -138,7 +140,7 @@ class CmdStanModel:
                     adapt_iter: int | None = None, tol_rel_obj: float | None = None, eval_elbo: int | None = None,
                     draws: int | None = None, require_converged: bool = True, show_console: bool = False,
                     refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
-                    output_samples: int | None = None) -> CmdStanVB:  # fmt: skip
+                    output_samples: int | None = None, save_diagnostics: bool = False) -> CmdStanVB:  # fmt: skip
         """Fit a normal approximation: see `stanimport.variational`."""
         _tell("variational", elbo_samples=elbo_samples, adapt_iter=adapt_iter, eval_elbo=eval_elbo)
         given = _given(iter=iter, grad_samples=grad_samples, eta=eta, tol_rel_obj=tol_rel_obj,

@@ -28,6 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--step-size", type=float, metavar="X", help="to start the adaptation from")
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
     parser.add_argument("--save-warmup", action="store_true", default=None, help="keep the draws of the warm-up")
+    parser.add_argument("--keep", metavar="NAMES", type=lambda names: names.split(","),
+                        help="the variables whose draws are kept, with commas between them; default: all")  # fmt: skip
+    parser.add_argument("--leave-out", metavar="NAMES", type=lambda names: names.split(","),
+                        help="the variables whose draws are not kept")  # fmt: skip
     parser.add_argument("--fixed-param", action="store_true", default=None,
                         help="only run generated quantities, at the inits")  # fmt: skip
     parser.add_argument("--method", help="nuts (default), walnuts, chees, meads, numpyro, blackjax or nutpie")
@@ -43,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
 
         names = ("chains", "parallel_chains", "threads_per_chain", "seed", "iter_warmup", "iter_sampling", "thin",
                  "max_treedepth", "metric", "step_size", "adapt_delta", "save_warmup", "fixed_param", "method",
-                 "journal", "resume")  # fmt: skip
+                 "journal", "resume", "keep", "leave_out")  # fmt: skip
         chosen = {n: getattr(options, n) for n in names if getattr(options, n) is not None}
         if options.keep_stranded:
             chosen["restart_stranded"] = False

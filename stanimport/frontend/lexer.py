@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import copy
 import re
+import unicodedata
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -120,9 +121,27 @@ _CHARACTERS = {
 }  # fmt: skip
 
 
+# What word processors and web pages put in the place of a character.
+_TYPOGRAPHY = {
+    **dict.fromkeys("\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u00ab\u00bb", '"'),
+    **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"), **dict.fromkeys("\u00d7\u00b7\u22c5", "*"),
+    "\u00f7": "/", "\u2264": "<=", "\u2265": ">=", "\u2260": "!=", "\u2190": "=", "\u02c6": "^", "\u223c": "~",
+}  # fmt: skip
+
+
+def _ascii_for(shown: str) -> str:
+    """What to write instead of a character that is none of Stan's."""
+    meant = _TYPOGRAPHY.get(shown) or unicodedata.normalize("NFKC", shown)
+    if meant.isspace() or not shown.isprintable():
+        return f"write a space: the character is U+{ord(shown):04X}, which looks like one or like nothing"
+    if meant.isascii() and meant != shown:
+        return f"write {meant} instead"
+    return "Stan programs are written in ASCII characters"
+
+
 def t_error(t: Any) -> None:
     shown = t.value[0]
-    hint = _CHARACTERS.get(shown, "Stan programs are written in ASCII characters")
+    hint = _CHARACTERS.get(shown) or _ascii_for(shown)
     raise _LexicalError(f"unexpected character {shown!r}", t.lexpos, 1, hint)
 
 

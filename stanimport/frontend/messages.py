@@ -113,6 +113,12 @@ def _of_other_languages(token: Any, before: str, wanted: set[str], stream: Token
         return f"declare it by its type, such as real {text} = ..."
     if token.type == "IDENTIFIER" and _type_named(before) is not None:
         return f"write {_type_named(before)}" if _type_named(before) else "Stan has no type for texts"
+    if token.type == "IDENTIFIER" and {"VOID", "RBRACE"} <= wanted and around == "{":
+        return f"the type of a function's result stands in front of its name: real {text}(...), or void {text}(...)"
+    if token.type == "IDENTIFIER" and around == "(" and wanted & _TYPES and not wanted & _EXPRESSION:
+        return f"the type of an argument stands in front of its name: real {text}"
+    if token.type in _TYPES and around == "{" and re.fullmatch(r"[A-Za-z]\w*", before) and before not in KEYWORDS:
+        return f"the type stands in front of the name: {text} {before}"
     if token.type == "IDENTIFIER" and "LBRACKET" in wanted and before in ("vector", "row_vector", "simplex", "ordered"):
         return f"give its size: {before}[N] {text}"
     if before in ("for", "while", "if") and "LPAREN" in wanted:

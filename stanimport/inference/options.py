@@ -4,14 +4,19 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Collection
+import os
+from collections.abc import Callable, Collection, Sequence
 from numbers import Real
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from ..errors import StanError, nearest
 from .running.interrupts import collected
+
+if TYPE_CHECKING:
+    from stanlib.program import Program
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -104,6 +109,37 @@ def for_chains(name: str, value: Any, chains: int) -> list[Any]:
     if len(several) != chains:
         raise OptionError(f"{name} has {len(several)} values for {chains} chains")
     return list(several)
+
+
+def wanted(
+    program: Program, keep: Sequence[str] | str | None, leave_out: Sequence[str] | str | None
+) -> frozenset[str] | None:  # fmt: skip
+    """The names of the variables that `keep` and `leave_out` choose; None for all.
+
+    Raises:
+        OptionError: for a name that there isn't, and for both options.
+    """
+    names = program.names("parameters", "transformed_parameters", "generated_quantities")
+    chosen = [keep] if isinstance(keep, str) else None if keep is None else list(keep)
+    without = [leave_out] if isinstance(leave_out, str) else list(leave_out or ())
+    for name in (*(chosen or ()), *without):
+        if name not in names:
+            raise OptionError(f"there is no variable {name!r}{suggestion(str(name), list(names))}")
+    if chosen is not None and without:
+        raise OptionError("keep and leave_out both choose the variables: one of them is enough")
+    if chosen is None and not without:
+        return None
+    return frozenset(chosen) if chosen is not None else frozenset(names) - frozenset(without)
+
+
+def new_folder(option: str, given: str | os.PathLike[str]) -> Path:
+    """A folder that is made now. Raises OptionError if it is there already."""
+    path = Path(given)
+    try:
+        path.mkdir(parents=True)
+    except FileExistsError:
+        raise OptionError(f"{option}: {path} is there already") from None
+    return path
 
 
 def at_least(bound: float, **options: Any) -> None:

@@ -197,6 +197,13 @@ def test_a_mode_goes_with_its_options(model, tmp_path):
 
 
 def test_options_that_are_not_there_are_told(model):
+    for refused in (lambda: model.compile(user_header="f.hpp"),
+                    lambda: cmdstanpy.compile_stan_file(model.stan_file, user_header="f.hpp")):  # fmt: skip
+        with pytest.raises(NotImplementedError, match="user_header"):
+            refused()
+    with cmdstanpy.disable_logging(), cmdstanpy.enable_logging():
+        few = dict(chains=1, iter_warmup=5, iter_sampling=2, seed=1, show_progress=False)
+        assert model.sample(DATA, save_diagnostics=True, **few).draws().shape[0] == 2
     with pytest.raises(NotImplementedError, match="user_header"):
         cmdstanpy.CmdStanModel(stan_file=model.stan_file, user_header="functions.hpp")
     with pytest.warns(UserWarning, match="without the option init_alpha"):

@@ -43,6 +43,15 @@ def test_messages(path):
     ("data { int N; } model { if (N == True) { } }", "write 1"),
     ("parameters { real x; } model { x ~ half_normal(1); }", "write normal, of a variable declared with <lower=0>"),
     ("parameters { real x; } model { x ~ laplace(0, 1); }", "did you mean 'double_exponential'?"),
+    ("functions { twice(real x) { return 2 * x; } }", "stands in front of its name: real twice(...), or void twice"),
+    ("functions { real f(x) { return x; } }", "stands in front of its name: real x"),
+    ("functions { real f(real x, y) { return x; } }", "stands in front of its name: real y"),
+    ("data { N int; }", "the type stands in front of the name: int N"),
+    ("model { print(\u201ca\u201d); }", 'write " instead'), ("model { print(\u2018a\u2019); }", 'write " instead'),
+    ("model { real x = 1 \u2013 2; }", "write - instead"), ("model { real x = 1 \u00d7 2; }", "write * instead"),
+    ("data { int<lower=0> N\uff1b }", "write ; instead"), ("model { if (1 \u2264 2) { } }", "write <= instead"),
+    ("model { real x\u00a0= 1; }", "write a space: the character is U+00A0"),
+    ("model { real \u200bx = 1; }", "the character is U+200B"), ("model { real \u03bc; }", "ASCII characters"),
 ])  # fmt: skip
 def test_habits_of_other_languages_are_known(text, hint):
     with pytest.raises(stanimport.StanError) as caught:

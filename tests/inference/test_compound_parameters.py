@@ -25,3 +25,52 @@ def test_the_parts_of_a_complex_number_are_packed():
     z = stanimport.loads(PROGRAM).stan.parameters[1]
     assert tuples.pack(z, BY_SITES) == 3 + 0.5j
     assert tuples.pack(z, {"z": 1j}) == 1j
+
+
+FITTED = """data { int N; int K; array[N] real y; } parameters { real m; complex z; array[K] real none; }
+model { m ~ normal(0, 1); abs(z) ~ normal(0, 1); y ~ normal(m + get_imag(z), 1); }
+generated quantities { real q = m + get_imag(z) + sum(none); }"""
+
+
+@pytest.fixture(scope="module", params=["numpyro", "pyro"])
+def fit(request):
+    """Of draws that are one and the same point."""
+    if request.param == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(FITTED, backend=request.param, name="fitted")
+    return stanimport.sample(module, {"N": 2, "K": 0, "y": [1.0, 2.0]}, inits={"m": 1.0, "z": 2 + 3j, "none": []},
+                             chains=2, iter_sampling=8, fixed_param=True, seed=1, show_progress=False)  # fmt: skip
+
+
+def test_draws_of_complex_and_of_empty_parameters(fit):
+    """They are in the fit, and go back into the program."""
+    assert fit.stan_variable("z").tolist() == [2 + 3j] * 16 and fit.stan_variable("none").shape == (16, 0)
+    assert list(fit.draws_pd("z"))[3:] == ["z[real]", "z[imag]"]
+    assert {"z", "none"} <= set(fit.draws_xr().data_vars) and fit.summary().loc["z[imag]", "Mean"] == 3.0
+    log_likelihood = fit.to_arviz(prior=False).log_likelihood["y"].values
+    expected = -0.5 * (np.array([1.0, 2.0]) - 4.0) ** 2 - 0.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(log_likelihood, np.broadcast_to(expected, (2, 8, 2)), rtol=1e-6)
+    predicted = fit.posterior_predictive({"N": 500, "K": 0}, seed=1).stan_variable("y")
+    assert predicted.shape == (16, 500) and predicted.mean() == pytest.approx(4.0, abs=0.1)
+
+
+def test_draws_from_files_and_tables_go_back_into_the_program(fit, tmp_path):
+    """Those of parameters without entries have no columns."""
+    polars = pytest.importorskip("polars")
+    data = {"N": 2, "K": 0, "y": [1.0, 2.0]}
+    files = fit.save_csvfiles(tmp_path)
+    read = stanimport.from_csv(files, module=fit.module, data=data)
+    table = fit.draws_pd()
+    for draws in (files, read, table, polars.from_pandas(table), fit.draws_xr(), fit.to_arviz(prior=False).posterior):
+        made = stanimport.generate_quantities(fit.module, data, previous_fit=draws, seed=1)
+        assert made.stan_variable("q").tolist() == [4.0] * 16
+    assert read.posterior_predictive({"N": 1, "K": 0}, seed=1).stan_variable("y").shape == (16, 1)
+
+
+def test_prior_draws_of_complex_parameters():
+    prior = stanimport.prior_predictive(
+        stanimport.loads("data { int N; array[N] real y; } parameters { real m; } transformed parameters { "
+                         "complex z = to_complex(m, 1); } model { m ~ normal(0, 1); y ~ normal(m, 1); }"),
+        {"N": 2}, draws=5, seed=1,
+    )  # fmt: skip
+    assert prior.origin["z"].shape == (1, 5) and np.all(prior.origin["z"].imag == 1)

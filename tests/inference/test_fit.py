@@ -318,3 +318,29 @@ def test_an_interrupt_while_saving_is_raised_when_the_file_is_whole(beta_fit, tm
     finally:
         signal.signal(signal.SIGINT, before)
     assert stanimport.Fit.load(tmp_path / "fit.nc").num_draws == beta_fit.num_draws
+
+
+ASKED = {
+    "summary": "fits.summary.table", "diagnose": "fits.diagnosis.diagnose", "profiles": "fits.profiling.table",
+    "to_arviz": "fits.groups.all_groups", "posterior_predictive": "fits.predictive.posterior_predictive",
+    "plot_trace": "fits.plots.plot", "save_csvfiles": "io.stan_csv.save",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_an_interrupt_is_not_lost_in_a_callback(beta_fit, asked, monkeypatch):
+    """Where Python would print what is raised and forget it, as in one of the garbage collector."""
+
+    def lost(*args, **options):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            pass
+
+    monkeypatch.setattr(f"stanimport.inference.{ASKED[asked]}", lost)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # which jobs in the background ignore
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            getattr(beta_fit, asked)()
+    finally:
+        signal.signal(signal.SIGINT, before)

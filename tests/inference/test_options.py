@@ -80,3 +80,17 @@ WRONG = [
 def test_errors_name_the_option(beta_module, wrong, told):
     with pytest.raises(OptionError, match=told):
         stanimport.sample(beta_module, FLIPS, **{"chains": 2, **SHORT, **wrong})
+
+
+def test_options_that_pyros_sampler_has_not(beta_module):
+    """They are refused, not passed over."""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(beta_module.stan.source, backend="pyro")
+    with pytest.raises(ValueError, match="save_warmup"):
+        stanimport.sample(module, FLIPS, chains=1, iter_warmup=2, iter_sampling=2, seed=1, save_warmup=True)
+
+
+@pytest.mark.parametrize("percentiles", [[120], [-1], [None], ["5"]])
+def test_percentiles_that_are_none(beta_fit, percentiles):
+    with pytest.raises(ValueError, match="percentiles must be numbers from 0 to 100"):
+        beta_fit.summary(percentiles=percentiles)

@@ -17,7 +17,7 @@ from jax.sharding import Mesh
 from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
 
-from stanlib.errors import StanError
+from stanlib.errors import StanDataError, StanError
 from stanlib.ppl.numpyro_priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
@@ -40,9 +40,12 @@ class Posterior(Evaluated):
         shapes, constrained_shapes: of each on the unconstrained scale and in its domain.
         size: the length of a point.
         mesh: of devices that share the rows of the data; None for one device.
+        wanted: the names of the variables that are kept of draws; None for all parameters, transformed parameters and
+            generated quantities.
     """
 
     mesh: Mesh | None = None
+    wanted: frozenset[str] | None = None
 
     def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
@@ -113,6 +116,26 @@ class Posterior(Evaluated):
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
         return self._trace(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
+    def of_draws(self, draws: Mapping[str, Any], lead: int = 2) -> dict[str, Any]:
+        """The arrays of the parameters' sites from draws of the program's variables.
+
+        Parameters of no entries, of which files of draws say nothing, need none.
+
+        Args:
+            lead: the number of axes of draws, which come first.
+
+        Raises:
+            StanDataError: if there are none of a parameter.
+        """
+        found = tuples.parted(draws, self.names)
+        count = next((np.shape(v)[:lead] for v in found.values()), (0,) * lead)
+        empty = {n: np.zeros(count + s) for n, s in self.constrained_shapes.items() if 0 in s and n not in found}
+        values = {**found, **empty}
+        lacking = next((n for n in self.names if n not in values), None)
+        if lacking is not None:
+            raise StanDataError(f"the draws lack parameter {lacking.removesuffix('.real')}", lacking)
+        return {n: values[n] for n in self.names}
+
     def log_density(self, point: Any, jacobian: bool = True) -> Any:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
 
@@ -171,9 +194,10 @@ class Posterior(Evaluated):
         return {n: trace[n]["value"] for n in self.names}
 
     def everything(self, key: Any, point: Any) -> dict[str, Any]:
-        """Parameters, transformed parameters and generated quantities of one draw, by the names of their leaves."""
+        """The variables of one draw that are wanted, by the names of their leaves."""
         parameters = self.constrain(point)
-        return parameters | self.generate(key, parameters)
+        kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
+        return kept | self.generate(key, parameters)
 
     def generate(self, key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Transformed parameters and generated quantities of one draw."""
@@ -181,7 +205,8 @@ class Posterior(Evaluated):
             return {}
         draw = {v.name: tuples.pack(v, parameters) for v in self.program.parameters}
         made = handlers.seed(partial(self.module.generated_quantities, **self.inputs, **draw), key)()
-        return tuples.unpack({k: v for k, v in made.items() if k in self.quantities})
+        wanted = set(self.quantities) if self.wanted is None else self.wanted & set(self.quantities)
+        return tuples.unpack({k: v for k, v in made.items() if k in wanted})
 
     @property
     def quantities(self) -> tuple[str, ...]:

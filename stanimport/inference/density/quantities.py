@@ -12,7 +12,7 @@ import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from .. import memory, tuples
+from .. import memory
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
 from ..programs import Program
 from ..samplers.rows import FEW, Points, take_room
@@ -90,7 +90,7 @@ class Batched:
         for piece in pieces:
             size = len(jax.tree.leaves(piece)[0])
             made = self._some(keys[start : start + size], piece, size)
-            if size == len(keys):
+            if size == len(keys) and folder is None:
                 return made
             for name, value in made.items():
                 if name not in out:
@@ -190,9 +190,14 @@ class DrawProcessor:
         return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in flat.items()}
 
 
-def generated(posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
-    """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each."""
-    given = {n: np.asarray(v, float) for n, v in tuples.parted(parameters, posterior.names).items()}
+def generated(
+    posterior: Posterior, parameters: Mapping[str, np.ndarray], seed: int, folder: Path | None = None
+) -> dict[str, np.ndarray]:
+    """Transformed parameters and generated quantities for given draws of the parameters, (draws, ...) each.
+
+    In files of a folder, if one is given.
+    """
+    given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
     count = len(next(iter(given.values()))) if given else 0
-    run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count)
-    return run(random_keys(seed, 2, count=count), given)
+    run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count, folder)
+    return run(random_keys(seed, 2, count=count), given, folder)

@@ -10,7 +10,6 @@ import numpy as np
 from stanlib.discrete.asking import Question, asking
 from stanlib.discrete.problem import Variable
 
-from .. import tuples
 from ..density.posterior import Posterior, condition, is_term, log_prob
 from ..density.quantities import Batched
 from ..modules import for_numpyro
@@ -53,7 +52,7 @@ def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
     module = for_numpyro(fit.module)
     data = {n: fit.data[n] for n in module.stan.names("data") if n in fit.data}
     posterior = condition(module, data, fit.seed)
-    draws = tuples.parted(fit.variables, posterior.names)
+    draws = posterior.of_draws(fit.variables)
     return posterior, {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in draws.items()}
 
 

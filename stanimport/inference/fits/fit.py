@@ -45,6 +45,7 @@ class Fit(Result):
 
     # --- what it holds ---------------------------------------------------------------------------------------------
 
+    @collected()  # an interrupt is not lost in a callback
     def discrete_probabilities(self, name: str) -> np.ndarray:
         """The probability of every value of a discrete parameter, summed over all others: the mean over the draws.
 
@@ -58,6 +59,7 @@ class Fit(Result):
 
         return probabilities(self, name)
 
+    @collected()
     def most_probable(self, name: str) -> np.ndarray:
         """A discrete parameter in the most probable assignment to all discrete ones, for each draw of the others.
 
@@ -97,23 +99,29 @@ class Fit(Result):
         made = dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
         return made.assign_coords(chain=self.chain_ids)
 
+    @collected()
     def summary(self, percentiles: Sequence[float] = (5, 50, 95), sig_figs: int | None = None) -> Any:
         """Means, standard errors, quantiles and convergence statistics as a pandas DataFrame, one row per column.
 
         Args:
             percentiles: the quantiles to give, in percent.
             sig_figs: significant digits to round to; None for all.
+
+        Raises:
+            ValueError: for percentiles that are none.
         """
         from .summary import table
 
         return table(self, percentiles).frame(sig_figs)
 
+    @collected()
     def diagnose(self) -> Diagnosis:
         """What the draws say of the sampler and of convergence, with advice; `print(fit.diagnose())`."""
         from .diagnosis import diagnose
 
         return diagnose(self)
 
+    @collected()
     def profiles(self) -> Any:
         """The time of the program's `profile` blocks in this run: a DataFrame with the columns of CmdStan's file.
 
@@ -132,6 +140,7 @@ class Fit(Result):
 
     # --- inference with it -----------------------------------------------------------------------------------------
 
+    @collected()
     def posterior_predictive(self, data: Any = None, *, seed: int | None = None) -> Predictions:
         """Draws of the data that the program observes, one for every draw of the parameters.
 
@@ -156,6 +165,7 @@ class Fit(Result):
 
     # --- for ArviZ -------------------------------------------------------------------------------------------------
 
+    @collected()
     def to_arviz(
         self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] = True, prior: bool = True,
         dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
@@ -202,6 +212,7 @@ class Fit(Result):
             return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
 
     @staticmethod
+    @collected()
     def load(path: str | os.PathLike[str]) -> Fit:
         """Read a fit that `save` wrote, or the draws so far of the journal of a run (`sample(..., journal=path)`).
 
@@ -216,6 +227,7 @@ class Fit(Result):
 
         return Fit.of(load(Path(path)))
 
+    @collected()
     def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: int | None = None) -> list[Path]:
         """Write CmdStan's CSV, one file for each chain, for `stansummary`, `posterior`, `shinystan`, `from_cmdstan`.
 
@@ -233,14 +245,17 @@ class Fit(Result):
 
         return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
 
+    @collected()
     def plot_trace(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
         """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""
         return self._plotted("trace", var_names, options)
 
+    @collected()
     def plot_posterior(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
         """ArviZ's plot of marginal posterior densities; further options are ArviZ's."""
         return self._plotted("posterior", var_names, options)
 
+    @collected()
     def plot_ppc(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
         """ArviZ's plot of replicated data against the data; further options are ArviZ's."""
         return self._plotted("ppc", var_names, options)

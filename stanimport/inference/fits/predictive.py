@@ -110,7 +110,7 @@ def posterior_predictive(
     lacking = [n for n in names if n not in given]
     if lacking:
         fitted = Posterior(translated, known)
-        one = {n: v[0, 0] for n, v in draws.items()}
+        one = {n: v[0, 0] for n, v in fitted.of_draws(draws).items()}
         observed = {variable_of(n, translated.stan) for n, s in _trace(fitted, one).items() if is_observation(s)}
         lacking = [n for n in lacking if n in observed]
     posteriors = _stood_in(translated, given, lacking, chosen)
@@ -156,14 +156,15 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
     posteriors = _stood_in(mixed, given, lacking, chosen)
     parameters = _prior_draws(posteriors[0], draws, chosen)
     if lacking:
-        one = {n: v[0, 0] for n, v in parameters.items()}
+        one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
         observed = {variable_of(n, program) for n, s in _trace(posteriors[0], one).items() if is_observation(s)}
         unknown = [n for n in lacking if n not in observed]
         if unknown:
             condition(mixed, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, chosen)
         _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, chosen)
     made = _predictions(posteriors[0], "prior", parameters, lacking, chosen)
-    made.origin = {n: parameters[n] for n in tuples.leaf_names(program.parameters) if n in parameters}
+    drawn = tuples.joined(parameters)
+    made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
     made.origin |= _transformed(posteriors[0], parameters, chosen)
     return made
 
@@ -179,10 +180,8 @@ def _stood_in(module: ModuleType, given: Mapping[str, Any], lacking: Any, seed: 
 
 
 def _check_shapes(posterior: Posterior, draws: Arrays) -> None:
-    sites = tuples.parted(draws, posterior.names)
+    sites = posterior.of_draws(draws)
     for name in posterior.names:
-        if name not in sites:
-            raise StanDataError(f"the draws lack parameter {name}", name)
         shape, fitted = posterior.constrained_shapes[name], sites[name].shape[2:]
         if shape != fitted:
             raise StanDataError(

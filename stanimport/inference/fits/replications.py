@@ -13,7 +13,6 @@ from numpyro.distributions import Unit
 
 from stanlib.program import Program
 
-from .. import tuples
 from ..density.posterior import Posterior
 from ..density.quantities import Batched
 from ..precision import random_keys
@@ -40,8 +39,7 @@ def over_draws(
 ) -> dict[str, np.ndarray]:  # fmt: skip
     """A function of a key and of the model's trace, for every draw of the parameters, (chains, draws, ...) each."""
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
-    sites = tuples.parted(draws, posterior.names)
-    flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in sites.items()}
+    flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
 
     def one(key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
         return function(key, trace_of(posterior, key, parameters))

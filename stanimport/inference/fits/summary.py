@@ -9,6 +9,7 @@ import numpy as np
 
 from stanlib.extras import require
 
+from .. import options
 from . import columns, statistics
 
 if TYPE_CHECKING:
@@ -59,6 +60,9 @@ def table(fit: Result, percentiles: Sequence[float] = (5, 50, 95)) -> Table:
 
     What comes from independent draws (Pathfinder, Laplace, a guide) has no effective sample sizes and R-hat.
     """
+    percentiles = np.ravel(percentiles).tolist()
+    if not all(isinstance(p, (int, float)) and 0 <= p <= 100 for p in percentiles):
+        raise options.OptionError(f"percentiles must be numbers from 0 to 100, not {percentiles}")
     stats = {n: v for n, v in fit.stats.items() if n == "lp__"}
     names, values = columns.flatten({**stats, **fit.variables})
     return Table(names, numbers(values, percentiles, is_chain=fit.method in ("sample", "generate")))

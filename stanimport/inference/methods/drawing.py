@@ -48,6 +48,7 @@ def drawn(module: ModuleType, data: Mapping[str, Any], chosen: dict[str, Any]) -
     kept = len(range(0, chosen["iter_sampling"], chosen["thin"])) - chosen.get("earlier", 0)
     key = _key(module, data, chosen, chosen["chains"] * kept)
     posterior = _posterior(module, data, chosen["seed"], key)
+    posterior.wanted = options.wanted(module.stan, chosen["keep"], chosen["leave_out"])
     if chosen["mesh"] is not None and not posterior.divide(chosen["mesh"], needed=asked):
         chosen["mesh"] = None
     if chosen["fixed_param"] or posterior.size == 0:
@@ -109,7 +110,8 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     if not isinstance(metric, str) or metric not in options.OWN_METRICS:
         return None
     seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
-    program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count)
+    kept = chosen["keep"], chosen["leave_out"]
+    program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count), kept
     return remembered.key_of(module, data, *program, seed)
 
 

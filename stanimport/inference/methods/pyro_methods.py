@@ -112,7 +112,13 @@ class _Unconstrain(Messenger):
 
 
 class Density:
-    """The log density of a module on the flat unconstrained vector, given data or what was made of them."""
+    """The log density of a module on the flat unconstrained vector, given data or what was made of them.
+
+    Attributes:
+        wanted: the names of the variables that are kept of draws; None for all.
+    """
+
+    wanted: frozenset[str] | None = None
 
     def __init__(self, module: ModuleType, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
         self.module, self.program = module, module.stan
@@ -153,7 +159,7 @@ class Density:
         return stacked([self.everything(self.constrain(p)) for p in points])
 
     def everything(self, parameters: Mapping[str, torch.Tensor]) -> dict[str, np.ndarray]:
-        """Parameters, transformed parameters and generated quantities of one draw."""
+        """The variables of one draw that are wanted."""
         names = self.program.names("transformed_parameters", "generated_quantities")
         made: dict[str, Any] = {}
         if names:
@@ -161,7 +167,7 @@ class Density:
             with torch.no_grad():
                 made = self.module.generated_quantities(**self.inputs, **draw)
         flat = {**parameters, **tuples.unpack({n: made[n] for n in names if n in made})}
-        return {n: _array(v) for n, v in flat.items()}
+        return {n: _array(v) for n, v in flat.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
 
     def unconstrained(self, values: Mapping[str, np.ndarray], rest: torch.Tensor) -> torch.Tensor:
         """The point with these values of parameters, the others from the point `rest`. Raises StanDataError."""
@@ -205,22 +211,27 @@ def _array(value: Any) -> np.ndarray:
     return np.asarray(value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value)
 
 
-def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
-    """Draws by Pyro's NUTS, one chain after the other.
+def sample(
+    module: ModuleType, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None = None
+) -> Fit:  # fmt: skip
+    """Draws by Pyro's NUTS, one chain after the other, of the variables that are wanted; None for all.
 
     Raises:
         OptionError: for options that Pyro's NUTS does not have.
     """
     if settings["method"] not in ("nuts", "numpyro") or settings["metric"] not in options.METRICS:
         raise options.OptionError("modules of the Pyro backend are sampled by Pyro's NUTS, with a metric it adapts")
+    if not settings["iter_sampling"]:
+        raise options.OptionError("iter_sampling must be at least 1 for Pyro's NUTS")
     if settings["fixed_param"] or not module.stan.parameters:
-        return _fixed(module, data, settings)
+        return _fixed(module, data, settings, wanted)
     chains, inits = [], starts(settings["inits"], settings["chains"], settings["seed"])
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i in range(settings["chains"]):
             with double_precision(settings["seed"] * 1009 + i):
                 density = Density(module, read_data(data))
+                density.wanted = wanted
                 chains.append(_chain(density, inits[i], settings, progress))
     variables, stats, sizes = zip(*chains)
     inputs = {n: v for n, v in density.inputs.items()}
@@ -229,13 +240,16 @@ def sample(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
                {"step_size": np.asarray(sizes)}, module)  # fmt: skip
 
 
-def _fixed(module: ModuleType, data: Any, settings: Mapping[str, Any]) -> Fit:
+def _fixed(
+    module: ModuleType, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None
+) -> Fit:  # fmt: skip
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
     for i in range(settings["chains"]):
         with double_precision(settings["seed"] * 1009 + i):
             density = Density(module, read_data(data))
+            density.wanted = wanted
             point = density.start(inits[i]) if density.size else torch.zeros(0)
             chains.append(density.variables(point.expand(count, -1)))
     zeros = np.zeros((settings["chains"], count))
@@ -253,18 +267,20 @@ def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: 
         target_accept_prob=settings["adapt_delta"], max_tree_depth=settings["max_treedepth"],
     )  # fmt: skip
     sizes: list[float] = []
+    told: dict[str, Any] = {}
 
     def note(kernel: Any, _: Any, stage: str, __: int) -> None:
         progress.advance(1, "warm-up" if stage.lower().startswith("warm") else "sampling")
         if not stage.lower().startswith("warm"):
             sizes.append(float(kernel.step_size))
+            told.update(kernel.diagnostics())  # MCMC's own need four draws, for R-hat
 
     mcmc = MCMC(kernel, settings["iter_sampling"], settings["iter_warmup"], disable_progbar=True, hook_fn=note,
                 initial_params={"point": density.start(inits)})  # fmt: skip
     mcmc.run()
     points = mcmc.get_samples()["point"][:: settings["thin"]]
     divergent = np.zeros(settings["iter_sampling"])
-    divergent[mcmc.diagnostics()["divergences"]["chain 0"]] = 1
+    divergent[told["divergences"]] = 1
     with torch.no_grad():
         lp = np.asarray([float(density(p)) for p in points])
     stats = {"lp__": lp, "stepsize__": np.asarray(sizes)[:: settings["thin"]],

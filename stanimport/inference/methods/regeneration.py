@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from stanlib.errors import StanDataError
 
 from .. import options, tuples
-from ..density.posterior import condition
+from ..density.posterior import Posterior, condition
 from ..density.quantities import generated
 from ..fits.fit import Fit
 from ..fits.labels import labelled
@@ -26,7 +26,9 @@ from ..precision import new_seed
 @labelled
 @options.suggesting
 def generate_quantities(
-    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None
+    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None,
+    keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str = (),
+    folder: str | os.PathLike[str] | None = None,
 ) -> Fit:  # fmt: skip
     """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
 
@@ -35,9 +37,12 @@ def generate_quantities(
             and transformed parameters, but needs the same parameters. If None, that of the fit.
         data: the data that the quantities see; those of the fit if None.
         previous_fit: a fit by any method, the path of a saved one, CmdStan's CSV files, or draws of the parameters:
-            a dict of arrays (draws, ...), a pandas DataFrame whose columns are called as those of `draws_pd` or of
-            CSV files, or what ArviZ holds.
+            a dict of arrays (draws, ...), a DataFrame of pandas or polars whose columns are called as those of
+            `draws_pd` or of CSV files, `draws_xr`, or what ArviZ holds.
         seed: of the random numbers; a new one if None.
+        keep, leave_out: as for `sample`.
+        folder: a new one, where to put the new quantities as they are computed, in NumPy's files, which the fit reads
+            when it is asked for them: for more of them than memory holds.
 
     Returns:
         A fit with the given draws of the parameters and the new quantities, its method "generate".
@@ -45,6 +50,7 @@ def generate_quantities(
     Raises:
         StanDataError: for data that are not as declared, or draws that lack a parameter.
         TypeError: without a `previous_fit`.
+        OptionError: for names of variables that there aren't, and a folder that is there already.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -62,11 +68,14 @@ def generate_quantities(
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
     translated = for_numpyro(given)
     raw = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
+    wanted = options.wanted(translated.stan, keep, leave_out)
     posterior = condition(translated, raw if data is None else inputs, chosen)
-    parameters = _parameters(draws, posterior.names, posterior.constrained_shapes)
+    posterior.wanted = wanted
+    parameters = _parameters(draws, posterior)
     flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
-    made = generated(posterior, flat, chosen)
+    made = generated(posterior, flat, chosen, None if folder is None else options.new_folder("folder", folder))
     chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
+    parameters = {n: v for n, v in parameters.items() if wanted is None or n.partition(".")[0] in wanted}
     variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
     stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
     fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
@@ -84,11 +93,13 @@ def _draws_of(previous: Any) -> Any:
     if isinstance(previous, Fit):
         return previous
     posterior = getattr(previous, "posterior", None)  # of ArviZ, or xarray's tree of its groups
+    if posterior is None and {"chain", "draw"} <= set(getattr(previous, "dims", ())):
+        posterior = previous
     if posterior is not None:
         return {str(n): posterior[n].transpose("chain", "draw", ...).values for n in posterior.data_vars}
     if hasattr(previous, "columns"):
         names = [c for c in map(str, previous.columns) if not c.endswith("__")]
-        return arrays_of(names, previous[names].to_numpy(float)[None])
+        return arrays_of(names, np.asarray(previous[names].to_numpy(), float)[None])
     if isinstance(previous, Mapping):
         return {n: np.asarray(v)[None] for n, v in tuples.unpack(dict(previous)).items()}
     raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
@@ -121,16 +132,12 @@ def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
     return Fit.of(stan_csv.read(paths, translated.stan, inputs))
 
 
-def _parameters(draws: Any, names: list[str], shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """The draws of the parameters, (chains, draws, ...) each."""
-    values = tuples.parted(draws.variables if isinstance(draws, Fit) else draws, names)
-    out = {}
-    for name in names:
-        if name not in values:
-            raise StanDataError(f"the draws lack parameter {name}", name)
-        if values[name].shape[2:] != shapes[name]:
+def _parameters(draws: Any, posterior: Posterior) -> dict[str, np.ndarray]:
+    """The draws of the parameters, (chains, draws, ...) each, by site."""
+    values = posterior.of_draws(draws.variables if isinstance(draws, Fit) else draws)
+    for name, shape in posterior.constrained_shapes.items():
+        if values[name].shape[2:] != shape:
             raise StanDataError(
-                f"draws of {name} must have shape {shapes[name]} for these data, not {values[name].shape[2:]}", name
+                f"draws of {name} must have shape {shape} for these data, not {values[name].shape[2:]}", name
             )
-        out[name] = np.asarray(values[name])
-    return out
+    return {n: np.asarray(v) for n, v in values.items()}

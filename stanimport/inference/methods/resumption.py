@@ -88,7 +88,7 @@ def _is_same(given: Any, own: Any) -> bool:
 
 def options_of(run: Run) -> dict[str, Any]:
     """The options by which the run of a journal goes on, as `sample` takes them; None for those that it has none of."""
-    free = dict.fromkeys([*_FREE, "inits", "inv_metric", "journal"])
+    free = dict.fromkeys([*_FREE, "inits", "inv_metric", "journal", "keep", "leave_out"])
     return {**free, **_settings_of(run), "resume": run}
 
 

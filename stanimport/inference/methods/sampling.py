@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stanlib.extras import require
@@ -36,6 +36,7 @@ def sample(
     adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
     networks: Mapping[str, Any] | None = None, resume: Any = None,
     journal: Any = None, blocking: bool = True, mesh: Any = None, threads_per_chain: int | None = None,
+    keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 
@@ -92,6 +93,9 @@ def sample(
             the other.
         threads_per_chain: how many threads share the rows of large data: a mesh of so many CPU devices of JAX, which
             must not run yet, or have as many. Data of few rows, and those of recurrences, have one thread.
+        keep, leave_out: the parameters, transformed parameters and generated quantities whose draws the fit has, or has
+            not; all if None. What is not kept is not computed. A fit that lacks parameters can't compute from the model
+            what needs them, such as log likelihoods.
 
     An option that is None has its default.
 
@@ -126,9 +130,10 @@ def sample(
         show_progress=show_progress, method=method, chain_method=chain_method, restart_stranded=restart_stranded,
         chain_ids=chain_ids, inv_metric=inv_metric, adapt_init_phase=adapt_init_phase,
         adapt_metric_window=adapt_metric_window, adapt_step_size=adapt_step_size, resume=resume, journal=journal,
-        mesh=mesh, threads_per_chain=threads_per_chain,
+        mesh=mesh, threads_per_chain=threads_per_chain, keep=keep, leave_out=leave_out,
     ))  # fmt: skip
     translated, given = module_of(module, networks), read_data(data)
+    wanted = options.wanted(translated.stan, keep, leave_out)
     if translated.stan.backend == "numpyro":
         return _warned(Fit.of(drawn(translated, given, chosen)))
     require("torch", "pyro", extra="pyro")
@@ -138,7 +143,7 @@ def sample(
     if mesh is not None or (chosen["threads_per_chain"] or 1) > 1:
         raise options.OptionError("mesh and threads_per_chain: Pyro's sampler runs on one device")
     with interrupts.immediate():
-        return _warned(sample_by_pyro(translated, given, recorded(chosen)))
+        return _warned(sample_by_pyro(translated, given, recorded(chosen), wanted))
 
 
 def _warned(fit: Fit) -> Fit:

@@ -42,6 +42,9 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         if size is not None and not (isinstance(size, Real) and float(size) > 0):
             raise options.OptionError(f"step_size must be positive, not {size!r}")
     chosen["step_size"] = sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
+    for name in ("keep", "leave_out"):
+        names = given[name]
+        chosen[name] = [names] if isinstance(names, str) else None if names is None else list(names)
     chosen["metric"] = _metric_option(given["metric"], given["inv_metric"])
     if given["journal"] is not None:
         chosen["journal"] = Path(given["journal"])
@@ -97,6 +100,7 @@ def refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
     several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
     several |= {name: chosen[name] is not None for name in (*WINDOWS, "journal")}
     several["chain_method"] = chosen["method"] in ENSEMBLES and chosen["chain_method"] not in (None, "vectorized")
+    several["save_warmup"] = chosen["save_warmup"] and chosen["method"] == "pyro"
     for name, wrong in several.items():
         if wrong:
             method = chosen["method"]

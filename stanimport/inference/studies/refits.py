@@ -10,7 +10,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError, StanError
 
-from .. import options, tuples
+from .. import options
 from ..density.posterior import Posterior, transformed_data
 from ..failures import Failure
 from ..fits.arviz_packages import is_whole, load
@@ -137,7 +137,7 @@ def _without(module: ModuleType, data: Mapping[str, Any], gone: np.ndarray, size
 
 def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
     """The log density of some rows together, of the mean over a fit's draws."""
-    draws = tuples.parted(fit.variables, whole.names)
+    draws = whole.of_draws(fit.variables)
     for n, v in draws.items():
         if v.shape[2:] != whole.constrained_shapes[n]:
             raise StanError(f"{whole.program.name}: the size of {n} depends on {size}: rows that are left out would "
