@@ -159,26 +159,28 @@ def _read_table(path: Path) -> dict[str, Any]:
             rows = list(csv.reader(f))
     except csv.Error as e:
         raise StanDataError(f"{path}: no readable table: {e}") from None
+    while rows and not rows[-1]:
+        rows.pop()
+    if rows and len(rows[0]) > 1:  # else a blank line is an empty cell
+        rows = [row for row in rows if row]
     if not rows or not rows[0] or any(len(r) != len(rows[0]) for r in rows[1:]):
         raise StanDataError(f"{path}: no readable table: its rows differ in length, or it has no header")
     names = [name.strip() for name in rows[0]]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
         raise StanDataError(f"{path}: there are two columns {twice!r}", twice)
-    columns = {n: [_number(v, n, path) for v in column] for n, (_, *column) in zip(names, zip(*rows))}
+    columns = {n: [*map(_cell, column)] for n, (_, *column) in zip(names, zip(*rows))}
     return _table(columns, len(rows) - 1)
 
 
-def _number(text: str, name: str, path: Path) -> float | int:
+def _cell(text: str) -> float | int | str:
+    """The number in a cell; what is none stays text, which no variable of a program can be."""
     text = text.strip()
     if text in TEXTS:
         return TEXTS[text]
-    if not _NUMBER.fullmatch(text):
-        raise StanDataError(f"{path}: column {name} must hold numbers, not {text!r}", name)
-    value = float(text)
-    if math.isinf(value):
-        raise StanDataError(f"{path}: column {name} has a number that is too large: {_short(text)}", name)
-    return int(text) if text.lstrip("+-").isdigit() else value
+    if not _NUMBER.fullmatch(text) or math.isinf(float(text)):
+        return text
+    return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
 def _read_netcdf(path: Path) -> dict[str, Any]:

@@ -107,7 +107,9 @@ class _Parser:
         value = float(text.rstrip("L"))
         if math.isinf(value) and "Inf" not in text:
             raise self._wrong("a number is too large")
-        return int(text.rstrip("L")) if re.fullmatch(r"[-+]?\d+L?", text) else value
+        if re.fullmatch(r"[-+]?\d+L?", text):
+            return int(text.rstrip("L"))
+        return int(value) if text.endswith("L") and value.is_integer() else value  # 1e5L
 
     def _range(self, first: Any, last: Any) -> np.ndarray:
         if not (isinstance(first, int) and isinstance(last, int)):
