@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from stanlib.extras import require
 from ..inference.fits import columns
 from ..inference.fits.fit import Fit, Mode
 from ..inference.io import stan_csv
+from ..inference.options import suggestion
 from ..inference.samplers.packed import written_out
 
 Array = np.ndarray
@@ -120,6 +122,22 @@ class _OfChains(CmdStanFit):
         return self.fit.chain_ids
 
 
+_IN_FRONT = ("chain__", "iter__", "draw__")
+
+
+def _columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> Any:
+    """The columns of the variables that are wanted, and of no others; all if None. Raises ValueError."""
+    if wanted is None:
+        return frame
+    chosen: list[str] = []
+    for name in dict.fromkeys([wanted] if isinstance(wanted, str) else wanted):
+        found = [name] if name in frame else [c for c in frame if c.partition("[")[0].partition(":")[0] == name]
+        if not found:
+            raise ValueError(f"Unknown variable: {name}{suggestion(name, list(fit.variables))}")
+        chosen += found
+    return frame[chosen]
+
+
 class CmdStanMCMC(_OfChains):
     """The result of `sample`."""
 
@@ -175,20 +193,31 @@ class CmdStanMCMC(_OfChains):
 
     def draws(self, *, inc_warmup: bool = False, concat_chains: bool = False) -> Array:
         """(draws, chains, columns), or (draws, columns)."""
-        return self.fit.draws(inc_warmup=inc_warmup, concat_chains=concat_chains)
+        return self.fit.draws(inc_warmup=self._has_warmup(inc_warmup), concat_chains=concat_chains)
 
     def draws_pd(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return self.fit.draws_pd(vars, inc_warmup=inc_warmup)
+        return _columns(self.fit.draws_pd(inc_warmup=self._has_warmup(inc_warmup)), self.fit, vars)
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False) -> Any:
-        return self.fit.draws_xr(vars, inc_warmup=inc_warmup)
+        return self.fit.draws_xr(vars, inc_warmup=self._has_warmup(inc_warmup))
 
     def stan_variable(self, var: str, inc_warmup: bool = False) -> Any:
         """The draws of a variable, chain after chain; with the warm-up in front of each chain's."""
-        if not inc_warmup:
+        if not self._has_warmup(inc_warmup):
             return self.fit.stan_variable(var)
-        value = self.fit.draws_xr(var, inc_warmup=True)[var].values
-        return value.reshape(-1, *value.shape[2:])
+        whole = copy.copy(self.fit)
+        whole.variables = {n: np.concatenate([self.fit.warmup[0][n], v], axis=1)  # type: ignore[index]
+                           for n, v in self.fit.variables.items()}  # fmt: skip
+        return whole.stan_variable(var)
+
+    def stan_variables(self, inc_warmup: bool = False) -> dict[str, Any]:
+        return {n: self.stan_variable(n, inc_warmup) for n in self.fit.stan_variables()}
+
+    def _has_warmup(self, asked: bool) -> bool:
+        """Whether there is a warm-up that is asked for; warns, as CmdStanPy does, where it was not saved."""
+        if asked and self.fit.warmup is None:
+            warnings.warn("the warm-up was not saved: run the sampler with save_warmup=True", stacklevel=3)
+        return asked and self.fit.warmup is not None
 
     def method_variables(self) -> dict[str, Array]:
         return self.fit.method_variables()
@@ -239,7 +268,14 @@ class CmdStanMLE(CmdStanFit):
         return None if found is None else pandas.DataFrame(found, columns=self.column_names)
 
     def stan_variable(self, var: str, *, inc_iterations: bool = False, warn: bool = True) -> Any:
-        """The value at the mode; with `inc_iterations` at the start and after every step, if they were saved."""
+        """The value at the mode; with `inc_iterations` at the start and after every step, if they were saved.
+
+        Warns, as CmdStanPy does, where they were not, and of an optimization that has not converged.
+        """
+        if warn and not self.converged:
+            warnings.warn("invalid estimate: the optimization did not converge", stacklevel=2)
+        if inc_iterations and self.fit.warmup is None:
+            warnings.warn("the iterations were not saved: optimize with save_iterations=True", stacklevel=2)
         if not inc_iterations or self.fit.warmup is None:
             return self.fit.stan_variable(var)
         return self.fit.draws_xr(var, inc_warmup=True)[var].values[0]
@@ -382,7 +418,10 @@ class CmdStanGQ(_OfChains):
                  inc_sample: bool = False) -> Any:  # fmt: skip
         if inc_warmup:
             raise ValueError("quantities are generated for the draws after warm-up")
-        return self.fit.draws_pd(vars if vars is not None or inc_sample else list(self.column_names))
+        frame = self.fit.draws_pd()
+        if vars is None and not inc_sample:
+            return frame[[*_IN_FRONT, *self.column_names]]
+        return _columns(frame, self.fit, vars)
 
     def draws_xr(self, vars: Sequence[str] | str | None = None, inc_warmup: bool = False,
                  inc_sample: bool = False) -> Any:  # fmt: skip

@@ -61,7 +61,15 @@ def test_sampling(fit):
     assert fit.column_names == head + own
     assert fit.draws().shape == (100, 4, 20) and fit.draws(concat_chains=True).shape == (400, 20)
     assert fit.stan_variable("y_rep").shape == (400, 10) and fit.theta.shape == (400,)
-    assert list(fit.draws_pd(vars=["theta"])) == ["chain__", "iter__", "draw__", "theta"]
+    assert list(fit.draws_pd(vars=["theta"])) == ["theta"] and list(fit.draws_pd("lp__")) == ["lp__"]
+    assert list(fit.draws_pd(["both", "chain__", "both"])) == ["both[1]", "both[2]", "chain__"]
+    assert list(fit.draws_pd())[:3] == ["chain__", "iter__", "draw__"]
+    with pytest.raises(ValueError, match="Unknown variable: thta; did you mean 'theta'"):
+        fit.draws_pd(["thta"])
+    for asked in (fit.draws, fit.draws_pd, lambda **o: fit.draws_xr(**o).theta,
+                  lambda **o: fit.stan_variable("theta", **o)):
+        with pytest.warns(UserWarning, match="save_warmup=True"):
+            assert np.shape(asked(inc_warmup=True)) == np.shape(asked())
     assert fit.draws_xr("both")["both"].dims == ("chain", "draw", "both_dim_0")
     assert fit.method_variables()["lp__"].shape == (100, 4)
     assert fit.metric_type == "diag_e" and fit.metric.shape == (4, 1) and fit.step_size.shape == (4,)
@@ -292,3 +300,19 @@ def test_gradients_are_checked(model, folder):
     with pytest.raises(RuntimeError, match="gradients of theta differ"):
         model.diagnose(inits={"theta": 0.3}, data=DATA, epsilon=0.5)
     assert abs(model.diagnose({"theta": 0.3}, DATA, epsilon=0.5, require_gradients_ok=False)["error"][0]) > 1e-3
+
+
+def test_the_warm_up_of_tuples_and_an_invalid_estimate(tmp_path):
+    (tmp_path / "pair.stan").write_text("parameters { tuple(real, vector[2]) t; } "
+                                        "model { t.1 ~ normal(0, 1); t.2 ~ normal(0, 1); }")
+    pair = CmdStanModel(stan_file=tmp_path / "pair.stan")
+    fit = pair.sample(chains=2, iter_warmup=7, iter_sampling=5, seed=1, save_warmup=True, show_progress=False)
+    first, second = fit.stan_variable("t", inc_warmup=True)
+    assert first.shape == (24,) and second.shape == (24, 2)
+    np.testing.assert_array_equal(first[7:12], fit.stan_variable("t")[0][:5])
+    mode = pair.optimize(seed=1, inits={"t": (50.0, [50.0, 50.0])}, iter=1, require_converged=False)
+    if not mode.converged:
+        with pytest.warns(UserWarning, match="invalid estimate"):
+            mode.stan_variable("t")
+    with pytest.warns(UserWarning, match="save_iterations=True"):
+        mode.stan_variable("t", inc_iterations=True, warn=False)
