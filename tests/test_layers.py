@@ -23,9 +23,7 @@ ALLOWED = {
     "stanimport.discrete": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.frontend": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.passes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
-    "stanimport.emit": {
-        "stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir", "stanimport.passes",
-    },
+    "stanimport.emit": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
         "stanimport.frontend", "stanimport.discrete", "stanimport.schemes", "stanimport.passes", "stanimport.emit",

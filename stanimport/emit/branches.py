@@ -6,7 +6,7 @@ from functools import partial
 from itertools import islice
 
 from ..ir import gprob, traversal
-from ..passes.control import always_returns
+from ..ir.uses import always_returns
 from .asty import Builder
 from .context import Context
 from .traced import refuse_samples

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..ir import gprob, traversal
+from ..ir.binding_times import Nest
 from ..ir.fresh import Fresh
+from ..ir.specialised import Ownership
 from ..ir.uses import assigns, defines, walk_statements
-from ..passes.binding_times import Nest
-from ..passes.ownership import Ownership
 from .asty import Builder
 from .effects import Effect, Effects
 from .expressions import Expressions

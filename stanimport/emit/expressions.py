@@ -12,8 +12,8 @@ from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
+from ..ir.binding_times import BindingTimes
 from ..ir.uses import mentions
-from ..passes.binding_times import BindingTimes
 from .asty import Builder
 from .names import Names
 

@@ -6,7 +6,7 @@ import ast
 from stanlib.types import VOID
 
 from ..ir.fresh import Fresh, stem
-from ..passes.specialise import Body, Specialised, Variant
+from ..ir.specialised import Body, Specialised, Variant
 from .asty import Builder
 from .context import Context
 from .effects import Effects, FunctionEffects, NoEffects

@@ -10,7 +10,7 @@ from stanlib.types import Tuple, dimensions
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..passes.specialise import Specialised
+from ..ir.specialised import Specialised
 from ..source import Source
 from . import bounds
 from .asty import Builder

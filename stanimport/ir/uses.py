@@ -163,3 +163,13 @@ def names_in(node: Any) -> set[str]:
 def mentions(node: Any, names: Set[str]) -> bool:
     """Whether a node, or tuple of nodes, reads any of some variables."""
     return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
+
+
+def always_returns(body: Sequence[gprob.Stmt]) -> bool:
+    """Whether every path through a body ends in a return (or a rejection)."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, gprob.Return) or isinstance(last, gprob.Message) and last.kind != "print":
+        return True
+    return isinstance(last, gprob.If) and always_returns(last.then) and always_returns(last.otherwise)

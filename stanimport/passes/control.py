@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from stanlib.types import INT, VOID, Type
 
 from ..ir import gprob, traversal
+from ..ir.binding_times import BindingTimes
 from ..ir.fresh import Fresh
-from ..ir.uses import walk_statements
+from ..ir.gprob import Loop
+from ..ir.uses import always_returns, walk_statements
 from ..source import Span
-from .binding_times import BindingTimes, Loop, escapes_dynamically
+from .binding_times import escapes_dynamically
 from .normalize import apply
 from .surroundings import Surroundings
 
@@ -53,16 +55,6 @@ def _is_traced(s: gprob.Stmt, times: BindingTimes) -> bool:
 
 def _has_escape(body: Sequence[gprob.Stmt]) -> bool:
     return any(isinstance(s, (gprob.Break, gprob.Continue, gprob.Return)) for s in walk_statements(body))
-
-
-def always_returns(body: Sequence[gprob.Stmt]) -> bool:
-    """Whether every path through a body ends in a return (or a rejection)."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, gprob.Return) or isinstance(last, gprob.Message) and last.kind != "print":
-        return True
-    return isinstance(last, gprob.If) and always_returns(last.then) and always_returns(last.otherwise)
 
 
 def tail_returns(body: Stmts) -> Stmts:

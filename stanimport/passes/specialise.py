@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..ir import gprob, traversal
+from ..ir.binding_times import BindingTimes
 from ..ir.fresh import Fresh
+from ..ir.specialised import Body, Specialised, Variant
 from ..ir.uses import assigned, mentions, written
 from . import ownership
-from .binding_times import BindingTimes
 from .callees import Functions
 from .loops.affine import key
 from .passed_functions import dynamic_parameters
@@ -25,42 +26,6 @@ from .surroundings import Prepare, Surroundings, blocks, sizes_of
 Stmts = tuple[gprob.Stmt, ...]
 Key = tuple[str, tuple[bool, ...], bool]  # a function, which of its arguments are dynamic, whether random numbers are
 Ask = Callable[[str, tuple[bool, ...], bool], str]
-
-
-@dataclass(frozen=True)
-class Body:
-    """The body of a function of the module, after all passes, with what is known of it.
-
-    `assigned` are the variables that it assigns to beyond their declaration.
-    """
-
-    statements: Stmts
-    times: BindingTimes
-    ownership: ownership.Ownership
-    assigned: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A function of the program for one kind of call; `definition` has the unique name that calls have."""
-
-    definition: gprob.FunDef
-    body: Body
-    is_random: bool
-    is_effectful: bool
-
-
-@dataclass(frozen=True)
-class Specialised:
-    """The functions of a module: those that it offers, by name, and the variants, in the order of the first call."""
-
-    program: gprob.Program
-    blocks: Mapping[str, Body]
-    variants: tuple[Variant, ...]
-
-    def bodies(self) -> list[tuple[str, Body]]:
-        """All bodies with the names of their functions."""
-        return [*((v.definition.name, v.body) for v in self.variants), *self.blocks.items()]
 
 
 class Callees:

@@ -6,7 +6,7 @@ import pytest
 from stanimport import pipeline
 from stanimport.ir import gprob, printer, traversal
 from stanimport.ir.fresh import Fresh, stem
-from stanimport.passes.binding_times import walk_statements
+from stanimport.ir.uses import walk_statements
 from stanimport.source import Source
 
 FUNCTIONS = """

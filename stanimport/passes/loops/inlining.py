@@ -13,8 +13,8 @@ from stanlib.types import is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.fresh import stem
-from ...ir.uses import declared, differing, loop_indices, walk_statements, written
-from ..control import always_returns, tail_returns
+from ...ir.uses import always_returns, declared, differing, loop_indices, walk_statements, written
+from ..control import tail_returns
 from ..surroundings import Surroundings
 from .affine import mentions_values
 
