@@ -1,4 +1,4 @@
-"""Effective draws per gradient of each metric, on the posteriors of posteriordb.
+"""Effective draws per gradient of each metric, on a normal law of 50 parameters and the posteriors of posteriordb.
 
     python tests/benchmarks/metrics.py [--only eight_schools,arK] [--metrics auto,low_rank] [--seeds N] [--all]
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import posteriordb
@@ -20,6 +21,15 @@ import arviz as az
 import numpy as np
 
 import stanimport
+
+FACTORS = """
+data { int D; vector[D] s; matrix[D, 3] V; vector[3] v; }
+parameters { vector[D] x; }
+model {
+  vector[D] z = x ./ s;
+  target += -0.5 * (dot_self(z) + dot_product(square(V' * z), inv(v) - 1));
+}
+"""
 
 
 class Counts(NamedTuple):
@@ -34,6 +44,19 @@ class Counts(NamedTuple):
     def ratio(self) -> float:
         """Effective draws per thousand gradients, those of warm-up included."""
         return 1000 * self.effective / self.gradients
+
+
+def stored(database: Path, name: str) -> tuple[Any, dict[str, Any]]:
+    """A program of posteriordb and its data."""
+    return stanimport.load(posteriordb.program(database, name)), posteriordb.data(database, name)
+
+
+def factors(size: int = 50) -> tuple[Any, dict[str, Any]]:
+    """A normal law of so many parameters, of different scales, that is wide in two directions and narrow in one."""
+    rng = np.random.default_rng(0)
+    directions = np.linalg.qr(rng.normal(size=(size, 3)))[0]
+    data = {"D": size, "V": directions, "v": [400.0, 100.0, 0.02], "s": np.exp(rng.normal(size=size))}
+    return stanimport.loads(FACTORS, name="factors"), data
 
 
 def counted(module: Any, data: dict[str, Any], metric: str, seeds: int) -> Counts:
@@ -64,9 +87,9 @@ def main() -> None:
         raise SystemExit("posteriordb is not there")
     metrics = arguments.metrics.split(",")
     found: dict[str, dict[str, Counts]] = {}
-    for name in (posteriordb.every if arguments.all else posteriordb.names)(database):
+    for name in ["normal_50", *(posteriordb.every if arguments.all else posteriordb.names)(database)]:
         if any(part in name for part in arguments.only.split(",")):
-            module, data = stanimport.load(posteriordb.program(database, name)), posteriordb.data(database, name)
+            module, data = factors() if name == "normal_50" else stored(database, name)
             found[name] = {metric: counted(module, data, metric, arguments.seeds) for metric in metrics}
             print(name, *(_cell(metric, c) for metric, c in found[name].items()), sep=" | ", flush=True)
     for metric in metrics[1:]:

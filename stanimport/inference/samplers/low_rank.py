@@ -18,7 +18,8 @@ import numpy as np
 from . import curvature, uniforms
 from .packed import LARGEST
 
-_TOLD = 2.0  # variances this far from 1, as a factor, are worth a direction
+_TOLD = 2.0  # variances this far from 1, as a factor, by draws and by gradients, are worth a direction
+_EACH = 20  # draws for each direction at least
 _PASSES = 2  # over scales, which the directions change, and directions
 
 
@@ -102,11 +103,15 @@ def _directions(points: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, 
         return none
     variances, directions = np.linalg.eigh(made)
     variances = np.maximum(variances, curvature.RIDGE)
-    if len(points) >= curvature.ENOUGH:  # where curvature varies, those of the draws are right
-        drawn = np.maximum((within[0] @ directions).var(axis=0, ddof=1), curvature.RIDGE)
-        low, high = curvature.spread(*points.shape)
-        variances = np.where((drawn < low * variances) | (drawn > high * variances), drawn, variances)
+    drawn, slopes = (np.maximum((a @ directions).var(axis=0, ddof=1), curvature.RIDGE) for a in within)
     distances = np.abs(np.log(variances))
-    kept = np.argsort(-distances)[:LARGEST]
-    kept = kept[distances[kept] > np.log(_TOLD)]
+    told = np.minimum(np.abs(np.log(drawn)), np.abs(np.log(slopes))) > np.log(_TOLD)
+    told &= (drawn > 1) == (slopes < 1)  # else it is the noise of few draws, or a chain that is still on its way
+    if len(points) >= curvature.ENOUGH:  # where curvature varies, the variances of the draws are right
+        low, high = curvature.spread(*points.shape)
+        varies = (drawn < low * variances) | (drawn > high * variances)
+        variances, told = np.where(varies, drawn, variances), told | varies
+        distances = np.abs(np.log(variances))
+    kept = np.flatnonzero(told & (distances > np.log(_TOLD)))
+    kept = kept[np.argsort(-distances[kept])[: min(LARGEST, len(points) // _EACH)]]
     return span @ directions[:, kept], variances[kept]
