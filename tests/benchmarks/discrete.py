@@ -114,6 +114,38 @@ parameters { simplex[K] rho; array[K] simplex[K] g; ordered[K] mu; real<lower=0>
   for (t in 2:T) { for (k in 1:K) next[k] = log_sum_exp(lp + moves[:, k]) + normal_lpdf(y[t] | mu[k], s); lp = next; }
   target += log_sum_exp(lp); }""",
     ),
+    "second order": (
+        {"T": 500, "K": 3, "y": _random.normal(size=500)},
+        """data { int T; int K; vector[T] y; }
+parameters { simplex[K] r; array[K, K] simplex[K] g; ordered[K] mu; %discrete% }""",
+        "array[T] int<lower=1, upper=K> z;",
+        """model { z[1:2] ~ categorical(r); for (t in 3:T) z[t] ~ categorical(g[z[t - 2], z[t - 1]]);
+  y ~ normal(mu[z], 1); }""",
+        """model { matrix[K, K] lp; matrix[K, K] next; array[K, K] vector[K] from;
+  for (i in 1:K) for (j in 1:K) { for (k in 1:K) from[j, k][i] = log(g[i, j, k]);
+    lp[i, j] = log(r[i]) + log(r[j]) + normal_lpdf(y[1] | mu[i], 1) + normal_lpdf(y[2] | mu[j], 1); }
+  for (t in 3:T) {
+    for (j in 1:K) for (k in 1:K) next[j, k] = log_sum_exp(lp[:, j] + from[j, k]) + normal_lpdf(y[t] | mu[k], 1);
+    lp = next; }
+  target += log_sum_exp(lp); }""",
+    ),
+    "two chains": (
+        {"T": 500, "y": _random.normal(size=500)},
+        """data { int T; vector[T] y; }
+parameters { vector<lower=0, upper=1>[2] p; vector<lower=0, upper=1>[2] q; vector[2] w; real<lower=0> s;
+  %discrete% }""",
+        "array[T] int<lower=0, upper=1> u; array[T] int<lower=0, upper=1> v;",
+        """model { for (t in 2:T) { u[t] ~ bernoulli(p[u[t - 1] + 1]); v[t] ~ bernoulli(q[v[t - 1] + 1]); }
+  for (t in 1:T) y[t] ~ normal(w[1] * u[t] + w[2] * v[t], s); }""",
+        """model { matrix[2, 2] lp; matrix[2, 2] next;
+  for (i in 0:1) for (j in 0:1) lp[i + 1, j + 1] = normal_lpdf(y[1] | w[1] * i + w[2] * j, s);
+  for (t in 2:T) { for (i in 0:1) for (j in 0:1) { vector[4] path;
+      for (a in 0:1) for (b in 0:1)
+        path[2 * a + b + 1] = lp[a + 1, b + 1] + bernoulli_lpmf(i | p[a + 1]) + bernoulli_lpmf(j | q[b + 1]);
+      next[i + 1, j + 1] = log_sum_exp(path) + normal_lpdf(y[t] | w[1] * i + w[2] * j, s); }
+    lp = next; }
+  target += log_sum_exp(lp); }""",
+    ),
 }  # fmt: skip
 Timed = tuple[str, Callable[[Any], Any]]
 

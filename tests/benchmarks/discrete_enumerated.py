@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpyro
 import numpyro.distributions as dist
+from numpyro.contrib.control_flow import scan
 from numpyro.contrib.funsor import enum
 from numpyro.contrib.funsor.infer_util import log_density as enumerated_density
 
@@ -77,7 +78,18 @@ def topics(N: int, D: int, V: int, K: int, w: Any, doc: Any) -> None:
         numpyro.sample("w", dist.Categorical(phi[z]), obs=w - 1)
 
 
+def hidden_markov(T: int, K: int, y: Any) -> None:
+    rho, g, mu, width = _simplexes("rho", K), _simplexes("g", K, K), _flat("mu", K), _flat("s")
+
+    def step(before: Any, now: Any) -> tuple[Any, None]:  # the first step's site is another, with a dict of its own
+        z = numpyro.sample("z", dist.Categorical(rho if before is None else g[before]), infer={**ENUMERATED})
+        numpyro.sample("y", dist.Normal(mu[z], width), obs=now)
+        return z, None
+
+    scan(step, None, jnp.asarray(y))
+
+
 MODELS = {
     "mixture": mixture, "zero inflation": zero_inflation, "occupancy": occupancy, "latent classes": latent_classes,
-    "annotators": annotators, "topics": topics,
+    "annotators": annotators, "topics": topics, "hidden Markov": hidden_markov,
 }  # fmt: skip
