@@ -124,19 +124,19 @@ def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
     return xp.concatenate([rest, last[None]])
 
 
-def _log_sum_exp(xp: Namespace, x: Any) -> Any:
-    """Over axis 1."""
-    return xp.log_of_sum(x, 1)
+def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
+    return xp.log_of_sum(x, axis)
 
 
-def _largest(xp: Namespace, x: Any) -> Any:
-    return xp.max(x, axis=1)
+def _largest(xp: Namespace, x: Any, axis: int = 1) -> Any:
+    return xp.max(x, axis=axis)
 
 
 class _Elimination:
     """One run along a plan: tables by slot, and the terms of single elements by the length of their axes.
 
-    Elements with but one possible value, `known`, take no part in it.
+    Elements with but one possible value, `known`, take no part in it. The terms of single elements have the shape
+    (K, elements): so they arise, and XLA's loops over many elements are faster than those over few values.
     """
 
     def __init__(self, problem: Problem, reduce: Any):
@@ -160,7 +160,7 @@ class _Elimination:
         question = asked()
         question.seen.update({v.name: v for v in self.problem.variables})
         if not question.added:
-            return single
+            return single.T
         parts = [
             question.added.get(v.name, np.zeros((v.lower.size, kind)))
             for v in self.problem.variables if v.lower.size and v.values == kind
@@ -168,7 +168,8 @@ class _Elimination:
         self.xp = namespace((*parts, *(f.table for f in self.factors)))
         added = self.xp.concatenate([*self.xp.convert(tuple(parts))])
         self._count(at_known(self.xp, added, known))
-        return sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
+        added = sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
+        return self.xp.swapaxes(added, 0, 1)
 
     def run(self) -> tuple[Any, list[Summed | SummedChains | swept.SummedSweep]]:
         several = [f for f in self.factors if f.elements.shape[1] > 1]
@@ -206,7 +207,7 @@ class _Elimination:
         """Terms of single elements, (n or 1, K)."""
         kind = int(self.problem.kinds[elements[0]])
         old = self.single[kind]
-        spread = self._spread(table, self.at[elements], self.xp.shape(old)[0])
+        spread = self.xp.swapaxes(self._spread(table, self.at[elements], self.xp.shape(old)[1]), 0, 1)
         nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
         self.single[kind] = spread if nothing else sum_of(self.xp, old, spread)
 
@@ -224,8 +225,9 @@ class _Elimination:
         return xp.segment_sum(table, at, size)
 
     def _of_elements(self, elements: np.ndarray) -> Any:
-        """The terms of single elements of one kind."""
-        return rows(self.xp, self.single[int(self.problem.kinds[elements[0]])], self.at[elements])
+        """The terms of single elements of one kind, (n, K)."""
+        single = self.single[int(self.problem.kinds[elements[0]])]
+        return rows(self.xp, self.xp.swapaxes(single, 0, 1), self.at[elements])
 
     def _joined(self, step: order.Join) -> Any:
         xp, parts = self.xp, []
@@ -240,13 +242,14 @@ class _Elimination:
         xp = self.xp
         single = self._of_elements(c.elements)
         axes = c.neighbours.shape[1]
+        if axes == 0:
+            self.summed.append(Summed(c.elements, c.neighbours, single))
+            self._count(xp.sum(self.reduce(xp, xp.swapaxes(single, 0, 1), 0)))
+            return
         joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
         for use in c.uses:
             joint = sum_of(xp, joint, aligned(xp, rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
         self.summed.append(Summed(c.elements, c.neighbours, joint))
-        if axes == 0:
-            self._count(xp.sum(self.reduce(xp, joint)))
-            return
         left = self.reduce(xp, joint)
         if axes == 1:
             self._add(c.neighbours[:, 0], left)
