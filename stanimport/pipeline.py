@@ -18,8 +18,7 @@ from stanlib.registry import Function
 from stanlib.types import Type
 
 from . import files
-from .discrete.compile import summed_out
-from .discrete.simulation import drawn_from_laws
+from .discrete import parameters
 from .emit import module
 from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
@@ -186,6 +185,18 @@ def pedantic_warnings(program: typed.TypedProgram) -> list[Diagnostic]:
     return list(warnings(program))
 
 
+def _without_discrete(
+    program: typed.TypedProgram, names: Fresh, scheme: str
+) -> tuple[typed.TypedProgram, tuple[gprob.Declare, ...]]:
+    """The program without its discrete parameters, and their declarations; what sums them out loads for them alone."""
+    if not parameters.declared(program):
+        return program, ()
+    from .discrete.compile import summed_out
+    from .discrete.simulation import drawn_from_laws
+
+    return (drawn_from_laws if scheme == SIMULATION else summed_out)(program, names)
+
+
 def compile_program(
     program: typed.TypedProgram, options: Options, names: Fresh, last: str = OVER_PROGRAM[-1].name
 ) -> gprob.Program:
@@ -194,7 +205,7 @@ def compile_program(
     Raises:
         StanSemanticError: where the scheme can't express the program.
     """
-    program, discrete = (drawn_from_laws if options.scheme == SIMULATION else summed_out)(program, names)
+    program, discrete = _without_discrete(program, names, options.scheme)
     program, declared = networks.with_lifted_arguments(program)
     made = guides.compile(program, SCHEMES[options.scheme](program, names), names)
     summed = tuple(comprehensive.variables(discrete))
@@ -377,7 +388,7 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
 def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
     names = Fresh()
     if stage == "scheme":
-        program, _ = networks.with_lifted_arguments(summed_out(checked, names)[0])
+        program, _ = networks.with_lifted_arguments(_without_discrete(checked, names, options.scheme)[0])
         return printer.program(SCHEMES[options.scheme](program, names))
     if any(p.name == stage for p in OVER_PROGRAM):
         return printer.program(compile_program(checked, options, names, stage))

@@ -35,8 +35,6 @@ def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedPr
         StanSemanticError: for what can't be done for every value of them.
     """
     discrete = of_program(program, names)
-    if not discrete:
-        return program, ()
     return Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
 
 

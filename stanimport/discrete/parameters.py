@@ -57,6 +57,12 @@ class Discrete:
         return any(self.bound(b).type != INT for b in ("lower", "upper"))
 
 
+def declared(program: typed.TypedProgram) -> list[gprob.Declare]:
+    """The declarations of discrete parameters."""
+    every = (s for s in program.block("parameters") if isinstance(s, gprob.Declare))
+    return [s for s in every if contains_int(s.sized.type)]
+
+
 def of_program(program: typed.TypedProgram, names: Fresh) -> dict[str, Discrete]:
     """The discrete parameters by symbol, in the order of their declarations.
 
@@ -65,7 +71,7 @@ def of_program(program: typed.TypedProgram, names: Fresh) -> dict[str, Discrete]
     """
     found = {
         s.name: Discrete(s, *(names.helper(f"{what}_{s.site}") for what in ("elements", "lower", "upper")))
-        for s in program.block("parameters") if isinstance(s, gprob.Declare) and contains_int(s.sized.type)
+        for s in declared(program)
     }  # fmt: skip
     if found and (program.block("guide") or program.networks):
         refuse("a program with a guide or networks can't have discrete parameters", next(iter(found.values())).span)

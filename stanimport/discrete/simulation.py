@@ -22,8 +22,6 @@ def drawn_from_laws(program: typed.TypedProgram, names: Fresh) -> tuple[typed.Ty
         StanSemanticError: for statements about them that are no laws, and what can't be done for every value of them.
     """
     discrete = of_program(program, names)
-    if not discrete:
-        return program, ()
     summing = Summing(program, discrete, names)
     derived = without_continue(program.block("transformed parameters"))
     of_derived = summing.depending(derived)
