@@ -4,14 +4,19 @@ The laws of discrete parameters alone decide their draw; what the program observ
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+from stanlib.types import INT
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
+from ..source import Span
 from . import terms
 from .branches import without_continue
 from .compile import Summing, local
+from .nodes import same, substituted
 from .parameters import Discrete, Stmts, of_program, refuse
 
 
@@ -28,6 +33,7 @@ def drawn_from_laws(program: typed.TypedProgram, names: Fresh) -> tuple[typed.Ty
     model = without_continue(program.block("model"))
     depending = summing.depending((*derived, *model))
     _verify((*derived, *model), discrete, depending, {v.name for v in _data(program)})
+    _verify_one_each(model, discrete, depending)
     laws, others = tuple(_kept(model, discrete, True)), tuple(_kept(model, discrete, False))
     tables, arguments = summing.model((*map(local, derived), *laws))
     later = summing.later(derived, of_derived, terms.unsettled(derived, of_derived))
@@ -82,3 +88,43 @@ def _verify(body: Stmts, discrete: Mapping[str, Discrete], depending: Set[str], 
         elif _outcome(s) is None or uses.names_in(_outcome(s)) & depending:
             refuse("discrete parameters can't be drawn from their laws: this statement is no law of them, nor of "
                    "what is observed", s.span)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Law:
+    """A law of elements of a discrete parameter: its variable, and its indices with loops told by their bounds."""
+
+    name: str
+    indices: tuple[Any, ...]
+    span: Span
+
+    def overlaps(self, other: _Law) -> bool:
+        """Whether it is one of the other's elements too, as far as their indices tell."""
+        return self.name == other.name and all(map(same, self.indices, other.indices))
+
+
+def _verify_one_each(body: Stmts, discrete: Mapping[str, Discrete], depending: Set[str]) -> None:
+    """Refuses a second law of the same elements; which of two holds under conditions is not looked into."""
+    found: list[_Law] = []
+    bounds: list[tuple[gprob.Expr, gprob.Expr]] = []
+    for s, path in terms.adding(body, depending):
+        if _is_law_of(s, discrete.keys()) and all(isinstance(p, gprob.For) for p in path):
+            law = _law(s, [p for p in path if isinstance(p, gprob.For)], bounds)
+            if any(law.overlaps(other) for other in found):
+                refuse("discrete parameters can't be drawn from two laws of the same elements", s.span)
+            found.append(law)
+
+
+def _law(s: gprob.Stmt, loops: Sequence[gprob.For], bounds: list[tuple[gprob.Expr, gprob.Expr]]) -> _Law:
+    named: dict[str, gprob.Expr] = {}
+    for loop in loops:
+        mine = substituted((loop.lower, loop.upper), named)
+        number = next((i for i, b in enumerate(bounds) if same(b, mine)), len(bounds))
+        if number == len(bounds):
+            bounds.append(mine)
+        named[loop.name] = gprob.Const(INT, loop.span, f"loop {number}")
+    y = _outcome(s)
+    if isinstance(y, gprob.Index) and isinstance(y.base, gprob.Var):
+        return _Law(y.base.name, substituted(y.indices, named), s.span)
+    assert isinstance(y, gprob.Var)
+    return _Law(y.name, (), s.span)

@@ -70,7 +70,18 @@ REFUSED = {
     "z[1] ~ bernoulli(0.5);\n  if (z[1] == 1) z[2] ~ bernoulli(0.5);": (4, "another decides whether"),
     "for (i in 1:4)\n  if (z[i] == 1) { if (y[i] > 0) target += negative_infinity(); }": (4, "no law of them"),
     "z ~ bernoulli(0.5);\n  z[1] + x ~ normal(0, 1);": (4, "no law of them"),
+    "z ~ bernoulli(0.5);\n  z[2] ~ bernoulli(0.1);": (4, "two laws of the same elements"),
+    "for (i in 1:4) z[i] ~ bernoulli(0.5);\n  for (j in 1:4) z[j] ~ bernoulli(inv_logit(x));": (4, "two laws"),
 }
+
+
+@pytest.mark.parametrize("model", [
+    "for (i in 1:2) z[i] ~ bernoulli(0.5); for (i in 3:4) z[i] ~ bernoulli(0.1);",
+    "for (i in 1:4) { if (y[i] > 0) z[i] ~ bernoulli(0.5); else z[i] ~ bernoulli(0.1); }",
+    "z[1] ~ bernoulli(0.5); for (i in 2:4) z[i] ~ bernoulli(z[i - 1] == 1 ? 0.1 : 0.7);",
+])
+def test_laws_of_different_elements(model):
+    stanimport.loads(HEAD + model + "\n}", scheme="simulation")
 
 
 @pytest.mark.parametrize("model", REFUSED)
