@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import stanimport
+from stanimport.api import dump
 from stanimport.errors import StanSemanticError
 
 TEXT = """data { int N; int T; vector[N] y; vector[T] w; }
@@ -92,3 +93,9 @@ def test_refused(model):
     (found,) = caught.value.diagnostics
     assert found.span.line == line
     assert message in found.message
+
+
+def test_what_a_stage_shows_is_of_the_scheme_that_is_asked_for():
+    text = "parameters { real<lower=0, upper=1> p; int<lower=0, upper=1> z; } model { z ~ bernoulli(p); }"
+    shown = {s: dump("m.stan", "scheme", source=text, scheme=s) for s in ("simulation", "mixed")}
+    assert "discrete_log_sum__" in shown["mixed"] and "discrete_log_sum__" not in shown["simulation"]
