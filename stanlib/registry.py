@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from typing import Any
@@ -25,6 +25,9 @@ from .lanes import frames
 from .lanes.handing import hand_over
 from .rejection import is_noted, poisoning
 from .types import Parameter, Type
+
+
+_NUMBERS = ("float", "float64")  # of Python and NumPy
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +117,22 @@ class Function:
 
     def _computed(self, xp: Namespace, args: tuple[Any, ...]) -> Any:
         if self.raw:
-            return self.body(xp, *args)
+            return self._of_library(xp, self.body(xp, *args), args)
         if self.check is not None:
             self.check(xp, *args)
         checked = guard(xp, self.name, args, self.checks)
         result = self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
-        # NumPy's arrays without axes don't stand beside tensors in an operation, its numbers do
-        return result[()] if type(result).__name__ == "ndarray" and not result.ndim else result
+        return self._of_library(xp, result, checked)
+
+    def _of_library(self, xp: Namespace, result: Any, args: Sequence[Any]) -> Any:
+        """The result as operators of the library take it: what is made of tensors is one, though it be a constant.
+
+        NumPy's arrays without axes don't stand beside tensors in an operation, its numbers do.
+        """
+        kind = type(result).__name__
+        if xp.LIBRARY == "torch" and (kind in _NUMBERS or kind == "ndarray" and result.dtype.kind == "f"):
+            return result if self.random else xp.convert((xp.asarray(result), *args))[0]
+        return result[()] if kind == "ndarray" and not result.ndim else result
 
     def __repr__(self) -> str:
         return f"<stan function {self.symbol}>"
