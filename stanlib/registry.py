@@ -26,7 +26,6 @@ from .lanes.handing import hand_over
 from .rejection import is_noted, poisoning
 from .types import Parameter, Type
 
-
 _NUMBERS = ("float", "float64")  # of Python and NumPy
 
 
