@@ -56,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(name: str, arguments: Sequence[str]) -> int:
+    """The exit code of a command, whose errors are printed; an unknown name ends with the nearest as a hint."""
     if name not in commands.COMMANDS:
         similar = nearest(name, commands.COMMANDS, 0.5)
         hint = f"did you mean {similar}?" if similar else "see stanimport --help"

@@ -185,6 +185,11 @@ CANONICALIZATIONS = ("deprecations", "parentheses", "braces", "includes", "strip
 
 
 def _canonicalizations(given: bool | Sequence[str]) -> list[str]:
+    """The canonicalizations by name, all but the last for True.
+
+    Raises:
+        ValueError: for a name that is none of them, with the one that was probably meant.
+    """
     if isinstance(given, bool):
         return list(CANONICALIZATIONS[:-1]) if given else []
     names = given.split(",") if isinstance(given, str) else list(given)
@@ -250,6 +255,7 @@ def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:
 
 
 def _known_or_new(program: StanFile, current: settings.Settings) -> types.ModuleType:
+    """A program's module: the one that is loaded while its includes are what they were, else a new one."""
     identity = (program.filename, program.text, current)
     known = _loaded.get(identity)
     if known is not None and known[1].is_current():
@@ -263,6 +269,7 @@ def _known_or_new(program: StanFile, current: settings.Settings) -> types.Module
 
 
 def _new_module(program: StanFile, current: settings.Settings) -> tuple[types.ModuleType, Entry]:
+    """A module that has run, and its translation; the name differs with text, settings and included files."""
     entry = loading.entry_of(program, current)
     identity = (program.filename, program.text, current, entry.includes)
     tag = hashlib.sha256(repr(identity).encode()).hexdigest()[:8]

@@ -102,6 +102,7 @@ def is_private(folder: Path) -> bool:
 
 
 def _decode(content: bytes, wanted: bytes) -> Entry | None:
+    """The translation that a file holds; None if it has another format or key, or is damaged."""
     head = len(MAGIC)
     if not content.startswith(MAGIC) or content[head : head + _DIGEST] != wanted:
         return None

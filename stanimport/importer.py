@@ -122,6 +122,7 @@ class StanFinder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """The spec of the Stan file with the module's name; None if there is none, or Python has such a module."""
         parent, _, name = fullname.rpartition(".")
         filename = f"{name}.stan"
         places = (_locate(entry, filename) for entry in (sys.path if path is None else path))

@@ -386,6 +386,7 @@ def dump(stage: str, source: Source, name: str, options: Options, include_paths:
 
 
 def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
+    """A checked program as text after its scheme or a pass: whole, or from specialisation on body by body."""
     names = Fresh()
     if stage == "scheme":
         program, _ = networks.with_lifted_arguments(_without_discrete(checked, names, options.scheme)[0])

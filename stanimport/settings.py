@@ -80,6 +80,11 @@ def current(**overrides: Any) -> Settings:
 
 
 def _checked(name: str, value: Any) -> Any:
+    """The value of an option as settings keep it.
+
+    Raises:
+        ValueError: for a value that the option can't have.
+    """
     if name in ("include_paths", "trusted_folders"):
         return _paths(value)
     if name == "network_packages":

@@ -133,6 +133,7 @@ def _includes(included: Sequence[tuple[str, str]], folders: Sequence[Path]) -> t
 
 
 def _code(header: dict[str, Any], parts: list[bytes]) -> types.CodeType:
+    """The code that was marshalled, if by this version of Python; else compiled anew from the syntax tree beside it."""
     if header["python"] == importlib.util.MAGIC_NUMBER.hex():
         code: types.CodeType = marshal.loads(parts[0])
         return code

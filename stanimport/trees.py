@@ -34,6 +34,7 @@ def encode(tree: ast.AST) -> list[Any]:
 
 
 def _encode_value(value: Any, numbers: dict[int, int]) -> Any:
+    """The value of a field in JSON: a node by its number, complex numbers and `...` under keys of their own."""
     if isinstance(value, ast.AST):
         return {"node": numbers[id(value)]}
     if isinstance(value, list):
@@ -76,6 +77,7 @@ def _decode_node(name: str, position: list[Any] | None, fields: dict[str, Any], 
 
 
 def _decode_value(value: Any, made: list[ast.AST]) -> Any:
+    """The value that `_encode_value` took apart; its nodes have been made before."""
     if isinstance(value, list):
         return [_decode_value(v, made) for v in value]
     if not isinstance(value, dict):

@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print the diagnostics of all files, as text or as one JSON list; 1 if any program is wrong."""
     failed, found = False, list[Diagnostic]()
     for file in options.files:
         wrong, diagnostics = _checked(file, options)

@@ -18,6 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print how two or more fits compare by leave-one-out cross-validation."""
     if len(options.fits) < 2:
         parsing.exit_with("there is nothing to compare: name two fits or more")
     with fitting.session():

@@ -13,6 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print the diagnosis of Markov chains; 1 if something is wrong, and for the fits of other methods."""
     from . import parsing
 
     with fitting.session():

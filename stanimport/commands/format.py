@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Show or write the files in stanc's layout; 1 if one is no program, or has to change and is only looked at."""
     chosen = options.canonicalize.split(",") if options.canonicalize else []
     code = 0
     for file in options.files:

@@ -30,6 +30,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _installed() -> dict[str, Any]:
+    """The versions of Python, stanimport and the packages that it works with, and where the caches are."""
     from .. import __version__
 
     found = {"stanimport": __version__, "python": platform.python_version()}

@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Find the mode and report it; 1 if the search has not converged."""
     with fitting.session(), parsing.usage_errors():
         from ..inference import optimize
 

@@ -13,6 +13,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The program, its data, the options of `sample` by their names there, and where the draws go."""
     parsing.add_program(parser)
     parsing.add_data(parser)
     parser.add_argument("--chains", type=int, metavar="N", help="default: 4")
@@ -42,6 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Draw samples and report them; options that are not given keep the defaults of `sample`."""
     with fitting.session():
         from ..inference import sample
 

@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print the table of a saved fit, with the percentiles that were asked for."""
     from . import parsing
 
     try:

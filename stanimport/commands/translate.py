@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Print what a stage makes of the program; an unknown stage or pass ends with exit code 2."""
     try:
         text = api.dump(
             options.file, options.dump, backend=options.backend, scheme=options.scheme,

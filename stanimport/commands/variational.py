@@ -14,6 +14,7 @@ EXAMPLES = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The program, its data, the options of `variational`, and where the draws go."""
     parsing.add_program(parser)
     parsing.add_data(parser)
     parser.add_argument(
@@ -42,6 +43,7 @@ def _size(text: str) -> tuple[str, int]:
 
 
 def run(options: argparse.Namespace) -> int:
+    """Fit an approximation and report it, converged or not."""
     with fitting.session(), parsing.usage_errors():
         from ..inference import variational
 

@@ -105,6 +105,7 @@ def _laws(visible: Iterable[names.Definition]) -> Iterator[Proposal]:
 
 
 def _words(block: str) -> Iterator[Proposal]:
+    """The keywords and types that a block can hold: constrained types stand in neither functions nor model."""
     constrained = {c.name for c in constraints.types()}
     blocks = {word for b in ast.BLOCKS for word in b.split()}
     for word in KEYWORDS:

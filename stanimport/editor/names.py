@@ -68,6 +68,7 @@ class Names:
 
 
 def _is_visible(d: Definition, offset: int | None) -> bool:
+    """Whether a name can be used at an offset, a function before its definition too; for None, whether it is global."""
     if offset is None:
         return d.scope is None
     if d.kind != FUNCTION and d.span.in_main().end > offset:
@@ -98,6 +99,7 @@ class _Walk:
         self.current = ""
 
     def block(self, b: ast.ProgramBlock) -> None:
+        """Note the names of a block, functions first; those of model, guide and generated quantities end with it."""
         self.current = b.name
         for s in b.body:
             if isinstance(s, (ast.FunctionDefinition, ast.NetworkDeclaration)):

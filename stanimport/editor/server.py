@@ -153,6 +153,7 @@ def _files_changed(server: Server, given: Any) -> None:
 
 
 def _hover(server: Server, given: lsp.HoverParams) -> lsp.Hover | None:
+    """What is told of the word at a place: a declaration of the program, else the library's documentation."""
     program, source, offset = server.place(given)
     word = _word_at(source, offset)
     if word is None:
@@ -231,6 +232,7 @@ def _definition(server: Server, given: lsp.DefinitionParams) -> list[lsp.Locatio
 
 
 def _references(server: Server, given: lsp.ReferenceParams) -> list[lsp.Location] | None:
+    """Where the name at a place is used, declarations only if asked for; None if it is not the program's."""
     program, source, offset = server.place(given)
     use = program.names.at(source.name, offset)
     if use is None:

@@ -15,6 +15,7 @@ MOST_TERMS = 16  # of a branch on parameters that are sites of their own
 
 
 def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
+    """A branch: Python's own, or where the condition is traced a choice between functions of its sides."""
     if not s.traced:  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
     if not st.effects.frames:  # else the statement around has been looked at

@@ -41,6 +41,7 @@ class Context:
         self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
 
     def block(self, body: Stmts) -> list[ast.stmt]:
+        """The Python statements of a body; temporary names are free again behind each of its outermost statements."""
         out: list[ast.stmt] = []
         if not self.depth:
             self.draws = any(self.expr.draws(n) for n in traversal.walk(tuple(body)))

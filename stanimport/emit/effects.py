@@ -155,6 +155,7 @@ class ModelEffects(Effects):
     check_function = "ppl.require"
 
     def outermost(self, effect: Effect, statements: Body, b: Builder) -> list[ast.stmt]:
+        """One site for an increment: an observed law of the library, else terms, those of observations told apart."""
         site, s = b.const(effect.site), effect.statement
         if effect.term is not None:
             name = "ppl.observe_terms" if effect.observed else "ppl.factor_terms"

@@ -101,6 +101,7 @@ class Expressions:
         return b.name(self.names[e.name])
 
     def apply(self, e: gprob.Apply, b: Builder) -> ast.expr:
+        """Python's operator where it means the same, else a call of the library, with random numbers if it draws."""
         refuse_unbuilt(e)
         f = e.function
         plain = self._operator(e, b)

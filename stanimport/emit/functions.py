@@ -52,6 +52,7 @@ class UserFunctions:
         return made
 
     def _definition(self, v: Variant) -> ast.stmt:
+        """The Python function of a variant; one that adds to the target sums its increments in `lp`, from zero on."""
         f, body = v.definition, v.body.statements
         b = Builder(f.span)
         names = Names(self.module)

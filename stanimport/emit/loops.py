@@ -30,6 +30,7 @@ def _traced_for(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
 
 
 def _lifted_for(st: Context, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
+    """`ppl.for_loop` over a function of the index and of all that the body assigns, which gives its terms as well."""
     state = [st.names[n] for n in st.state(s.body)]
     name, index = st.names.temporary("loop"), st.names[s.name]
     frame = st.effects.open_lifted()
@@ -66,6 +67,7 @@ def limit(st: Context, s: gprob.For, b: Builder) -> list[ast.expr]:
 
 
 def while_(st: Context, s: gprob.While, b: Builder) -> list[ast.stmt]:
+    """A while loop: Python's own, or where it is traced `ppl.while_loop` over functions of its condition and body."""
     if not s.traced:
         before = st.effects.open_list()
         loop = b.while_(st.expr.condition(s.condition), st.block(s.body))

@@ -64,6 +64,7 @@ class _Module:
         return limited(ast.Module(body=body, type_ignores=[]))
 
     def _header(self) -> list[ast.stmt]:
+        """The docstring, with the Stan text at its end, and what the module takes from its backend."""
         b, options = self.b, self.options
         doc = f"{self.name}, translated from Stan for {options.backend} by the {options.scheme} scheme."
         doc += f"\n\n{self.source.text}"
@@ -78,6 +79,7 @@ class _Module:
     # --- metadata
 
     def _metadata(self) -> ast.stmt:
+        """`stan`: the variables of the program by block, its networks, its text, and how it was translated."""
         p, b = self.program, self.b
         groups = {
             "data": p.data, "transformed_data": p.transformed_data_variables, "parameters": p.parameters,
@@ -108,6 +110,7 @@ class _Module:
     def _described(
         self, name: str, sized: gprob.Sized, c: gprob.Constraint | None, text: str, line: int, b: Builder
     ) -> ast.expr:
+        """A variable as `ppl.Variable`, sizes and bounds as the Stan text has them; the items of a tuple one by one."""
         named: dict[str, ast.expr] = {}
         if sized.shape:
             named["shape"] = b.tuple_([b.const(e.span.text) for e in sized.shape])
@@ -243,6 +246,7 @@ class _Module:
         return b.function(name, arguments, made, [decorator], keyword_only=True)
 
     def _generated_quantities(self) -> ast.stmt:
+        """The function that gives transformed parameters and quantities, from what it uses of data and parameters."""
         p, b = self.program, self.b
         statements, body, names = self._statements("generated_quantities", NoEffects())
         given = (*self._given(), *p.parameters)

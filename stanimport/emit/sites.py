@@ -55,6 +55,7 @@ def _parameter(
     st: Context, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder,
     function: str,
 ) -> ast.expr:  # fmt: skip
+    """The site of a parameter without a law, as a call of `function`; those of its items for a tuple."""
     element, dims = unwind(sized.type)
     if isinstance(element, Tuple):
         kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
@@ -109,6 +110,7 @@ def check(st: Context, s: gprob.Check, b: Builder) -> list[ast.stmt]:
 
 
 def _check(st: Context, site: str, constraint: gprob.Constraint, value: ast.expr, b: Builder) -> list[ast.stmt]:
+    """The test of a value against its constraint; for a tuple those of its items, but for offsets and multipliers."""
     if constraint.kind == "tuple":
         out: list[ast.stmt] = []
         for i, c in enumerate(constraint.items):

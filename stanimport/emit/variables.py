@@ -33,6 +33,7 @@ def _fitted(st: Context, s: gprob.Declare, b: Builder) -> ast.expr:
 
 
 def _unset(st: Context, sized: gprob.Sized, b: Builder) -> ast.expr:
+    """What a variable holds before its first value: `ppl.unset` of its sizes, `ppl.UNSET` if a container has none."""
     element, dims = unwind(sized.type)
     if isinstance(element, Tuple) and sized.items:
         return b.tuple_([_unset(st, in_array(sized, i, dims), b) for i in sized.items])
@@ -63,6 +64,7 @@ def _begins_as_data(st: Context, name: str, t: Type) -> bool:
 
 
 def assign(st: Context, s: gprob.Assign, b: Builder) -> list[ast.stmt]:
+    """An assignment: of the whole, in place where the array is nobody else's, or of a copy with the part replaced."""
     name, value = st.names[s.place.name], _owned(st, s.value, st.expr(s.value), s.place.name)
     if not s.place.steps:
         return [b.assign(name, _of_size(st, s.place.name, value, b))]

@@ -329,6 +329,7 @@ class TokenStream:
                 t.type = "IDENTIFIER"
 
     def _deepstan_block(self, t: Any) -> None:
+        """Make `networks`, `guide` and `guide parameters`, one token, keywords where a block of the name begins."""
         behind = self._peek(0)
         if t.value.text == "networks" and behind is not None and behind.type == "LBRACE":
             t.type = "NETWORKS"

@@ -68,6 +68,7 @@ def _statement(s: ast.Statement, top_level: bool, block: str) -> Iterator[Diagno
 
 
 def _bodies(s: ast.Statement) -> Iterator[ast.Statement]:
+    """The statements directly inside of one: of a function, block, profile, branch or loop."""
     if isinstance(s, ast.FunctionDefinition):
         yield s.body
     elif isinstance(s, (ast.Block, ast.Profile)):

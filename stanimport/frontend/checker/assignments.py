@@ -40,6 +40,7 @@ def assignment(c: Context, s: ast.Assignment) -> gprob.Stmt:
 
 
 def _assigned(c: Context, s: ast.Assignment, target: Target, value: Typed) -> gprob.Expr:
+    """What is stored, of the type of the place: the value, or with `+=` and its like the operator's result."""
     place = target.place
     if s.operator == "=":
         if s.target.span.text == s.value.span.text:
@@ -64,6 +65,7 @@ def _targets(c: Context, e: ast.Expression) -> Union[Target, list[Any]]:
 
 
 def _target(c: Context, e: ast.Expression) -> Target:
+    """A place that can be assigned to; every bracket and every tuple item behind the variable is one step."""
     if isinstance(e, ast.Variable):
         return _variable(c, e)
     assert isinstance(e, (ast.TupleItem, ast.Indexed))
@@ -83,6 +85,7 @@ def _target(c: Context, e: ast.Expression) -> Target:
 
 
 def _variable(c: Context, e: ast.Variable) -> Target:
+    """The variable at the root of a place: no argument or loop variable, and of the current block if it is global."""
     name = e.name
     verify_identifier(c, name)
     v = c.scope.find(name.text)

@@ -36,6 +36,7 @@ def _set_after(s: gprob.Declare) -> list[gprob.Stmt]:
 
 
 def _declarator(c: Context, d: ast.Declarator, span: Span, is_global: bool) -> gprob.Declare:
+    """One checked variable, in scope from its own initial value on, and also where its sizes or bounds are wrong."""
     name = d.name.text
     try:
         sized = _sized(c.inside(replace(c.place, in_sizes=is_global)), d.type)
@@ -76,6 +77,7 @@ def _bare_type(t: ast.SizedType) -> Type:
 
 
 def _sized(c: Context, t: ast.SizedType) -> gprob.Sized:
+    """The declared type with its checked sizes, those of an array in front of those of its elements."""
     if isinstance(t, ast.SizedArray):
         element = _sized(c, t.element)
         sizes = tuple(of_int(c, s, "the size of an array").expr for s in t.sizes)
@@ -88,6 +90,7 @@ def _sized(c: Context, t: ast.SizedType) -> gprob.Sized:
 
 
 def _constraint(c: Context, t: ast.SizedType, sized: gprob.Sized) -> gprob.Constraint | None:
+    """The constraint of a type, or of the elements of an array; for tuples by item, and None where there is none."""
     whole = sized.type
     while isinstance(t, ast.SizedArray):
         t = t.element

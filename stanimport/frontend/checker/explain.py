@@ -121,6 +121,7 @@ def reason(m: Mismatch, tilde: bool = False) -> str:
 
 
 def _function_reason(m: Mismatch) -> str:
+    """What is wrong with a function that is passed on, as the end of a sentence: its name, result or arguments."""
     if m.reason == "suffix":
         return f"name must end in {m.expected!r}" if m.expected else "name must have no such suffix"
     if m.reason == "result":

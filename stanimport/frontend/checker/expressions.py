@@ -71,6 +71,7 @@ def _imaginary(c: Context, e: ast.ImaginaryLiteral) -> Typed:
 
 
 def _variable(c: Context, e: ast.Variable) -> Typed:
+    """A variable in scope, else a function as a value, which only calls that pass it on can use."""
     name = e.name.text
     verify_identifier(c, e.name)
     v = c.scope.find(name)
@@ -121,6 +122,7 @@ def _binary(c: Context, e: ast.Binary) -> Typed:
 
 
 def _combine(c: Context, e: ast.Binary, left: Typed, right: Typed) -> Typed:
+    """One operator applied to checked operands; && and || of ints are `Logical`, which may skip the right one."""
     level = join_levels([left.level, right.level])
     if e.operator in ("&&", "||") and is_scalar(left.type) and is_scalar(right.type):
         left, right = truth(c, left), truth(c, right)
@@ -173,6 +175,7 @@ def _operator(
 
 
 def _warn_binary(c: Context, e: ast.Binary, left: Typed, right: Typed) -> None:
+    """Warn of int / int, matrix ^ number and chains of comparisons, which may mean something else than they seem to."""
     if e.operator == "/" and left.type == right.type == INT:
         c.diagnostics.warn(
             "division of integers rounds towards zero", e.span,
@@ -190,6 +193,7 @@ def _warn_binary(c: Context, e: ast.Binary, left: Typed, right: Typed) -> None:
 
 
 def _conditional(c: Context, e: ast.Conditional) -> Typed:
+    """`condition ? then : otherwise`, with both sides promoted to their common type."""
     condition, then, otherwise = (expression(c, x) for x in (e.condition, e.then, e.otherwise))
     common = common_type(then.type, otherwise.type)
     if condition.type != INT or common is None or isinstance(common, Function):
@@ -203,6 +207,7 @@ def _conditional(c: Context, e: ast.Conditional) -> Typed:
 
 
 def _array(c: Context, e: ast.ArrayLiteral) -> Typed:
+    """An array literal, its items promoted to their common type."""
     items = [expression(c, i) for i in e.items]
     common: Type = items[0].type
     for item in items[1:]:
@@ -215,6 +220,7 @@ def _array(c: Context, e: ast.ArrayLiteral) -> Typed:
 
 
 def _row_vector(c: Context, e: ast.RowVectorLiteral) -> Typed:
+    """A literal in square brackets: a row vector of scalars, or a matrix of row vectors."""
     items = [expression(c, i) for i in e.items]
     rows = bool(items) and items[0].type in (ROW_VECTOR, COMPLEX_ROW_VECTOR)
     common: Type = items[0].type if rows else REAL
@@ -309,6 +315,7 @@ def indexed_type(c: Context, t: Type, indices: list[gprob.IndexExpr], span: Span
 
 
 def _indexed_matrix(t: Type, single: list[bool]) -> Type:
+    """The type that indices leave of a vector or matrix; `single` tells for each whether it drops its axis."""
     if not single:
         return t
     complex_ = t in TO_COMPLEX.values()

@@ -35,6 +35,7 @@ def declare_all(c: Context, block: ast.ProgramBlock) -> dict[int, UserFunction]:
 
 
 def _declare(c: Context, d: ast.FunctionDefinition) -> UserFunction:
+    """Enter the signature of a declaration or definition; a definition keeps the key of its forward declaration."""
     name = d.name.text
     parameters = [Parameter(a.type, a.data_only) for a in d.arguments]
     signature = function_type(parameters, d.result, name)
@@ -126,6 +127,7 @@ def bind_externals(
 
 
 def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -> gprob.FunDef | None:
+    """A function with its body, checked in a scope of its own; None for a declaration without a body."""
     for a in d.arguments:
         verify_identifier(c, a.name)
     verify_identifier(c, d.name)

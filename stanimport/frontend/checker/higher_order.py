@@ -122,6 +122,7 @@ def _choose(
     c: Context, e: ast.Call, arguments: Sequence[Typed], options: list[tuple[int, _Option]],
     failures: list[tuple[Function, Mismatch]], v: variadic.Variadic,
 ) -> _Option:  # fmt: skip
+    """The overload that needs the fewest promotions; an error if none fits, or several do equally well."""
     if not options:
         if not failures:
             needed = Function(v.required, v.function_result)
@@ -300,6 +301,7 @@ def _least(
 
 
 def _laplace_control(c: Context, name: ast.Name, span: Span, control: Sequence[Typed]) -> None:
+    """Functions with _tol in their names end with a tuple of control parameters, others with nothing more."""
     wants = "_tol" in name.text
     if not wants and control or len(control) > 1:
         c.fail(f"{name.text!r} takes no more arguments here", control[1 if wants else 0].span)
@@ -329,6 +331,7 @@ def verify_second_order(c: Context, bodies: dict[str, gprob.FunDef]) -> None:
 
 
 def _first_order_call(bodies: dict[str, gprob.FunDef], key: str, seen: set[str]) -> str | None:
+    """A function without second derivatives in a body, or in those of what it calls; None if there is none."""
     if key in seen or key not in bodies:
         return None
     seen.add(key)

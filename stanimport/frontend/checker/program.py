@@ -55,6 +55,7 @@ def _functions(
 
 
 def _block(c: Context, program: ast.Program, name: str) -> tuple[gprob.Stmt, ...]:
+    """The checked statements of a block; what model and guide declare is local, the rest program variables."""
     block = program.block(name)
     if block is None:
         return ()

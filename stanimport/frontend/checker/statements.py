@@ -134,6 +134,7 @@ def verify_target(c: Context, span: Span, what: str) -> None:
 
 
 def _tilde(c: Context, s: ast.Tilde) -> Checked:
+    """`value ~ name(...)`: the density that it means, the outcome and the other arguments apart, and its truncation."""
     value = expression(c, s.value)
     arguments = [value, *(expression(c, a) for a in s.arguments)]
     bounds = _truncation(c, s)
@@ -216,6 +217,7 @@ def _density(family: str, callee: calls.Callee, arguments: list[Typed]) -> gprob
 
 
 def _unknown_distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Distribution:
+    """The embedded Laplace approximation of this name; if there is none an error, with what may be meant."""
     name = s.distribution
     if higher_order.is_special(f"{name.text}_lpmf"):
         special = ast.Name(f"{name.text}_lupmf", name.span)
@@ -262,6 +264,7 @@ def _continue(c: Context, s: ast.Continue) -> Checked:
 
 
 def _return(c: Context, s: ast.Return) -> Checked:
+    """A return: with a value, promoted to the result's type, if the function has a result, else without."""
     result: Type | None = c.place.function.type.result if c.place.function is not None else None
     if s.value is None:
         if result is None or result != VOID:
@@ -277,6 +280,7 @@ def _return(c: Context, s: ast.Return) -> Checked:
 
 
 def _message(c: Context, s: ast.Message) -> Checked:
+    """`print`, `reject` or `fatal_error`: control goes on behind the first alone."""
     items: list[str | gprob.Expr] = []
     for item in s.items:
         if isinstance(item, str):
@@ -321,6 +325,7 @@ def _for(c: Context, s: ast.For) -> Checked:
 
 
 def _for_each(c: Context, s: ast.ForEach) -> Checked:
+    """A loop over the elements of an array, or the numbers of a vector or matrix."""
     container = expression(c, s.container)
     verify_identifier(c, s.variable)
     element = _element(container.type)

@@ -108,6 +108,7 @@ class _Lines:
         self.parts: list[str] = []
 
     def filled(self, tokens: list[_Token]) -> str:
+        """The text of measured tokens."""
         for t in tokens:
             if t.kind == "text":
                 self._put(t.text)

@@ -132,6 +132,7 @@ class Comments:
 
 
 def _comment(t: Trivia) -> Comment:
+    """A comment without its marks, or the file that an include names, with its place in the program."""
     text = t.span.text
     column = t.span.column - 1
     if t.kind == "include":

@@ -47,6 +47,7 @@ def _binary(w: Writer, e: ast.Binary) -> None:
 
 
 def _conditional(w: Writer, e: ast.Conditional) -> None:
+    """Write a conditional; lines break in front of its marks."""
     with w.page.box():
         expression(w, e.condition)
         for mark, part in (("?", e.then), (":", e.otherwise)):
@@ -70,6 +71,7 @@ def _postfix(w: Writer, e: ast.Postfix) -> None:
 
 
 def _call(w: Writer, e: ast.Call) -> None:
+    """Write a call; behind the first argument of a conditional one stands | in place of a comma."""
     with w.arguments(e.function.text):
         if e.conditional and e.arguments:
             first, *rest = e.arguments
@@ -200,6 +202,7 @@ def sized_type(w: Writer, t: ast.SizedType) -> None:
 
 
 def _primitive(w: Writer, t: ast.SizedPrimitive) -> None:
+    """Write a type that holds no other: by its constraint's name if that is a type; a size given once stays one."""
     sizes = t.sizes
     if t.constraint is not None and t.constraint.kind not in _PLAIN:
         w.page.text(t.constraint.kind)

@@ -44,6 +44,7 @@ def _once(
     source: Source, resolver: Callable[[Source], IncludeResolver], canonicalize: Collection[str], width: int,
     strict: bool,
 ) -> str:  # fmt: skip
+    """The text after one round of layout, verified to be the same program; a second round may still change it."""
     program, trivia = _parsed(source, resolver, strict)
     inline = "includes" in canonicalize
     for name, change in _CHANGES.items():

@@ -188,6 +188,7 @@ def _call(w: Writer, s: ast.CallStatement) -> None:
 
 
 def _tilde(w: Writer, s: ast.Tilde) -> None:
+    """Write `value ~ name(...) T[lower, upper];`, with a blank for a bound that is missing."""
     expression(w, s.value)
     w.page.text(" ~ ")
     with w.arguments(s.distribution.text):

@@ -40,6 +40,7 @@ class _Run:
         return False
 
     def _statement(self, s: gprob.Stmt) -> None:
+        """Run a statement: what it reads is looked at before what it assigns counts as set."""
         if isinstance(s, gprob.Declare):
             self._read(s.sized)
             self._read(s.value)

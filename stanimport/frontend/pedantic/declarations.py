@@ -11,6 +11,7 @@ USUAL = {(0.0, 1.0), (-1.0, 1.0)}
 
 
 def rule(facts: Facts) -> Iterator[Diagnostic]:
+    """Warnings of parameters with two known bounds, but the usual ones: nothing lies between, or they are hard."""
     for d in facts.parameters.values():
         if d.constraint is None or d.constraint.kind != "bounds":
             continue

@@ -50,6 +50,7 @@ def _regions(family: str) -> tuple[Region | None, ...]:
 
 
 def _argument(facts: Facts, use: Use, position: int, region: Region) -> Iterator[Diagnostic]:
+    """A warning of a constant outside of the region that its place asks for, or a parameter not declared inside."""
     e = use.arguments[position]
     value = number(e)
     place = f"argument {position} of {use.family}" if position else f"the outcome of {use.family}"
@@ -82,6 +83,7 @@ def _unscaled(use: Use) -> Iterator[Diagnostic]:
 
 
 def _advice(facts: Facts, use: Use) -> Iterator[Diagnostic]:
+    """Warnings of laws with better ones: lkj_corr, gamma with small equal arguments, uniform with hard bounds."""
     if use.family == "lkj_corr":
         hint = "declare the Cholesky factor and write lkj_corr_cholesky: faster and numerically safer"
         yield Diagnostic("lkj_corr has a variant for Cholesky factors", use.span, hint, "warning", "lkj")

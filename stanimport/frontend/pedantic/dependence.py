@@ -88,6 +88,7 @@ class Run:
             self.statement(s)
 
     def statement(self, s: gprob.Stmt) -> None:
+        """Run a statement on sets of names: set variables, note terms of the target and what decides control flow."""
         if isinstance(s, gprob.Declare):
             self._set(s.name, NONE if s.value is None else self.of(s.value), whole=True)
         elif isinstance(s, gprob.Assign):
@@ -144,6 +145,7 @@ class Run:
             self.terms[s.span.start, i] = Term(s.span, names, expr)
 
     def _if(self, s: gprob.If) -> None:
+        """Run both sides from the same names; behind them a variable depends on what it does in either."""
         names = self.of(s.condition) | self.under
         self.branchings[s.span.start] = Branching(s.span, names)
         before, outside = dict(self.names), self.under
@@ -155,6 +157,7 @@ class Run:
         self.names = {k: self.names.get(k, NONE) | after.get(k, NONE) for k in {*self.names, *after}}
 
     def _loop(self, s: gprob.For | gprob.ForEach | gprob.While) -> None:
+        """Run the body under what decides the loop, again and again until no variable depends on more."""
         outside = self.under
         while True:
             before = dict(self.names)

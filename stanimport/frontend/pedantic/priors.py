@@ -14,6 +14,7 @@ from .dependence import Facts
 
 
 def rule(facts: Facts) -> Iterator[Diagnostic]:
+    """Warnings of parameters that the log density does not use, or that have no prior or several."""
     observed = {n for n, d in facts.data.items() if d.sized.type != INT}  # ints are mostly sizes
     relevant = observed | set(facts.parameters)
     terms = [t.names & relevant for t in facts.terms]

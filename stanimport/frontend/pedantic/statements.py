@@ -49,6 +49,7 @@ def _all(statements: tuple[gprob.Stmt, ...]) -> Iterator[gprob.Stmt]:
 
 
 def _distributed_twice(facts: Facts) -> Iterator[Diagnostic]:
+    """Warnings of variables that several statements give a distribution, by ~ or as the first argument of a density."""
     seen: dict[str, list[Span]] = {}
     for s, value in distributed(facts):
         if isinstance(value, gprob.Var):
@@ -113,6 +114,7 @@ def _control(branchings: list[Branching], facts: Facts) -> Iterator[Diagnostic]:
 
 
 def _control_in_functions(facts: Facts) -> Iterator[Diagnostic]:
+    """Warnings of control flow in functions that depends on an argument for which some call gives a parameter."""
     for f in facts.program.functions:
         calls = [c for c in facts.calls if c.call.function == f.name]
         if not calls:
