@@ -105,6 +105,7 @@ def _change(s: gprob.Stmt) -> gprob.Assign | None:
 
 
 def _joined(first: gprob.Stmt, last: gprob.Assign, s: gprob.Stmt, between: Set[str]) -> gprob.Stmt | None:
+    """`first` with the value after `s`, which does `last`; None if `between` changes what it needs, for one."""
     if isinstance(first, gprob.Declare):
         if first.value is None or last.place.steps or first.site is not None:
             return None

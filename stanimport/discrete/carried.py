@@ -65,6 +65,7 @@ def folded(node: Any) -> Any:
 
 
 def _folded(e: Any) -> Any:
+    """The integer that `2 + 1` or `2 - 1` is, and x of `x + 0`; everything else as it is."""
     if not isinstance(e, gprob.Apply) or e.function.name not in ("add", "subtract") or e.type != INT:
         return e
     a, b = e.arguments

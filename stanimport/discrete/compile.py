@@ -45,6 +45,7 @@ class Summing:
     names: Fresh
 
     def program(self) -> typed.TypedProgram:
+        """The program of continuous parameters: its model adds the log sum, and its quantities begin with a draw."""
         derived = without_continue(self.source.block("transformed parameters"))
         of_derived = uses.depending(derived, self.discrete)
         terms.verify(derived, of_derived, terms.adding_functions(self.source))

@@ -37,6 +37,7 @@ def _other(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
 
 
 def _of_index(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
+    """`x[j, 3:5][i]` as `x[j, i + 2]`: i goes into the first index that selects several, or behind all."""
     indices = list(e.indices)
     for at, index in enumerate(indices):
         if isinstance(index, gprob.Multi):
@@ -60,6 +61,7 @@ def _shifted(index: gprob.Range, i: gprob.Expr) -> gprob.Expr:
 
 
 def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
+    """`f(a, b)[i]` as `f(a[i], b[i])`, or what a conversion or repetition has there; None of other functions."""
     name = e.function.name
     if name in ("rep_vector", "rep_row_vector") or name == "rep_array" and len(e.arguments) == 2:
         return e.arguments[0]
@@ -136,6 +138,7 @@ def size(e: gprob.Expr, sizes: Sizes) -> gprob.Expr | None:
 
 
 def _size_of_index(e: gprob.Index, sizes: Sizes) -> gprob.Expr | None:
+    """The number of components on the first axis that is left, by indices and declarations; None if they don't tell."""
     for at, index in enumerate(e.indices):
         if isinstance(index, gprob.Multi):
             return size(index.value, sizes)

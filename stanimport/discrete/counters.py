@@ -107,6 +107,7 @@ class _Recorder:
         return replace(s, lower=substituted(s.lower, bounds), upper=substituted(s.upper, bounds))
 
     def branch(self, s: gprob.If, now: dict[str, gprob.Expr], path: tuple[_Loop, ...]) -> gprob.Stmt:
+        """A branch with records in place of counters; `known` gets one that computes them on both sides."""
         condition = substituted(s.condition, self.values(uses.names_in(s.condition), now, path))
         sides, known = [], []
         for side in (s.then, s.otherwise):

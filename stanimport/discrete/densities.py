@@ -46,6 +46,7 @@ def _truncated(s: typed.Tilde, density: gprob.Expr) -> gprob.Expr:
 
 
 def _log_probability(s: typed.Tilde) -> gprob.Expr:
+    """The log probability of what lies within the bounds, of which ints include the lower one too."""
     d = s.distribution
     name = d.lpdf.name if isinstance(d.lpdf, Function) else stem(d.lpdf)
     below = d.lower

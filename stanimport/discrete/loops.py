@@ -33,6 +33,7 @@ def _depends(body: Stmts, tainted: Set[str]) -> bool:
 
 
 def _by_index(s: gprob.ForEach, sizes: Mapping[str, gprob.Sized], names: Fresh) -> gprob.Stmt:
+    """The loop over indices, with the item as a local variable; the loop as it is where declarations tell no size."""
     count, t = size(s.container, sizes), component_type(s.container.type)
     if count is None or t != s.element:
         return s

@@ -24,6 +24,7 @@ def with_impossible_ones(body: Stmts, tainted: Set[str]) -> Stmts:
 
 
 def _explained(s: gprob.Stmt, tainted: Set[str]) -> Iterator[gprob.Stmt]:
+    """A statement with its laws under the condition that the outcome is possible; it adds -inf where it is not."""
     if not isinstance(s, LEAVES_THAT_ADD):
         yield traversal.with_bodies(s, lambda b: with_impossible_ones(b, tainted))
         return

@@ -124,6 +124,7 @@ class _Container:
     # --- records
 
     def replaced(self) -> tuple[Stmts, Stmts]:
+        """Statements that record who has set a component, in which iteration; the body with values in its place."""
         self.who = self.names.helper("piece")
         known = [self.filled(self.who)]
         for number, p in enumerate(self.pieces, 1):

@@ -116,6 +116,7 @@ def _verify_one_each(body: Stmts, discrete: Mapping[str, Discrete], depending: S
 
 
 def _law(s: gprob.Stmt, loops: Sequence[gprob.For], bounds: list[tuple[gprob.Expr, gprob.Expr]]) -> _Law:
+    """The law of a statement, with the number of a loop's bounds for its index; `bounds` gets those that are new."""
     named: dict[str, gprob.Expr] = {}
     for loop in loops:
         mine = substituted((loop.lower, loop.upper), named)

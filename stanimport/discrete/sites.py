@@ -183,6 +183,7 @@ class _Reads:
     known: Set[str]
 
     def of(self, node: Any, guard: gprob.Expr | None = None) -> Iterator[_Read]:
+        """Name and indices of each read in a node, and the condition, `guard` included, for it; None for always."""
         if isinstance(node, gprob.Index) and isinstance(node.base, gprob.Var) and node.base.name in self.discrete:
             yield node.base.name, node.indices, guard
             for i in node.indices:

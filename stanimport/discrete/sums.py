@@ -87,6 +87,7 @@ def _addend(s: gprob.Stmt, name: str) -> gprob.Expr | None:
 
 
 def _without_accumulator(body: Stmts, found: _Accumulator) -> Iterator[gprob.Stmt]:
+    """The body with terms of the target in place of the variable's first value and of all that is added to it."""
     for s in body:
         if isinstance(s, gprob.Declare) and s.name == found.name:
             assert s.value is not None

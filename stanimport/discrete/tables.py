@@ -57,6 +57,7 @@ class _Builder:
         self.made: list[gprob.Stmt] = []
 
     def build(self) -> Table:
+        """The table of the term over sites and loops; over sites alone if all iterations are the same."""
         self._values()
         counts = self._counts()
         self._elements(counts)
@@ -232,6 +233,7 @@ class _Builder:
         return gprob.Assign(self.span, place, value)
 
     def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
+        """Declares the table, an axis for each site and count, zero where not all of it is computed, and fills it."""
         shape = (*map(self._size, self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))

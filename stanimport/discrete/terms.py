@@ -87,6 +87,11 @@ def verify(body: Stmts, tainted: Set[str], adds: Set[str], path: tuple[gprob.Stm
 
 
 def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
+    """Refuse what can't be done for every value of the discrete parameters that a statement depends on.
+
+    Raises:
+        StanSemanticError: at the statement, or at what in it can't be done.
+    """
     if isinstance(s, gprob.Message):
         refuse(f"{s.kind} can't depend on a discrete parameter, which has no single value here", s.span)
     if isinstance(s, typed.Increment) and s.kind == "jacobian":

@@ -65,6 +65,7 @@ def disk(folder: Path) -> int:
 
 
 def _system() -> int | None:
+    """Bytes that the system has available, or all that it has if it does not say; None if it tells neither."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))

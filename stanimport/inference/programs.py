@@ -354,6 +354,7 @@ def _options(lowered: Any, device: Any) -> dict[str, Any] | None:
 
 
 def _compile(lowered: Any, device: Any) -> Any:
+    """A compiled program; without options that XLA does not know, and function by function if it can't join them."""
     options = _options(lowered, device)
     while True:
         try:

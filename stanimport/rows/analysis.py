@@ -99,6 +99,7 @@ class _Analysis(Variables):
             self._statement(s, env, around)
 
     def _statement(self, s: gprob.Stmt, env: Env, around: Around) -> None:
+        """Put the kinds of variables that a statement sets into `env`, and judge what it adds to the target."""
         expr = Expressions(env, self)
         self.in_rows = around.in_rows or around.nested
         match s:
@@ -226,6 +227,7 @@ class _Analysis(Variables):
         return self.known[key]
 
     def _interpreted(self, f: gprob.FunDef, given: Sequence[Kind], span: Span) -> tuple[Kind, Kind]:
+        """The kinds of what a function returns and adds to the target; what depends on all rows does so by the call."""
         call, in_rows = Call(), self.in_rows
         env = {p.name: k for p, k in zip(f.parameters, given)}
         self.block(f.body, env, Around(nested=in_rows, call=call))
@@ -237,6 +239,7 @@ class _Analysis(Variables):
         return blamed[0], blamed[1]
 
     def _bind(self, s: gprob.Bind, env: Env, around: Around) -> None:
+        """A call that adds to the target: the kind of what it returns goes to its name, what it adds is a term."""
         expr = Expressions(env, self)
         if isinstance(s.call, gprob.CallUser):
             result, total = self._called(s.call.function, [expr(a) for a in s.call.arguments], s.span)
@@ -251,6 +254,7 @@ class _Analysis(Variables):
     # --- control
 
     def _branch(self, s: gprob.If, env: Env, around: Around) -> None:
+        """Both sides of a branch, each from the kinds before it; a variable is then that of one side or the other."""
         inner = self._under(Expressions(env, self)(s.condition), s.condition.span, around)
         then, otherwise = dict(env), dict(env)
         self.block(s.then, then, inner)
@@ -262,6 +266,7 @@ class _Analysis(Variables):
             env[name] = self.controlled(kind, inner) if changed else kind
 
     def _loop(self, s: gprob.For, env: Env, around: Around) -> None:
+        """A loop over all rows if it is from 1 to their number, in no other one, and never left; else one of no row."""
         expr = Expressions(env, self)
         lower, upper = expr(s.lower), expr(s.upper)
         inside = around.in_rows or around.nested

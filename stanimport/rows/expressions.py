@@ -35,6 +35,7 @@ class Expressions:
         return Kind(kind.tag, kind.axis, e.span, kind.name) if kind.tag == "all" and kind.span is None else kind
 
     def _kind(self, e: gprob.Expr) -> Kind:
+        """The kind of an expression, perhaps without the place where it comes to depend on all rows."""
         match e:
             case gprob.Const(value=value):
                 return ZERO if value == 0 else ONE if value == 1 else FREE
@@ -64,6 +65,7 @@ class Expressions:
         return everything(e.span)
 
     def _call(self, e: gprob.Apply) -> Kind:
+        """The kind of a call of the library, which takes all rows together where it draws or is passed a function."""
         if e.function.name in ("reduce_sum", "reduce_sum_static"):
             return self._reduced(e)
         given = [self(a) for a in e.arguments]
@@ -155,6 +157,7 @@ class Expressions:
         return everything(e.span)
 
     def _of_rows(self, base: Kind, indices: Sequence[tuple[gprob.IndexExpr, Kind]], e: gprob.Expr) -> Kind:
+        """Of a container with rows: those on the axis that is left to them, or the part of an iteration's own row."""
         if not isinstance(base.axis, int):
             return everything(e.span)
         others = [k for n, (_, k) in enumerate(indices) if n != base.axis]

@@ -29,6 +29,7 @@ def result(call: gprob.Apply, given: Sequence[Kind]) -> Kind:
 
 
 def _of_rows(function: Function, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """The kind of a call with arguments that more than one row decides: by the function's rule, if there is one."""
     law = function.distribution
     if law is not None and function.method in _DENSITIES:
         return density(law, given, types, span)

@@ -147,6 +147,7 @@ def _whole_rows(plan: Plan) -> list[Any]:
 
 
 def _roots(plan: Plan) -> list[Root]:
+    """All roots: totals, additions, few rows, states that something reads, and rows that are needed as a whole."""
     roots = []
     live = _live(plan)
     for i, step in plan.steps.items():
@@ -181,6 +182,7 @@ def _verify_directions(plan: Plan, roots: Sequence[Root], cones: dict[Any, Cone]
 
 
 def _recurrences_before(plan: Plan, i: int) -> Iterable[int]:
+    """The numbers of the recurrences from which the rows that equation i takes are computed."""
     found, waiting, seen = set[int](), [v for v, _ in plan.read_rows(i)], set[Any]()
     while waiting:
         v = waiting.pop()

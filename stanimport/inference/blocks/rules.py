@@ -163,6 +163,7 @@ def _linear_algebra(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -
 
 
 def _concatenate(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """The rows of one array after those of another; along any other axis each row by itself."""
     along = e.params["dimension"]
     if all(i.axis is not None and i.axis != along for i in inputs):
         return _elementwise_but(e, inputs, along)
@@ -191,6 +192,7 @@ def _moved(axes: tuple[int | None, ...], axis: int, parts: tuple[tuple[Part, ...
 
 
 def _split(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """The rows of each part from where it begins; along any other axis than theirs each row by itself."""
     axis, (given,) = e.params["axis"], inputs
     if given.axis is None:
         return None
@@ -204,6 +206,7 @@ def _split(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | 
 
 
 def _slice(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """Each row's part if all rows are taken; else rows in other places, or few rows if they are less than half."""
     given, starts, stops = inputs[0], list(e.params["start_indices"]), list(e.params["limit_indices"])
     strides = list(e.params["strides"] or (1,) * len(starts))
     axis = given.axis
@@ -224,6 +227,7 @@ def _slice(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | 
 
 
 def _pad(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """Rows with rows of one value before and behind them; along any other axis each row by itself."""
     (given, _), config = inputs, e.params["padding_config"]
     axis, shape = given.axis, _shape(e)
     if axis is None:  # few rows among many
@@ -249,6 +253,8 @@ def _pad(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | No
 
 
 def _reduction(join: str) -> Rule:
+    """A total over the axis of the rows, put together by `join`; along other axes each row by itself."""
+
     def rule(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
         axis, gone = inputs[0].axis, e.params["axes"]
         if axis is None:
@@ -262,6 +268,7 @@ def _reduction(join: str) -> Rule:
 
 
 def _product(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """A total where rows are summed over; each row by itself where it is of a batch, or one factor alone has rows."""
     (left, right), ((summed_left, summed_right), (batch_left, batch_right)) = inputs, e.params["dimension_numbers"]
     run = _bound(e)
 
@@ -294,6 +301,7 @@ def _product(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step 
 
 
 def _gather(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """For each row of indices a part of the whole array, or of each row of an array what the same indices select."""
     (array, indices), numbers = inputs, e.params["dimension_numbers"]
     if numbers.operand_batching_dims or numbers.start_indices_batching_dims:
         return None
@@ -314,6 +322,7 @@ def _gather(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step |
 
 
 def _scatter(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """Rows of updates that are added to a whole array, or updates of each of its rows at the same indices."""
     (array, indices, updates), numbers = inputs, e.params["dimension_numbers"]
     if numbers.operand_batching_dims or numbers.scatter_indices_batching_dims:
         return None
@@ -337,6 +346,7 @@ def _scatter(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step 
 
 
 def _scan(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    """A loop over rows: what it carries along is the state, what it stacks has rows."""
     fixed, state = e.params["num_consts"], e.params["num_carry"]
     given = inputs[fixed + state :]
     if e.params["length"] not in lengths or not any(i.is_made or i.axis == 0 for i in given):

@@ -97,6 +97,7 @@ class Block:
         return found
 
     def _taken(self, v: Any, demand: Demand, axis: int) -> Any:
+        """Rows of a value that is not computed by rows: of a device's own part of it, or of the whole."""
         parts, at = self.own
         if not is_literal(v) and (v, demand.shift) in parts:
             own = lax.dynamic_slice_in_dim(parts[v, demand.shift], at, self.region.rows, axis)
@@ -300,6 +301,7 @@ class Sweeper:
         return Demand(None, shift, start, stop) if start < stop else None
 
     def _empty(self, root: Root, whole: Mapping[Any, Any]) -> Any:
+        """What a root has before the first block: what no rows make, the array to add to, zeros; None for a state."""
         e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
         if root.kind == "total":
             assert isinstance(step, Total)

@@ -85,6 +85,7 @@ def _declared(posterior: Posterior, name: str) -> int | None:
 
 
 def _gradient(posterior: Posterior, point: np.ndarray) -> str:
+    """A sentence on the log density at a point, (size,), or on the first parameter whose gradient is not finite."""
     value, gradient = map(np.asarray, posterior.value_and_grad(point))
     if np.isnan(value):
         return "the log density is not a number"

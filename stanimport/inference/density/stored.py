@@ -82,6 +82,7 @@ def write(key: bytes, content: Any) -> None:
 
 
 def _decode(content: bytes) -> Any:
+    """What was pickled into a file; None if the file is damaged, of another format, or can't be unpickled."""
     head = len(_MAGIC)
     start = head + hashlib.sha256().digest_size
     payload = content[start:]

@@ -116,6 +116,7 @@ def _share(count: int, total: int) -> str:
 
 
 def _divergences(d: Diagnosis, fit: Result) -> str:
+    """What divergent transitions say of the draws, with advice; nothing if there are none."""
     if not d.divergent:
         return ""
     if d.divergent == d.transitions:

@@ -205,6 +205,11 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
 
 
 def _predictions(posterior: Posterior, kind: str, draws: Arrays, lacking: Any, seed: int) -> Predictions:
+    """Draws of the data that the model observes, for draws of its parameters, (chains, draws, ...) each.
+
+    Raises:
+        StanError: if there are no data that it can draw.
+    """
     replicator = Replicator(posterior.program, posterior.inputs)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
     if not made:

@@ -102,6 +102,12 @@ def read_file(path: Path) -> dict[str, Any]:
 
 
 def _parse_json(text: str, path: Path) -> dict[str, Any]:
+    """The data in a JSON object, by name.
+
+    Raises:
+        StanDataError: for text that is none, names that are there twice, and numbers beyond the range.
+    """
+
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         """An object, in which no name may stand twice."""
         made = dict(pairs)
@@ -184,6 +190,13 @@ def _cell(text: str) -> float | int | str:
 
 
 def _read_netcdf(path: Path) -> dict[str, Any]:
+    """The data in a NetCDF file, by name.
+
+    Raises:
+        FileNotFoundError: if there is none.
+        MissingLibraryError: without xarray, or what it reads the file with.
+        StanDataError: for a file that is damaged.
+    """
     if not path.is_file():
         raise FileNotFoundError(errno.ENOENT, "there is no such file", str(path))
     try:

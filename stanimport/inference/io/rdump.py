@@ -45,6 +45,7 @@ class _Parser:
         self.at, self.depth, self.room = 0, 0, _LARGEST
 
     def _scan(self) -> Iterator[tuple[str, str, int]]:
+        """The kind, text and position of each token; the last one's kind is "end"."""
         position = 0
         while position < len(self.text):
             found = _TOKEN.match(self.text, position)
@@ -97,6 +98,7 @@ class _Parser:
         return self._range(first, self._number())
 
     def _number(self) -> Any:
+        """The next number, an int or a real; 1 or 0 for a logical value, and a string as it is, without quotes."""
         if self._peek()[:1] in ("'", '"'):
             return self._next("name")[1:-1]
         if self._peek() in _TRUTH:
@@ -149,6 +151,7 @@ class _Parser:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def _structure(self) -> Any:
+        """`structure(c(...), .Dim = c(2, 3))`: values in that shape, by columns; without it a vector."""
         self._next("name")
         self._next("(")
         if self._peek() == "structure":

@@ -52,6 +52,7 @@ def save(fit: Result, folder: Path, stamp: str, sig_figs: int | None) -> list[Pa
 
 
 def _lines(fit: Result, chain: int, path: Path, sig_figs: int | None) -> Iterator[str]:
+    """The lines of a chain's file: configuration, header, warm-up, adaptation, draws, times, as far as known."""
     yield from _comments(_configuration(fit, chain, path))
     names, now = _table(fit, fit.stats, fit.variables, chain)
     yield ",".join(names)
@@ -220,6 +221,11 @@ def _number(path: Path) -> tuple[str, int]:
 
 
 def _file(path: Path) -> File:
+    """One file, taken apart.
+
+    Raises:
+        StanDataError: for a file that can't be read, or is none of CmdStan's.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as e:
@@ -296,6 +302,11 @@ def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
 
 
 def _array(leaf: str, places: Sequence[tuple[tuple[int, ...], str, int]], values: Array) -> Array:
+    """The array of a leaf, (chains, draws, ...), from the places of its columns in values (chains, draws, columns).
+
+    Raises:
+        StanDataError: if columns are missing.
+    """
     shape = tuple(max(i) + 1 for i in zip(*(index for index, _, _ in places)))
     is_complex = any(part for _, part, _ in places)
     if len(places) != int(np.prod(shape)) * (2 if is_complex else 1):
@@ -326,6 +337,7 @@ def _variable(name: str, leaves: Sequence[str], variables: Mapping[str, Array], 
 
 
 def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
+    """The seed and the method's options, as the first file's configuration tells them, and the numbers of chains."""
     config = files[0].config
     seed = config.get("seed", "0").split()
     settings: dict[str, Any] = {"seed": int(seed[0]) if seed and seed[0].isdigit() else 0}
@@ -357,6 +369,7 @@ def _info(files: Sequence[File], method: str) -> dict[str, Any]:
 
 
 def _results(comments: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    """What comments tell of a chain, by name: step size, metric, (size,) or (size, size), and seconds, (2,)."""
     seconds = []
     for i, line in enumerate(comments):
         if line.startswith("Step size ="):

@@ -78,6 +78,7 @@ class _Place(Messenger):
         self.log_jacobian: Any = 0.0
 
     def _pyro_sample(self, message: dict[str, Any]) -> None:
+        """Note a parameter's shapes, give it the value of its unconstrained one, or of 0, and add the log Jacobian."""
         if message["is_observed"] or type(message["fn"]).__name__ == "_Subsample":
             return
         transform = biject_to(message["fn"].support)
@@ -98,6 +99,11 @@ class _Unconstrain(Messenger):
         self.density, self.parameters, self.free = density, parameters, dict(rest)
 
     def _pyro_sample(self, message: dict[str, Any]) -> None:
+        """Give a parameter its value, and note the unconstrained one.
+
+        Raises:
+            StanDataError: for a value outside of the parameter's domain.
+        """
         if message["is_observed"] or type(message["fn"]).__name__ == "_Subsample":
             return
         name, support = message["name"], message["fn"].support

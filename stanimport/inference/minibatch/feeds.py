@@ -256,6 +256,11 @@ class IterableFeed:
         self._step = -1
 
     def _counted(self) -> tuple[dict[str, int], dict[str, Any]]:
+        """How many rows one pass gives, by size, and the data that have no rows, with that number.
+
+        Raises:
+            StanDataError: if there are no rows, or the arrays of a batch differ in length.
+        """
         total, shared = 0, None
         for piece in self.begin():
             given = read_data(piece)

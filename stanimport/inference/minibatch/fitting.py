@@ -96,6 +96,7 @@ def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict
 def _stepper(
     module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
 ) -> Any:  # fmt: skip
+    """What takes steps on the module's backend, `most` in one run: for an automatic guide, or for the given one."""
     if module.stan.backend == "pyro":
         from ..methods.pyro_methods import guide_of
         from .pyro_steps import Steps as PyroSteps
@@ -133,6 +134,7 @@ def _length(total: int, most: int) -> int:
 
 
 def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any]) -> Fit:
+    """The fit from where an optimization stands: draws, (1, draws, ...) each, bounds, parameters, and Pareto's k."""
     rows, state = inputs.rows, at.result()
     wanted = frozenset.intersection(*(r.whole for r in rows.values()))
     variables = steps.draws(state, wanted, settings["draws"])

@@ -84,6 +84,7 @@ class Steps:
             laws.family()
 
     def _begin(self) -> State:
+        """The state before the first step; the values of all parameters are flat, (size,), their moments (2 size,)."""
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         laws = {s: (np.zeros((b, self.locals[s].width)), np.ones((b, self.locals[s].width))) for s, b in held.items()}
         model = self.laws.model
@@ -127,6 +128,8 @@ class Steps:
         return new, {s: v[:count] for s, v in lines.items()}, losses[:count], Block(count, mean, squares)
 
     def _advance(self, state: Any, count: Any, eta: Any, batches: Any, tables: Any) -> Any:
+        """State and tables after `count` steps, losses, (most,), and the iterates' mean and `squares`, (size,)."""
+
         def body(i: Any, carry: Any) -> Any:
             state, tables, losses, mean, squares = carry
             batch, lines = {n: v[i] for n, v in batches.items()}, {s: t[i] for s, t in tables.items()}
@@ -141,6 +144,7 @@ class Steps:
         return jax.lax.fori_loop(0, count, body, (state, tables, jnp.zeros(self.most), zero, zero))
 
     def _step(self, state: Any, eta: Any, batch: Any, lines: Any) -> Any:
+        """State and lines after one step, and its loss; where loss or gradients are not finite, only the key moves."""
         key, now = jax.random.split(state["key"])
         laws = {s: v[:, : 2 * self.locals[s].width] for s, v in lines.items()}
 

@@ -93,6 +93,7 @@ class Progressing:
     # --- on disk
 
     def save(self, path: Path, run: Mapping[str, Any]) -> None:
+        """Write all this as a checkpoint of the run that `run` describes."""
         blocks = self.iterates.blocks
         arrays = {f"state/{n}": v for n, v in self.state.items()} | {f"table/{n}": v for n, v in self.tables.items()}
         arrays |= {"losses": np.concatenate([np.zeros(0), *self.losses])}
@@ -156,6 +157,11 @@ def optimize(
 
 
 def _advance(stepper: Stepper, inputs: Inputs, at: Progressing, chunk: Chunk, eta: float) -> None:
+    """Take the steps of a chunk, with the step size of the stage, and note what has come of them.
+
+    Raises:
+        StanError: if the bound is finite at none of them, and what `verify` raises for data where it is not.
+    """
     size = eta * stopping.SMALLER**at.stage
     lines = {s: at.tables[s][chunk.rows[s]] for s in stepper.locals}
     batches = inputs.of(chunk)

@@ -127,6 +127,11 @@ class Steps:
         return new, lines, losses, Block(count, mean, squares)
 
     def _gradient(self, batch: Batch, lines: Mapping[str, np.ndarray]) -> tuple[float, np.ndarray, dict[str, Any]]:
+        """The loss of a batch, its gradient, (size,), and by size that of the laws of its rows, (batch, 2 width).
+
+        Raises:
+            StanError: if the loss depends on no parameter, or the guide has others for this batch.
+        """
         leaves = self._leaves()
         for leaf in leaves.values():
             leaf.grad = None
@@ -177,6 +182,7 @@ class Steps:
             return stacked([self._draw(wanted) for _ in range(count)])
 
     def _draw(self, wanted: frozenset[str]) -> dict[str, np.ndarray]:
+        """One draw of what depends on no row: parameters, by site, and those quantities that are `wanted`."""
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         laws = {s: (torch.zeros(b, self.locals[s].width), torch.ones(b, self.locals[s].width)) for s, b in held.items()}
         trace = poutine.trace(self.laws.guide).get_trace(self.example, laws)

@@ -57,6 +57,12 @@ def _is_lazy(variable: Any) -> bool:
 
 
 def _open_path(path: Path) -> dict[str, Any]:
+    """The data in a file or folder, by Stan names: arrays on disk, or for other suffixes what `read_data` makes of it.
+
+    Raises:
+        StanDataError: for what can't be read.
+        MissingLibraryError: without the library that reads it.
+    """
     suffix = path.suffix.lower()
     try:
         if suffix in _TABLE:
@@ -136,6 +142,11 @@ class Column:
         self.shape, self.dtype = (rows, *first.shape[1:]), first.dtype
 
     def _group(self, i: int) -> np.ndarray:
+        """The entries of one group of rows, (rows,), or (rows, length) where they are lists.
+
+        Raises:
+            StanDataError: where entries are missing, or lists differ in length.
+        """
         column = self.file.read_row_group(i, columns=[self.name]).column(0).combine_chunks()
         if column.null_count:
             raise StanDataError(f"{self.name} has missing entries", self.name)

@@ -25,6 +25,7 @@ class Table(Progress):
                           transient=True)  # fmt: skip
 
     def _table(self) -> Any:
+        """The lines as they are now, each with a bar."""
         from rich.progress_bar import ProgressBar
         from rich.table import Column
         from rich.table import Table as Lines

@@ -55,6 +55,7 @@ class NumpyroSampler:
         ]
 
     def _initial(self, key: Any, point: Any, potential: Any, gradient: Any) -> Any:
+        """NumPyro's first state from a key, (2,), a point, (size,), potential and gradient; (lanes, ...) of lanes."""
         s = self.settings
 
         def one(key: Any, point: Any, potential: Any, gradient: Any) -> Any:
@@ -85,6 +86,7 @@ class NumpyroSampler:
         return made
 
     def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
+        """The chains at their starting points, (chains, size), as many in each track as a program has lanes."""
         known = [self.posterior.value_and_grad(p) for p in points]
         keys = np.stack([random_keys(seed, 0, count=number + 1)[number] for seed, number in streams])
         whole = (keys, points, np.stack([-np.asarray(v) for v, _ in known]),
@@ -97,6 +99,8 @@ class NumpyroSampler:
         return made
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+        """Make transitions up to the count `until`, fewer once `stop` is set; the track gets what has adapted."""
+
         def step(count: int) -> None:
             track.state, records = program(np.bool_(track.done == 0), track.start, track.state, np.int64(count))
             made = {n: np.asarray(r)[:count] for n, r in records.items()}

@@ -192,6 +192,7 @@ class NutsSampler:
         return chain, *made
 
     def _transition(self, density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
+        """Chain and room after one transition, in which the step size may adapt, and its numbers, (7,)."""
         chain, room = carry
         random, state, room, record = tree.transition(
             lambda point: density(point, varying), metric, chain.random, chain.state, room, chain.step.size,
@@ -207,6 +208,7 @@ class NutsSampler:
     # --- chains ----------------------------------------------------------------------------------------------------
 
     def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
+        """The chains at their starting points, (chains, size), or where an earlier run or a journal left them."""
         step = self.lanes or 1
         groups = [Group([*range(i, i + step)], streams[i : i + step], points[i : i + step])
                   for i in range(0, len(points), step)]  # fmt: skip
@@ -262,6 +264,7 @@ class NutsSampler:
         track.done = track.tally.before = int(at.done[rows[0]])
 
     def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+        """Make transitions up to the count `until`, fewer once `stop` is set; segments of warm-up end with learning."""
         if track.state is None:
             self._begin(track, program)
         for segment in (*self.segments, Segment(self.settings.total, False)):
@@ -274,6 +277,7 @@ class NutsSampler:
                     return
 
     def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
+        """Let stranded chains begin anew elsewhere, which `moved` tells with the reasons; whether there were any."""
         if self.elsewhere is None or self.lanes or not self.settings.restart or attempt >= stranding.ATTEMPTS:
             return False
         found = stranding.stranded(

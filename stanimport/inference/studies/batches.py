@@ -148,6 +148,7 @@ class Together:
             yield self._some(indices[start : start + self.each])
 
     def _some(self, indices: list[int]) -> dict[int, Fit | None]:
+        """Fits of these data sets, by one run of all their chains; None for those that found no starting point."""
         posteriors = [self._posterior(i) for i in indices]
         rows = self._rows(len(indices))
         self.sampler.varying = self._varying(indices)

@@ -181,6 +181,8 @@ def _in_this_process(
 
 
 def _on(executor: Executor) -> Callable[..., Any]:
+    """What gives each fit to an executor, and yields it, or its failure, by its place as soon as it is done."""
+
     def run(module: Any, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]) -> Any:
         jobs: dict[Future[Any], int] = {
             executor.submit(_fit_elsewhere, module.model, i, read_or_failure(d), seeds[i], dict(chosen)): i

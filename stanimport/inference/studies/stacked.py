@@ -64,6 +64,11 @@ class Stack:
             self.root["done"][places[0] : places[-1] + 1] = _MADE  # last: what is not finished does not count
 
     def _put(self, name: str, places: Sequence[int], values: Sequence[np.ndarray]) -> None:
+        """Write one array of several fits to their places, which follow each other; the first fit's tells its shape.
+
+        Raises:
+            OptionError: for an array of another shape than in fits before.
+        """
         shape = values[0].shape
         if name not in self.root:
             self._array(name, shape, values[0].dtype)
@@ -139,6 +144,7 @@ class StackedFits(Sequence[Any]):
         return self._fit(place) if place in self._made else self._failure(place)
 
     def _fit(self, place: int) -> Fit:
+        """The fit at a place, from what the store holds of it and from its data."""
         from ..density.posterior import transformed_data
         from ..io.data import read_data
 
