@@ -146,6 +146,11 @@ def _error(program: Program, v: Variable, problem: str) -> StanDataError:
 
 
 def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int, ...]) -> Any:
+    """The value of a variable, or of an item of a tuple, of type `t` and of its declared `shape`; tracers stay.
+
+    Raises:
+        StanDataError: for what is not made of numbers, and for another shape or type.
+    """
     try:
         plain = verified(given)
         if is_traced(plain):
@@ -167,6 +172,11 @@ def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int
 
 
 def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
+    """A Python int, or an int64 array of the same shape; an array without components may be one of reals.
+
+    Raises:
+        StanDataError: for reals, for other types, and for integers of more than 32 bits.
+    """
     if value.dtype.kind == "f":
         if value.size == 0:
             value = value.astype(np.int64)

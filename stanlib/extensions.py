@@ -52,6 +52,11 @@ def _verify_installed(point: EntryPoint) -> None:
 
 
 def _load(point: EntryPoint, known: Callable[[], Iterable[str]]) -> None:
+    """Import the module of one entry point and note its name.
+
+    Raises:
+        ImportError: naming the entry point, for a module that can't be imported or that takes a name of Stan's.
+    """
     before = Counter(known())
     try:
         _verify_installed(point)

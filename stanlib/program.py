@@ -159,6 +159,11 @@ class Model(_Called):
         return drawn.parameters(self.program.parameters, sites)
 
     def _call(self, inputs: Mapping[str, Any]) -> None:
+        """Run the function on the data and networks among its inputs; draws for which Stan would throw are rejected.
+
+        Raises:
+            StanError: where data alone are the reason, and wherever Stan would throw in a guide.
+        """
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             with batches.reading(self.batches.totals):
                 given = self.data.prepare(rest)

@@ -182,6 +182,7 @@ def each(text: str, types: Iterable[str]) -> list[str]:
 
 
 def _arguments(r: _Reader) -> tuple[Argument, ...]:
+    """The arguments up to the closing parenthesis or `=>`, which is not taken; those without names are x1, x2, ..."""
     out: list[Argument] = []
     while r.next not in (")", "=>"):
         data_only = r.accept("data")
@@ -194,6 +195,7 @@ def _arguments(r: _Reader) -> tuple[Argument, ...]:
 
 
 def _term(r: _Reader) -> Term:
+    """The type that comes next, with those that it is made of: each kind of term begins with a word of its own."""
     word = r.take()
     if word == "(":  # (vector | row_vector): any one of them
         options = [_term(r)]

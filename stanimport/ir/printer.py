@@ -28,6 +28,7 @@ def block(body: Sequence[gprob.Stmt], depth: int = 0) -> str:
 
 
 def _lines(s: gprob.Stmt, depth: int) -> Iterator[str]:
+    """The lines of a statement and of those inside of it, indented; `else` stands before a second block."""
     pad = _INDENT * depth
     heads = _STATEMENTS[type(s)](s)
     nested = [b for b in traversal.bodies(s)]

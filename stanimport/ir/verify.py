@@ -119,6 +119,7 @@ class _Bindings:
             self.statement(s, bound)
 
     def statement(self, s: gprob.Stmt, bound: dict[str, Type]) -> None:
+        """What a statement reads must be bound; what it binds for the statements after it goes into `bound`."""
         inside = dict(bound) if traversal.bodies(s) else bound
         if isinstance(s, (gprob.For, gprob.ForEach)):
             self._declare(s, s.name, INT if isinstance(s, gprob.For) else s.element, inside)
@@ -213,6 +214,7 @@ EXTENDED: dict[str, Callable[[Type], Type]] = {"sum": scalar_of}
 
 
 def _of_apply(e: gprob.Apply, functions: Mapping[str, gprob.FunDef]) -> Type | None:
+    """The type of a library function's result for arguments of these types; None where the checker alone can tell."""
     if e.function.raw:
         return None  # its arguments hold functions: the checker alone knows
     if e.function.name in EXTENDED:

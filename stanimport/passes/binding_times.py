@@ -45,6 +45,7 @@ class _Walk:
             self.statement(s)
 
     def statement(self, s: gprob.Stmt) -> None:
+        """Marks the variables that a statement, or one inside of it, makes dynamic."""
         if isinstance(s, gprob.Declare):
             self.declared[s.name] = self.level
             if s.value is not None and self.times.is_dynamic(s.value):
@@ -78,6 +79,7 @@ class _Walk:
         self.level -= dynamic and self.times.traces
 
     def _for(self, s: gprob.For) -> None:
+        """Notes how a loop runs; its index is dynamic in a traced loop, and in lanes that begin at a dynamic number."""
         kind = self._kind(s)
         self.times.loops[id(s)] = kind
         if s.lanes and self.times.traces and any(map(self.times.is_dynamic, (s.lower, s.upper))):
@@ -107,6 +109,7 @@ class _Walk:
                 self.times.dynamic.update((w.row, *w.before))
 
     def _kind(self, s: gprob.For) -> Loop:
+        """How a loop runs, by what is known to be dynamic so far; what has been traced in a round before stays so."""
         times = self.times
         if not times.traces or s.lanes:
             return Loop.STATIC
@@ -203,6 +206,7 @@ def deciding_arguments(
 
 
 def _own_shapes(s: gprob.Stmt, callees: Callees) -> Iterator[gprob.Expr]:
+    """The expressions in a statement, but not in those inside of it, that decide shapes or bounds in calls."""
     if isinstance(s, gprob.Observe) and isinstance(s.distribution.lpdf, str):
         yield from deciding_arguments(s, callees.shaped_by)
     nested = {id(x) for block in traversal.bodies(s) for x in block}

@@ -106,6 +106,7 @@ class _Flags:
         self.value = names.helper("result")
 
     def function(self, body: Stmts) -> Stmts:
+        """A body with its returns as a flag and a result, which one return at the end gives if there are any."""
         span = body[0].span
         if not any(isinstance(s, gprob.Return) for s in walk_statements(body)):
             return self.block(body, None)
@@ -130,6 +131,7 @@ class _Flags:
         return tuple(out)
 
     def _statement(self, s: gprob.Stmt, loop: _Loop | None) -> list[gprob.Stmt]:
+        """What becomes of a statement: an escape sets a flag of `loop` or of the function; blocks inside go by them."""
         if isinstance(s, gprob.Break) and loop is not None:
             return [_set_flag(loop.broken, s.span)]
         if isinstance(s, gprob.Continue) and loop is not None:

@@ -52,6 +52,7 @@ class _Hoister:
             yield from self._statement(s)
 
     def _statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
+        """A statement behind the Binds of calls in it that add to the target; such a call alone becomes a Bind."""
         if isinstance(s, gprob.For):
             yield from self._replaced(s, ("lower", "upper"), body=tuple(self.block(s.body)))
         elif isinstance(s, gprob.While):

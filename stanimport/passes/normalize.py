@@ -32,6 +32,7 @@ def map_blocks(program: gprob.Program, change: Callable[[Stmts], Stmts]) -> gpro
 
 
 def _block(block: Sequence[gprob.Stmt], names: Fresh) -> Iterator[gprob.Stmt]:
+    """The statements without ForEach and Unpack, in loops and branches too."""
     for s in block:
         if isinstance(s, gprob.ForEach):
             yield from _for_each(s, names)

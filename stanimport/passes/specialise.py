@@ -137,6 +137,7 @@ class _Calls:
         return replace(self, varying=varying, lanes=lanes)
 
     def _statement(self, s: gprob.Stmt) -> Any:
+        """A statement that calls variants; loops and branches in it say how they run."""
         if isinstance(s, gprob.For):
             return self._for(s)
         made = traversal.rewrite_parts(s, self._expression)

@@ -73,6 +73,7 @@ class _Tracker:
         return node
 
     def _statement(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
+        """A statement; one that adds to the target has its term in a variable, and adds it to the target so far too."""
         if isinstance(s, gprob.Bind):
             term = self.names.helper("added")
             yield replace(s, term=term)

@@ -56,6 +56,7 @@ def _is_of_number(d: gprob.Distribution) -> bool:
 
 
 def _gathered(loop: gprob.For, names: Fresh) -> Iterator[gprob.Stmt]:
+    """For each law in the loop: arrays for its arguments that vary, a loop that fills them, the container's law."""
     for s in loop.body:
         assert isinstance(s, gprob.Observe) and isinstance(s.value, gprob.Index)
         arguments = list(s.distribution.arguments)

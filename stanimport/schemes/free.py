@@ -66,6 +66,11 @@ def law(s: gprob.Sample, value: gprob.Apply, d: gprob.Distribution) -> gprob.Dis
 
 
 def _verify_function(s: gprob.Sample, value: gprob.Apply) -> None:
+    """The function must be the inverse of the transform that the parameter's declaration asks for.
+
+    Raises:
+        NoPrior: where it is that of another transform, or has other bounds.
+    """
     name = value.function.name.removesuffix(_END)
     kind = s.constraint.kind if s.constraint is not None else None
     declared = dict(s.constraint.arguments) if s.constraint is not None else {}

@@ -115,6 +115,7 @@ class _Generative:
         return s
 
     def _law(self, s: gprob.Observe) -> gprob.Stmt:
+        """The sample that a `~` statement about a parameter stands for; others stay, refused unless about data."""
         parameter = self.parameters.get(subject(s.value, s.distribution) or "")
         if self.learned and free.is_inverse(s.value):
             return self._free(s, s.value)

@@ -65,6 +65,7 @@ class _Merging:
         self.failures = 0
 
     def add(self, wanted: list[Merge]) -> None:
+        """Accept merges, at once or half by half, as long as the statements have an order; one for each parameter."""
         if self.failures > MOST_FAILURES:
             return
         taken = {sample.name for _, sample in self.accepted}

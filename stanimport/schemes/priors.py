@@ -115,6 +115,11 @@ def _event_dims(element: Any) -> int:
 
 
 def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static: Static) -> gprob.Distribution:
+    """The law of a number as a prior, truncated to the parameter's domain where its own support is larger.
+
+    Raises:
+        NoPrior: for another truncation, and for a support that is smaller than the domain or may be.
+    """
     domain = _domain(s.constraint)
     own = _support(record, d)
     if d.lower is not None or d.upper is not None:
@@ -148,6 +153,11 @@ def _support(record: Record, d: gprob.Distribution) -> tuple[Bound, Bound]:
 def _truncated(
     record: Record, d: gprob.Distribution, lower: gprob.Expr | None, upper: gprob.Expr | None, static: Static
 ) -> gprob.Distribution:
+    """The law between bounds, with the functions that normalise it unless one half of a symmetric law is left.
+
+    Raises:
+        NoPrior: where the constant depends on parameters, or the law has no distribution function.
+    """
     cut = replace(d, lower=lower, upper=upper, on_domain=True)
     if lower is None or upper is None:
         bound = lower if upper is None else upper

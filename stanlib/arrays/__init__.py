@@ -66,6 +66,7 @@ def uses_jax(args: Iterable[Any]) -> bool:
 
 
 def _kind(args: Iterable[Any]) -> int:
+    """The highest of the arguments' kinds, of those in tuples and lists too; NumPy's if there are none."""
     kind = _NUMPY
     for a in args:
         t = type(a)

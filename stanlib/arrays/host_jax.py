@@ -20,6 +20,7 @@ def _call(f: Callable[..., Any], *args: Any) -> Any:
 
 
 def _cylinder(name: str) -> Callable[..., Any]:
+    """A cylinder function of orders and x that broadcast, computed on the host, with its derivative in x alone."""
     f, lower, higher = host.CYLINDER[name]
 
     @jax.custom_jvp

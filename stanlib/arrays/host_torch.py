@@ -14,6 +14,7 @@ def _numpy(x: Any) -> Any:
 
 
 def _cylinder(name: str) -> Callable[..., Any]:
+    """A cylinder function of orders and x that broadcast, computed in NumPy, with its derivative in x alone."""
     f, lower, higher = host.CYLINDER[name]
 
     class Cylinder(torch.autograd.Function):

@@ -50,6 +50,7 @@ def as_tensor(x: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
 
 
 def _tensor(x: Any, like: torch.Tensor) -> Any:
+    """x, or the items of a tuple or list, as tensors; reals of the floating type of `like`, else of torch's default."""
     if isinstance(x, torch.Tensor):
         return x
     if isinstance(x, (tuple, list)):
@@ -340,6 +341,7 @@ def broadcast_shape(*args: Any) -> tuple[int, ...]:
 
 
 def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
+    """The solution x of a x = b, of a' x = b with `trans`: a is triangular, (..., n, n), b (..., n) or (..., n, k)."""
     like = _reference((a, b))
     if like is None:
         return _np.solve_triangular(a, b, lower, trans)
@@ -374,6 +376,7 @@ def _index(x: torch.Tensor, index: Any) -> Any:
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:
+    """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
     like = _reference((x, value))
     if like is None:
         return _np.at_set(x, index, value)

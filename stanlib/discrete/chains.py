@@ -72,6 +72,7 @@ def _paths(neighbours: Neighbours) -> Iterator[list[int]]:
 
 
 def _together(paths: list[list[int]], scopes: Sequence[Sequence[tuple[int, ...]]], standing: Standing) -> Chains:
+    """Paths side by side as chains, (paths, longest), with links by slot and order of axes between neighbours."""
     elements = np.full((len(paths), max(map(len, paths))), -1)
     found: dict[tuple[int, bool, int], np.ndarray] = {}
     for i, path in enumerate(paths):

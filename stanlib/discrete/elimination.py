@@ -172,6 +172,11 @@ class _Elimination:
         return self.xp.swapaxes(added, 0, 1)
 
     def run(self) -> tuple[Any, list[Summed | SummedChains | swept.SummedSweep]]:
+        """The logarithm of the sum over all assignments, or the largest term, and what was summed out, in that order.
+
+        Raises:
+            StanUnsupportedError: where a table would have too many entries.
+        """
         several = [f for f in self.factors if f.elements.shape[1] > 1]
         for f in self.factors:
             if f.elements.shape[1] == 0:
@@ -239,6 +244,7 @@ class _Elimination:
     # --- elements that are eliminated alike
 
     def _sum_out(self, c: order.Class) -> None:
+        """Eliminate a class by joint tables, (n, K, K1, ..., Kq); those of the neighbours, (n, K1, ..., Kq), stay."""
         xp = self.xp
         single = self._of_elements(c.elements)
         axes = c.neighbours.shape[1]
@@ -259,6 +265,7 @@ class _Elimination:
     # --- chains
 
     def _sum_out_chains(self, c: Chains) -> None:
+        """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K)."""
         xp = self.xp
         count, length = c.elements.shape
         kind = int(self.problem.kinds[c.elements[0, 0]])
@@ -291,6 +298,7 @@ class _Elimination:
         return total
 
     def _of_link(self, link: Link, c: Chains, kind: int) -> Any:
+        """The tables of a link, (K, K) if all are one, else (length - 1, chains, K, K), 0 where there is no factor."""
         xp, table = self.xp, self.tables[link.slot]
         if link.swapped:
             table = xp.swapaxes(table, 1, 2)

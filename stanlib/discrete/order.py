@@ -108,6 +108,7 @@ class _Planner:
             self._new_slot([tuple(row) for row in s.tolist()])
 
     def plan(self) -> Plan:
+        """The steps: elements that stand alone, chains, sweeps, then rounds until none is left or a table too large."""
         alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
         for kind in sorted({self.kinds[e] for e in alone.tolist()}):
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
@@ -135,6 +136,7 @@ class _Planner:
             del self.neighbours[e], self.standing[e]
 
     def _new_slot(self, scopes: list[tuple[int, ...]]) -> int:
+        """The number of a new slot, of a factor for each scope; the elements of a scope become neighbours."""
         number = len(self.slots)
         self.slots.append(_Slot(scopes, dict.fromkeys(range(len(scopes)))))
         for row, scope in enumerate(scopes):
@@ -175,6 +177,7 @@ class _Planner:
         return chosen
 
     def _eliminate(self, chosen: list[int]) -> None:
+        """The steps for elements, no two of them neighbours; those with neighbours and factors alike are one class."""
         classes: dict[tuple[Any, Any, tuple[tuple[int, tuple[int, ...]], ...]], list[_Member]] = {}
         for e in chosen:
             around, factors = sorted(self.neighbours[e]), sorted(self.standing[e])
@@ -186,6 +189,7 @@ class _Planner:
             self._remove(stands, members)
 
     def _remove(self, used: Sequence[tuple[int, tuple[int, ...]]], members: list[_Member]) -> None:
+        """The step for a class, whose factors are used up; what it leaves on several neighbours is a new slot."""
         uses = [Use(s, np.array([m[2][i][1] for m in members]), axes) for i, (s, axes) in enumerate(used)]
         for e, around, factors in members:
             for s, r in factors:
@@ -223,6 +227,7 @@ class _Planner:
                 self._joined(numbers)
 
     def _joined(self, numbers: list[int]) -> None:
+        """The step that makes what is not used up of these slots a slot of its own."""
         pieces, scopes = [], []
         for s in numbers:
             kept = list(self.slots[s].live)

@@ -41,6 +41,7 @@ class Possible:
         return out
 
     def _follow(self, factors: Sequence[Factor]) -> None:
+        """Exclude values in rounds, at the places of elements that the last round changed, until none changes."""
         changed = np.ones(len(self.kinds), bool)
         for _ in range(ROUNDS):
             before, changed = changed, np.zeros(len(self.kinds), bool)

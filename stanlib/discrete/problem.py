@@ -144,6 +144,11 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
 
 
 def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
+    """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all.
+
+    Raises:
+        StanIndexError: for a variable that can have no value.
+    """
     first = 0
     for i in range(0, len(arguments), 4):
         name, numbers, lower, upper = arguments[i : i + 4]

@@ -133,6 +133,7 @@ def _order(
 def _turns(
     order: Sequence[tuple[int, tuple[int, ...]]], kinds: Sequence[int], scopes: Scopes, standing: Standing
 ) -> Iterator[_Turn]:  # fmt: skip
+    """The turns of a component's elements in their order, each with the factors that no turn before it has used up."""
     place = {e: i for i, (e, _) in enumerate(order)}
     used: set[tuple[int, int]] = set()
     before: tuple[int, ...] | None = None
@@ -149,6 +150,7 @@ def _turns(
 
 
 def _together(keys: tuple[_Key, ...], members: list[list[_Turn]]) -> Sweep:
+    """The sweep of components whose turns all have these keys; each member has the turns of one component."""
     blocks = []
     for first, period, times in _blocks(keys):
         steps = []

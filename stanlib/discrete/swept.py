@@ -82,6 +82,7 @@ def sum_out(
 
 
 def _given(xp: Namespace, step: Step, tables: Sequence[Any], single: Callable[[np.ndarray], Any]) -> _Given:
+    """What a step is told, from the tables by slot and from `single`, which gives the terms, (n, K), of n elements."""
     times, count = step.elements.shape
     axes = step.neighbours.shape[2] + 1
     found = []

@@ -26,6 +26,7 @@ class beta:
 
     @staticmethod
     def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+        """The log density by component: at 0 and 1 its limit from inside, outside of [0, 1] -inf."""
         rest = -log_beta(xp, alpha, beta)
         inside = (y > 0) & (y < 1)
         if holds(xp, inside):

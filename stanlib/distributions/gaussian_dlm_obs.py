@@ -61,6 +61,7 @@ def _filter(xp: Namespace, state: Any, y: Any, F: Any, G: Any, V: Any, W: Any) -
 
 
 def _check_sizes(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> None:
+    """For n rows of y and k of G, (k, k), the others must be F (k, n), V (n, n) or (n), W and C0 (k, k), m0 (k)."""
     name = "gaussian_dlm_obs"
     states = square(xp, name, G)
     rows = (("F", F), ("W", W), ("m0", m0), ("C0", C0))

@@ -24,6 +24,7 @@ def _solve(
     xp: Namespace, name: str, method: Any, f: Callable[..., Any], guess: Any, arguments: Any, step_tolerance: Any,
     residual: Any, most_steps: Any,
 ) -> Any:  # fmt: skip
+    """A root, (n), of the system f(y, *arguments) of n equations, sought from the guess, (n)."""
     nonempty(xp, name, guess)
     if xp.is_concrete(guess):
         FINITE.check(xp, name, "initial guess", guess)
@@ -43,6 +44,7 @@ def _solve(
 
 
 def _register(method: Any) -> None:
+    """Register the solver of a method with Stan's default controls, and its `_tol` form, which is given them."""
     name = f"solve_{method}"
 
     def default(xp: Namespace, f: Callable[..., Any], guess: Any, *arguments: Any) -> Any:
@@ -66,6 +68,7 @@ _PROBLEM = f"{_SYSTEM}, vector y_guess, vector theta, data array[] real x_r, dat
 
 
 def _register_old(name: str, method: Any) -> None:
+    """Register a solver of systems f(y, theta, x_r, x_i), whose three controls may be left out."""
     texts = (f"vector {name}({_PROBLEM})", f"vector {name}({_PROBLEM}, {{}})")
     tolerance = "scaling_step" if method == "newton" else "rel_tol"
     controls = f"data real {tolerance}, data real f_tol, data real max_steps"

@@ -43,6 +43,7 @@ def _solve(
     xp: Namespace, name: str, f: Callable[..., Any], y0: Any, dy0: Any, t0: Any, ts: Any, relative: Any, absolute: Any,
     most_steps: Any, arguments: Any,
 ) -> Any:  # fmt: skip
+    """The states, (times, n), of 0 = f(t, y, y', *arguments) at the times ts, from y0 and dy0, (n) each, at t0."""
     states = (("initial state", y0), ("initial state derivative", dy0))
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, states, arguments, tolerances, most_steps)

@@ -120,6 +120,7 @@ def _scaled(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
 
 
 def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+    """The log density and its derivatives in log_omega, Gamma and rho, in their shapes, by scaled probabilities."""
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
 
@@ -155,6 +156,7 @@ def _in_logarithms(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
 
 
 def _log_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+    """The log density and these derivatives, in logarithms; those in Gamma and rho are 0 where they are infinite."""
     log_gamma = _log(xp, Gamma)
     joint = _log_forward(xp, log_omega, log_gamma, rho)
     value = xp.logsumexp(joint[-1])

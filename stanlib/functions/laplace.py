@@ -57,6 +57,7 @@ LIKELIHOODS = {f.__name__: f for f in (bernoulli_logit, poisson_log, neg_binomia
 
 
 def _search(xp: Namespace, name: str, size: Any, control: Any) -> Any:
+    """How to look for the mode, by the controls of a call, or for None by default; a guess of zeros counts as none."""
     if control is None:
         return Search()
     start, tolerance, most_steps, solver, line_search, fall_through = control
@@ -95,6 +96,8 @@ def _marginal(name: str, split: Any) -> None:
 
 
 def _draw(name: str, split: Any) -> None:
+    """Register a function that draws the latent vector, (n), from its approximate law; `split` parts the controls."""
+
     def draw(xp: Namespace, random: Random, *arguments: Any) -> Any:
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)

@@ -79,6 +79,7 @@ def _solve(
 
 
 def _register(method: Any) -> None:
+    """Register the solver of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"ode_{method}"
 
     def default(
@@ -139,6 +140,8 @@ _CONTROLS = "data real rel_tol, data real abs_tol, data real max_num_steps"
 
 
 def _register_old(name: str, method: Any, *texts: Any) -> None:
+    """Register a solver of y' = f(t, y, theta, x_r, x_i), with or without controls; `texts` are its arguments."""
+
     def integrate(
         xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, theta: Any, x_r: Any,
         x_i: Any, *controls: Any,

@@ -25,6 +25,7 @@ _PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real
 def _integrate(
     xp: Namespace, name: str, method: Any, f: Callable[..., Any], a: Any, b: Any, arguments: Any, tolerance: Any
 ) -> Any:
+    """The integral, a number, of f(x, xc, *arguments) from a to b; 0 where the limits are known to be equal."""
     POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
     NONNEGATIVE.check(xp, name, "absolute_tolerance", tolerance.absolute)
     known = [xp.is_concrete(x) for x in (a, b)]
@@ -51,6 +52,7 @@ def integrate_1d(
 
 
 def _register(method: Any) -> None:
+    """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 
     def default(xp: Namespace, f: Callable[..., Any], a: Any, b: Any, *arguments: Any) -> Any:

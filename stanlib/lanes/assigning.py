@@ -114,6 +114,7 @@ class Target:
         return self._replaced(x, tuple(block), order)
 
     def _replaced(self, x: Any, block: tuple[Any, ...], order: list[Axis | None]) -> Any:
+        """x with the value, broadcast, in place of a block; `order` has the axis of lanes along each slice, if any."""
         kept = [a for a in order if a is not None]
         value = self._arranged(kept, order)
         xp = namespace((x, value))
@@ -147,6 +148,7 @@ class Target:
             return self._scattered(x, indices, value)
 
     def _scattered(self, x: Any, indices: Sequence[Any], given: Any) -> Any:
+        """x with `given`, broadcast, at the places that index arrays over the lanes of the current frame name."""
         frame = current()
         own = [Lanes(np.arange(a.size), (a,)) for a in self.axes]
         singles = [operand(i, Frame(frame.axes)) for i in own]

@@ -224,6 +224,7 @@ Found = Sequence[tuple[Any, Error]]  # conditions for rejection, one truth value
 def _vmap(
     function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
 ) -> tuple[Any, Found]:
+    """By JAX's `vmap`; where a function asks for values that this hides, one lane after the other."""
     import jax
 
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
@@ -312,6 +313,7 @@ _HIDDEN: set[Any] = set()  # functions that need to know the values of every lan
 def _loop(
     function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
 ) -> tuple[Any, Found]:
+    """One lane after the other: the results, stacked along `axes`, and conditions for rejection, each in its lane."""
     shape = tuple(a.size for a in axes)
     results, found = [], []
     for number, lane in enumerate(itertools.product(*(range(n) for n in shape))):

@@ -102,6 +102,7 @@ class TruncatedLaneLaw:
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
 
     def log_prob(self, value: Any) -> Any:
+        """The log density of the value in every lane, normalised between the bounds, and -inf outside of them."""
         inside: Any = True
         if self.lower is not None:
             inside = _applied(operator.ge, value, self.lower)

@@ -240,6 +240,7 @@ def _stack(terms: list[Any]) -> Any:
 
 
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
+    """The state after a loop over indices that are known, at least one, and the terms of each output, stacked."""
     count, first = len(state), jnp.asarray(indices[0])
     state = _arrays(state)
     target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])

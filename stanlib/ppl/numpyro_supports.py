@@ -106,6 +106,7 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
 
 
 def _bounds(arguments: dict[str, Any]) -> Any:
+    """The support within bounds: NumPyro's own where it has one, Stan's where it is not known which are finite."""
     lower, upper = arguments.get("lower", -np.inf), arguments.get("upper", np.inf)
     low, high = _is_finite(lower), _is_finite(upper)
     if low is None or high is None:  # not known whether the bound is finite

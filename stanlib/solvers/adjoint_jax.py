@@ -113,6 +113,7 @@ def _backward(
     equations: Equations, method: str, control: Control, leaves: tuple[Any, ...], ts: Any, kept: Any, count: Any,
     change: Any, length: int,
 ) -> Any:  # fmt: skip
+    """The cotangents of y0, (n), and of the leaves, from those of the states, (times, n), stretch by stretch."""
     plain = _plain(equations, method, control, leaves)
     reals = [i for i, x in enumerate(leaves) if is_real(x)]
     state = jax.tree.map(lambda b: b[0], kept[0])

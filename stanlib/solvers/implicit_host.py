@@ -30,6 +30,7 @@ class Radau:
         self.first_size = first_step(allowed(self.control, y), y, self.derivative)
 
     def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]:
+        """The state, (n), after a step of size h, its worst error relative to what is allowed, and what to remember."""
         xp, start = self.xp, plain(y)
         in_y, in_dy = self.jacobians(t, start, self.derivative)
         inverse = _inverse(_matrix(h, [in_y] * 3, [in_dy] * 3))

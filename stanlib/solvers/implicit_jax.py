@@ -47,6 +47,7 @@ def _start(coupled: Coupled, t: Any, rows: Any, dy0: Any) -> Memory:
 def _step(
     coupled: Coupled, control: Control, t: Any, h: Any, rows: Any, memory: Memory
 ) -> tuple[Any, Any, Memory]:
+    """The rows, (rows, n), after a step of size h, estimates of their errors, (rows, n), and what to remember."""
     slopes, stages, size = memory
     equations, p, y = coupled.equations, coupled.p, rows[0]
     in_y, in_dy = equations.jacobians(t, y, slopes[0], p)

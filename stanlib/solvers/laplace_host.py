@@ -48,6 +48,11 @@ def latent(model: Model, search: Search) -> tuple[Any, Any]:
 
 
 def _by_jax(model: Model, search: Search, what: str) -> Any:
+    """What a function of laplace_jax returns, in double precision, as NumPy arrays.
+
+    Raises:
+        StanDomainError: where the mode is not found.
+    """
     import jax
 
     from . import laplace_jax
@@ -119,6 +124,7 @@ class _Tensors:
         return found - self.torch.linalg.solve(factor, lacking)
 
     def marginal(self, search: Search) -> Any:
+        """The log of the approximate marginal likelihood, recorded if what goes in is; NaN where there is none."""
         recorded = records(self.lift.xp, self.arguments, (self.covariance,))
         with self.torch.enable_grad():
             theta = self.mode(search)

@@ -79,6 +79,7 @@ def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Any
 
 
 def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Any) -> Iterator[Any]:
+    """The states at the times of output, taken inside of steps, none of which goes beyond the last time."""
     h, last = stepper.first_size, Step(t, 1.0, y, y, None)
     for due in ends:
         for _ in _count(control, ends[-1], y, lambda: h):

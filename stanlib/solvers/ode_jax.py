@@ -70,6 +70,7 @@ def _states(
     equations: Equations, y0: Any, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
     adjoint: int,
 ) -> Any:  # fmt: skip
+    """The states at ts, (times, n), with derivatives in y0 and the leaves: carried along, or backwards (`adjoint`)."""
     loose = method in STANS_OWN and control.is_loose(np)
     control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]

@@ -80,6 +80,11 @@ def double_exponential(f: Callable[[float, float], float], piece: Interval, tole
 
 
 def gauss_kronrod(f: Callable[[float, float], float], piece: Interval, tolerance: Tolerance) -> tuple[float, Rule]:
+    """The integral, and the rule that gives it; the interval with the largest error is cut in two until they are small.
+
+    Raises:
+        StanDomainError: where the errors don't become as small as is asked for.
+    """
     low, high, points = quadrature.rational(piece)
     most = min(quadrature.MOST_INTERVALS, tolerance.most_intervals)
 

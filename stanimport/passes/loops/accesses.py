@@ -34,6 +34,7 @@ def of_statement(s: gprob.Stmt) -> list[Access]:
 
 
 def _statement(s: gprob.Stmt) -> Iterator[Access]:
+    """The accesses of a statement, what it reads before what it writes, and of those inside of it."""
     if isinstance(s, gprob.Declare):
         yield from _parts((s.value, s.sized, s.constraint))
         yield Access(s.name, True, (), s)

@@ -75,6 +75,7 @@ def linear(e: gprob.Expr) -> Linear:
 
 
 def _of_operator(e: gprob.Apply) -> Linear | None:
+    """The linear form of a negative, a sum, a difference or a product with a constant; None for other calls."""
     name, parts = e.function.name, e.arguments
     if name == "minus" and len(parts) == 1:
         return linear(parts[0]).times(-1)

@@ -47,6 +47,7 @@ class Hoist:
         return tuple(self._statement(s) for s in body)
 
     def _statement(self, s: gprob.Stmt) -> gprob.Stmt:
+        """A statement without what is hoisted out of it; a loop inside whose bounds change stays as it is."""
         if isinstance(s, gprob.For):
             if not self._is_fixed(s):
                 return s
@@ -66,6 +67,7 @@ class Hoist:
         return one and not mentions(s.upper, self.changing | {self.loop.name} | {f.name for f in self.inner})
 
     def _expression(self, e: gprob.Expr) -> gprob.Expr:
+        """An expression with what is hoisted read instead of computed; parts that might not be computed stay."""
         if not mentions(e, self.changing) and self._is_pure(e):
             return self._hoisted(e) if _is_work(e) else e
         regrouped = self._regrouped(e)

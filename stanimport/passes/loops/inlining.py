@@ -51,6 +51,7 @@ class _Inline:
             yield s
 
     def _leaf(self, s: Any, varying: set[str]) -> Iterator[gprob.Stmt]:
+        """A statement that holds no others, behind what its inlined calls run; calls in that are inlined too."""
         self.before, self.outcomes = [], []
         if isinstance(s, gprob.Observe):
             made = self._observed(s, varying)

@@ -96,6 +96,7 @@ class Lanes:
         return tuple(out)
 
     def statement(self, s: gprob.Stmt, scope: Scope) -> Iterator[gprob.Stmt]:
+        """A statement with loops as lanes where they can be; assignments to parts get the loop that shares them."""
         if isinstance(s, gprob.For):
             yield self._for(s, scope)
         elif isinstance(s, gprob.While):
@@ -108,6 +109,7 @@ class Lanes:
             yield s
 
     def _if(self, s: gprob.If, scope: Scope) -> gprob.Stmt:
+        """A branch; one whose condition differs between lanes runs both sides there, and merges what they write."""
         if scope.loops and isinstance(s.condition, gprob.Logical) and s.condition.operator == "&&" and not s.otherwise:
             nested = replace(s, condition=s.condition.right)
             return self._if(replace(s, condition=s.condition.left, then=(nested,)), scope)
@@ -130,6 +132,11 @@ class Lanes:
     # --- loops
 
     def _for(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        """A loop as lanes, or as one whose iterations run one after the other, with lanes in it where they can be.
+
+        Raises:
+            Refused: where lanes around allow neither.
+        """
         try:
             return self._as_lanes(s, scope)
         except (Refused, recurrences.NotCarried):
@@ -141,6 +148,12 @@ class Lanes:
         return replace(s, body=self.block(s.body, scope.repeating(s)))
 
     def _as_lanes(self, s: gprob.For, scope: Scope) -> gprob.Stmt:
+        """A loop whose iterations run at once, with recurrences for what they carry on.
+
+        Raises:
+            Refused: with the reason, where that can't be.
+            NotCarried: where a recurrence can't carry what it needs.
+        """
         if len(s.body) > MOST_STATEMENTS:
             raise Refused("so many statements that looking at all pairs of them takes long")
         self._refuse_bounds((s.lower, s.upper), scope)

@@ -80,6 +80,7 @@ class _Reader:
         return exposed, known
 
     def _statement(self, s: gprob.Stmt, known: Part) -> tuple[bool, Part]:
+        """The same of one statement, before which `known` is written."""
         if isinstance(s, gprob.Declare) and s.name == self.name:
             return False, WHOLE
         if isinstance(s, gprob.For):
@@ -167,6 +168,7 @@ class _Reader:
     # --- loops
 
     def _for(self, s: gprob.For, known: Part) -> tuple[bool, Part]:
+        """What `block` tells, of a loop: by induction where its iterations write row after row, else as of any one."""
         lower, upper = linear(s.lower), linear(s.upper)
         exposed = self._reads((s.lower, s.upper), known)
         if not (self._is_stable(lower) and self._is_stable(upper)) or s.name in self.ranges:

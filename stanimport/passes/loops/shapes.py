@@ -27,6 +27,7 @@ def _values_in(node: object) -> Iterator[str]:
 
 
 def _deciding_expressions(f: gprob.FunDef, shaped_by: Callable[[str], frozenset[int]]) -> Iterator[gprob.Expr]:
+    """Sizes, bounds of loops and ranges, conditions of `while`, and arguments of calls that decide such inside."""
     for s in walk_statements(f.body):
         if isinstance(s, gprob.For):
             yield s.lower

@@ -32,6 +32,7 @@ def _block(body: Sequence[gprob.Stmt], varying: set[str], least: dict[object, in
 
 
 def _statement(s: gprob.Stmt, varying: set[str], least: dict[object, int]) -> Iterator[gprob.Stmt]:
+    """A statement behind the conditions for the sizes in it, those for statements inside of it stand before these."""
     if isinstance(s, gprob.For):
         inside = varying | differing(s)
         begins = {s.name: linear(s.lower).constant} if linear(s.lower).is_constant else {}
@@ -49,6 +50,7 @@ def _statement(s: gprob.Stmt, varying: set[str], least: dict[object, int]) -> It
 
 
 def _checks(node: Any, varying: set[str], least: dict[object, int]) -> Iterator[gprob.Stmt]:
+    """A condition that rejects, for each size in a node that differs between iterations and may be negative."""
     asked: list[Any] = []
     for name, size, place in _sizes(node):
         form = linear(size)

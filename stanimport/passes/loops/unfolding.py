@@ -46,6 +46,7 @@ class _Unfold:
         return tuple(t for s in body for t in self.statement(s, varying))
 
     def statement(self, s: gprob.Stmt, varying: set[str]) -> Iterator[gprob.Stmt]:
+        """A statement with operations unfolded whose length depends on `varying`, what differs between iterations."""
         if isinstance(s, gprob.For):
             inside = varying | differing(s)
             yield replace(s, body=self.block(s.body, inside))
@@ -80,6 +81,7 @@ class _Unfold:
     # --- observations
 
     def _observe(self, s: gprob.Observe, varying: set[str]) -> gprob.Stmt | None:
+        """A loop over the observations of a law of numbers whose count varies; None for other observations."""
         d = s.distribution
         parts = (s.value, *d.arguments)
         if not isinstance(d.lpdf, Function) or not is_law_of_numbers(d.lpdf):
@@ -150,6 +152,7 @@ class _Unfold:
         return e
 
     def _summed(self, e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
+        """The variable of a sum of varying length, which `before` computes in a loop; None for other expressions."""
         if e.type != REAL or not (e.function.name in _SUMS or is_law_of_numbers(e.function)):
             return None
         count = _varying_count(e.arguments, varying)
@@ -325,6 +328,7 @@ def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
 
 
 def _of_selection(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
+    """The i-th component of a part of one dimension: i counts in its range or list, or behind single indices."""
     indices: list[gprob.IndexExpr] = []
     found = False
     for index in e.indices:
@@ -364,6 +368,7 @@ def _is_turned(e: object) -> TypeGuard[gprob.Apply]:
 
 
 def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
+    """The operation on the i-th components; None where one can't be told, or the operation has no form for numbers."""
     elements = [component(a, i) for a in e.arguments]
     if any(x is None for x in elements):
         return None

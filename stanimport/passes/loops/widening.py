@@ -110,6 +110,11 @@ class _Array:
     # --- uses
 
     def _statement(self, s: gprob.Stmt, ranges: Ranges) -> Iterator[gprob.Stmt]:
+        """A statement that uses the array as the wider one, behind tests of indices that may be beyond the size.
+
+        Raises:
+            Unfit: for a use that has to know the size, and for one in a `while` loop.
+        """
         if not any(isinstance(n, (gprob.Var, gprob.Place)) and n.name == self.name for n in traversal.walk(s)):
             yield s
         elif isinstance(s, gprob.For):
@@ -129,6 +134,7 @@ class _Array:
             yield from self._leaf(s, ranges)
 
     def _leaf(self, s: gprob.Stmt, ranges: Ranges) -> Iterator[gprob.Stmt]:
+        """The same of a statement that holds no others; the whole array is assigned as the range of its own size."""
         asked: list[gprob.Expr] = []
         if isinstance(s, gprob.Assign) and s.place.name == self.name:
             value = self._checked(s.value, ranges, asked)
