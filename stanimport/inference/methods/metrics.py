@@ -63,7 +63,7 @@ def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
         array = np.asarray(metric, float)
     except (TypeError, ValueError, OverflowError):
         return None
-    is_matrix = array.shape == (size, size) and _is_positive(array)
+    is_matrix = array.shape == (size, size) and _is_of_energy(array)
     return list(array) if array.ndim == 3 or array.shape == (chains, size) and not is_matrix else None
 
 
@@ -84,7 +84,7 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
         return _low_rank(array, method)
     if array.shape not in ((size,), (size, size)):
         raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
-    if not _is_positive(array):
+    if not _is_of_energy(array):
         raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
     return Choice(array, array.ndim == 2)
 
@@ -113,10 +113,10 @@ def _given(metric: Any) -> np.ndarray:
         raise options.OptionError(f"the metric must hold numbers: {e}") from None
 
 
-def _is_positive(metric: np.ndarray) -> bool:
+def _is_of_energy(metric: np.ndarray) -> bool:
     """Whether an inverse metric, its diagonal or the matrix, is that of a kinetic energy."""
     if not np.all(np.isfinite(metric)):
         return False
     if metric.ndim == 1:
         return bool(np.all(metric > 0))
-    return bool(np.allclose(metric, metric.T) and np.all(np.linalg.eigvalsh(metric) > 0))
+    return bool(np.allclose(metric, metric.T)) and curvature.is_positive_definite(metric)

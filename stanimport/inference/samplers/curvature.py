@@ -34,7 +34,7 @@ def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     if len(points) < 2 * points.shape[1]:
         return np.diag(scales**2)
     normal = whole(points / scales, gradients * scales) * np.outer(scales, scales)
-    if not _is_positive(normal):
+    if not is_positive_definite(normal):
         return np.diag(scales**2)
     if len(points) >= ENOUGH and not _fits(normal, points):
         return np.diag(estimate(points, False))
@@ -72,7 +72,8 @@ def _power(matrix: np.ndarray, exponent: float) -> np.ndarray:
     return np.asarray((vectors * np.maximum(values, RIDGE) ** exponent) @ vectors.T)
 
 
-def _is_positive(matrix: np.ndarray) -> bool:
+def is_positive_definite(matrix: np.ndarray) -> bool:
+    """Whether a symmetric matrix has a Cholesky factor."""
     try:
         return bool(np.isfinite(np.linalg.cholesky(matrix)).all())
     except np.linalg.LinAlgError:
