@@ -6,8 +6,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stanlib.types import Type
-
 from ..source import Span
 from . import gprob
 
@@ -29,17 +27,6 @@ class Increment(gprob.Stmt):
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A declared network: `key` is its name in the program, `path` where Python finds it."""
-
-    key: str
-    path: str
-    parameters: tuple[gprob.Parameter, ...]
-    result: Type
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class TypedProgram:
     """The blocks by name, their declarations in the order of the text; absent blocks are empty.
 
@@ -47,7 +34,7 @@ class TypedProgram:
     """
 
     functions: tuple[gprob.FunDef, ...]
-    networks: tuple[Network, ...]
+    networks: tuple[gprob.External, ...]
     blocks: dict[str, tuple[gprob.Stmt, ...]]
     span: Span
     externals: tuple[gprob.External, ...] = ()

@@ -24,7 +24,7 @@ def with_lifted_arguments(program: typed.TypedProgram) -> tuple[typed.TypedProgr
     errors = [*_unknown(program, lifted), *_misplaced_calls(program, lifted)]
     if errors:
         raise StanSemanticError(errors)
-    values = {n.key: tuple(_value(s) for s in lifted.get(n.key, ())) for n in program.networks}
+    values = {n.name: tuple(_value(s) for s in lifted.get(n.name, ())) for n in program.networks}
 
     def change(node: object) -> object:
         if isinstance(node, gprob.CallUser) and values.get(node.function):
@@ -32,7 +32,7 @@ def with_lifted_arguments(program: typed.TypedProgram) -> tuple[typed.TypedProgr
         return node
 
     blocks = {name: tuple(traversal.rewrite(body, change)) for name, body in program.blocks.items()}
-    return replace(program, blocks=blocks), tuple(_network(n, lifted.get(n.key, ())) for n in program.networks)
+    return replace(program, blocks=blocks), tuple(_network(n, lifted.get(n.name, ())) for n in program.networks)
 
 
 def _lifted(program: typed.TypedProgram) -> dict[str, tuple[gprob.Declare, ...]]:
@@ -49,13 +49,13 @@ def _value(s: gprob.Declare) -> gprob.Expr:
     return gprob.Var(s.sized.type, s.span, s.name)
 
 
-def _network(n: typed.Network, lifted: Iterable[gprob.Declare]) -> gprob.Network:
+def _network(n: gprob.External, lifted: Iterable[gprob.Declare]) -> gprob.Network:
     paths = tuple(str(s.site).partition(".")[2] for s in lifted)
-    return gprob.Network(n.key, n.path, n.parameters, n.result, paths, n.span)
+    return gprob.Network(n.name, n.path, n.parameters, n.result, n.span, paths)
 
 
 def _unknown(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.Declare, ...]]) -> Iterator[Diagnostic]:
-    known = [n.key for n in program.networks]
+    known = [n.name for n in program.networks]
     for name, parameters in lifted.items():
         if name not in known:
             similar = nearest(name, known)
@@ -64,7 +64,7 @@ def _unknown(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.Declare,
 
 
 def _misplaced_calls(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.Declare, ...]]) -> Iterator[Diagnostic]:
-    keys = {n.key for n in program.networks}
+    keys = {n.name for n in program.networks}
     for block in _STATIC_BLOCKS:
         for node in _calls(program.block(block), keys):
             yield Diagnostic(f"a network can't be called in {block}", node.span, code="place")

@@ -11,7 +11,7 @@ from stanlib import registry, variadic
 from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 
 from ...errors import nearest
-from ...ir import gprob, typed
+from ...ir import gprob
 from ...ir.fresh import Fresh
 from .. import ast
 from . import declarations, legacy
@@ -169,9 +169,9 @@ def _verify_density(c: Context, d: ast.FunctionDefinition) -> None:
         c.fail(f"the first argument of {name!r} must be int, not {first or 'absent'}", d.span)
 
 
-def declare_networks(c: Context, block: ast.ProgramBlock) -> list[typed.Network]:
+def declare_networks(c: Context, block: ast.ProgramBlock) -> list[gprob.External]:
     """Enter the networks as functions."""
-    out: list[typed.Network] = []
+    out: list[gprob.External] = []
     for d in block.body:
         assert isinstance(d, ast.NetworkDeclaration)
         name = d.name.text
@@ -186,5 +186,5 @@ def declare_networks(c: Context, block: ast.ProgramBlock) -> list[typed.Network]
         signature = function_type(parameters, d.result, name)
         c.functions.add(UserFunction(name, name, signature, d.name.span, True, network=True))
         made = tuple(gprob.Parameter(a.name.text, a.type, a.data_only) for a in d.arguments)
-        out.append(typed.Network(name, d.path, made, d.result, d.span))
+        out.append(gprob.External(name, d.path, made, d.result, d.span))
     return out

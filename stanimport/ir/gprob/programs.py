@@ -44,21 +44,6 @@ class Variable:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A network: calls of function `name` pass the values of `lifted` parameters behind its own arguments.
-
-    `path` is where Python finds it, `result` the type that it returns; `lifted` names parameters of the module.
-    """
-
-    name: str
-    path: str
-    parameters: tuple[Parameter, ...]
-    result: Type
-    lifted: tuple[str, ...]
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class External:
     """A function that the program declares without a body: `path` is where Python finds it."""
 
@@ -67,6 +52,13 @@ class External:
     parameters: tuple[Parameter, ...]
     result: Type
     span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Network(External):
+    """A network: calls pass the values of `lifted` parameters, names of those of the module, behind its arguments."""
+
+    lifted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
