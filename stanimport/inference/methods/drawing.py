@@ -147,7 +147,7 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         **{n: chosen[n] for n in ("method", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
                                   "adapt_engaged")},
         save_warmup=chosen["save_warmup"] and "standing" not in chosen,
-        **metric.settings, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
+        metric=metric.kind, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
         init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
         last_phase=chosen["adapt_step_size"], earlier=chosen.get("earlier", 0),
     )  # fmt: skip

@@ -75,7 +75,7 @@ def begin(
         np.savez(content, **storage.flat(posterior.inputs))
         replace(folder / _DATA, content.getbuffer())
     described = {"format": FORMAT, "program": asdict(posterior.program), "settings": _plain(recorded),
-                 "dense": settings.dense, "low_rank": settings.low_rank, "lanes": lanes}  # fmt: skip
+                 "dense": settings.metric.dense, "low_rank": settings.metric.low_rank, "lanes": lanes}  # fmt: skip
     text = json.dumps(described)
     if not is_journal(folder) or (folder / _RUN).read_text(encoding="utf-8") != text:
         replace(folder / _RUN, text.encode())

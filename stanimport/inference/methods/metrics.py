@@ -13,6 +13,7 @@ from stanlib.errors import StanDataError
 
 from .. import options
 from ..samplers import curvature, packed
+from ..samplers.metric import Kind
 
 
 class Choice(NamedTuple):
@@ -20,19 +21,11 @@ class Choice(NamedTuple):
 
     Attributes:
         start: the inverse metric to begin with; a list of those of all chains; None for the unit matrix.
-        dense, adapt_metric, by_gradients, low_rank: as in `Settings`.
+        kind: what it is, and how it is learned.
     """
 
     start: Any
-    dense: bool
-    adapt_metric: bool = True
-    by_gradients: bool = False
-    low_rank: bool = False
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        return {"dense": self.dense, "adapt_metric": self.adapt_metric, "by_gradients": self.by_gradients,
-                "low_rank": self.low_rank}  # fmt: skip
+    kind: Kind
 
 
 def metrics_of(metric: Any, size: int, chains: int, method: str = "nuts") -> Choice:
@@ -45,7 +38,7 @@ def metrics_of(metric: Any, size: int, chains: int, method: str = "nuts") -> Cho
     if several is None:
         return metric_of(metric, size, method)
     made = [metric_of(m, size, method) for m in options.for_chains("metric", several, chains)]
-    if any(choice.settings != made[0].settings for choice in made):
+    if any(choice.kind != made[0].kind for choice in made):
         raise options.OptionError("the metrics of all chains must be of one kind: diagonals, matrices, or of low rank")
     return made[0]._replace(start=[choice.start for choice in made])
 
@@ -78,7 +71,7 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
     if isinstance(metric, str) and metric in options.METRICS:
         automatic = metric == "auto" and method in options.OWN_METHODS and size <= curvature.LARGEST
         dense = automatic and 1 < size <= curvature.LARGEST_MATRIX
-        return Choice(None, metric == "dense_e" or dense, metric != "unit_e", automatic)
+        return Choice(None, Kind(metric == "dense_e" or dense, adapts=metric != "unit_e", by_gradients=automatic))
     array = _given(metric)
     if array.ndim == 2 and packed.is_packed(array) and packed.is_sound(array, size):
         return _low_rank(array, method)
@@ -86,14 +79,14 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
         raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
     if not _is_of_energy(array):
         raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
-    return Choice(array, array.ndim == 2)
+    return Choice(array, Kind(array.ndim == 2))
 
 
 def _low_rank(start: np.ndarray | None, method: str) -> Choice:
     """Raises OptionError for methods that have none."""
     if method not in options.OWN_METHODS:
         raise options.OptionError(f"method={method!r} does not take metric='low_rank': that needs method='nuts'")
-    return Choice(start, False, by_gradients=True, low_rank=True)
+    return Choice(start, Kind(low_rank=True, by_gradients=True))
 
 
 def _given(metric: Any) -> np.ndarray:

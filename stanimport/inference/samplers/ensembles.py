@@ -49,7 +49,7 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
         adaptation = blackjax.chees_adaptation(
             posterior.log_density, len(points), target_acceptance_rate=settings.adapt_delta,
             max_leapfrog_steps=2**settings.max_treedepth, adaptation_info_fn=lambda *_: None,
-            mass_matrix_estimation="diagonal" if settings.adapt_metric else None,
+            mass_matrix_estimation="diagonal" if settings.metric.adapts else None,
         )  # fmt: skip
         (states, learned), _ = adaptation.run(
             keys[0], points, settings.step_size, optax.adam(_RATE, b1=0.0, b2=_FORGETTING), settings.iter_warmup,
@@ -147,8 +147,8 @@ def _refuse(settings: Settings, metric: Any, method: str, chains: int, folds: in
     """Raise OptionError for options that the method does not have, and for chains that can't learn together."""
     meads = method == "meads"
     refused = {
-        "save_warmup": settings.save_warmup, "metric": metric is not None, "metric='dense_e'": settings.dense,
-        "metric='unit_e'": meads and not settings.adapt_metric, "adapt_engaged": not settings.adapt_engaged,
+        "save_warmup": settings.save_warmup, "metric": metric is not None, "metric='dense_e'": settings.metric.dense,
+        "metric='unit_e'": meads and not settings.metric.adapts, "adapt_engaged": not settings.adapt_engaged,
         "adapt_delta": meads and settings.adapt_delta != DELTA, "step_size": meads and settings.step_size != 1.0,
     }  # fmt: skip
     for name, is_set in refused.items():

@@ -14,6 +14,22 @@ from . import packed, uniforms
 _COLUMNS = 1024
 
 
+class Kind(NamedTuple):
+    """What a metric is, and how it is learned.
+
+    Attributes:
+        dense: whether it is a matrix.
+        low_rank: whether it is a diagonal with a few directions.
+        adapts: whether it is learned in warm-up.
+        by_gradients: whether it is learned from draws and gradients.
+    """
+
+    dense: bool = False
+    low_rank: bool = False
+    adapts: bool = True
+    by_gradients: bool = False
+
+
 class Metric(NamedTuple):
     """An inverse metric, and what makes standard normal numbers momenta: the diagonals, (size,), or (size, size)."""
 

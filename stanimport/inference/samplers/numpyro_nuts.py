@@ -62,7 +62,7 @@ class NumpyroSampler:
             return self._start(
                 ParamInfo(point, potential, gradient), num_warmup=s.iter_warmup if s.adapt_engaged else 0,
                 step_size=s.step_size, inverse_mass_matrix=self.metric, adapt_step_size=s.adapt_engaged,
-                adapt_mass_matrix=s.adapt_metric and s.adapt_engaged, dense_mass=s.dense,
+                adapt_mass_matrix=s.metric.adapts and s.adapt_engaged, dense_mass=s.metric.dense,
                 target_accept_prob=s.adapt_delta, max_tree_depth=s.max_treedepth, rng_key=key,
             )  # fmt: skip
 

@@ -107,7 +107,7 @@ class NutsSampler:
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
         self.in_turn = in_turn
         self.varying = {n: np.asarray(v) for n, v in (varying or {}).items()}
-        self.width = size * (1 + settings.by_gradients)
+        self.width = size * (1 + settings.metric.by_gradients)
         self.room = room_of(self.width * (lanes or 1))
         self.segments = self._schedule() if settings.adapt_engaged else []
         settling = min(adaptation.INITIAL, settings.iter_warmup // 10)
@@ -117,8 +117,9 @@ class NutsSampler:
         self.milestones = sorted({*ends, settings.total} - {0}) if standing is None else [settings.total]
         ones = np.ones(size)
         given = metric if isinstance(metric, list) else [metric]
-        self.of: Callable[[np.ndarray], Any] = low_rank.LowRank.of if settings.low_rank else Metric.of
-        self.metrics = [self.of(m if m is not None else np.diag(ones) if settings.dense else ones) for m in given]
+        self.of: Callable[[np.ndarray], Any] = low_rank.LowRank.of if settings.metric.low_rank else Metric.of
+        begin = np.diag(ones) if settings.metric.dense else ones
+        self.metrics = [self.of(begin if m is None else m) for m in given]
         self.metric = self.metrics[0]
         self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
 
@@ -129,7 +130,7 @@ class NutsSampler:
         self._density, key = traced[0], traced[0].text()
         depth = room_for(self.settings.max_treedepth)
         s = self.settings
-        kind = (key, self.lanes, self.in_turn, s.method, s.dense, s.low_rank, s.by_gradients, depth)
+        kind = (key, self.lanes, self.in_turn, s.method, s.metric._replace(adapts=True), depth)
         return [
             _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
             for t, d in zip(traced, devices)
@@ -138,7 +139,7 @@ class NutsSampler:
     def _schedule(self) -> list[Segment]:
         s = self.settings
         given = s.init_phase, s.metric_window, s.last_phase
-        if s.by_gradients and given == (None, None, None):
+        if s.metric.by_gradients and given == (None, None, None):
             return adaptation.early_schedule(s.iter_warmup)
         return adaptation.schedule(s.iter_warmup, *given)
 
@@ -185,7 +186,8 @@ class NutsSampler:
             carry, new = one(carry, varying, metric)
             put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)
             state = carry[0].state
-            here = jnp.concatenate([state.point, state.gradient], -1) if self.settings.by_gradients else state.point
+            both = self.settings.metric.by_gradients
+            here = jnp.concatenate([state.point, state.gradient], -1) if both else state.point
             return carry, (put(points, here), put(numbers, new))
 
         (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
@@ -375,7 +377,7 @@ class NutsSampler:
         chain, metric = track.state
         chains, metrics = self._parts(chain), self._parts(metric)
         renews = False
-        if window is not None and self.settings.adapt_metric and len(window) > 1:
+        if window is not None and self.settings.metric.adapts and len(window) > 1:
             renews, draws = True, window if self.lanes else window[:, None]
             metrics = [self.of(self._estimate(draws[:, i])) for i in range(len(chains))]
         if track.done == self.settings.iter_warmup:
@@ -386,11 +388,11 @@ class NutsSampler:
     def _estimate(self, window: np.ndarray) -> np.ndarray:
         """The inverse metric from where a chain was in a window."""
         points, gradients = window[:, : self.size], window[:, self.size :]
-        if self.settings.low_rank:
+        if self.settings.metric.low_rank:
             return low_rank.estimate(points, gradients)
-        if self.settings.by_gradients:
-            return (curvature.matrix if self.settings.dense else curvature.diagonal)(points, gradients)
-        return estimate(points, self.settings.dense)
+        if self.settings.metric.by_gradients:
+            return (curvature.matrix if self.settings.metric.dense else curvature.diagonal)(points, gradients)
+        return estimate(points, self.settings.metric.dense)
 
     # --- one chain, or the lanes of a program ------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
     def chain(key: Any, point: Any) -> tuple[Any, Any]:
         keys = jax.random.split(key)
         adaptation = blackjax.window_adaptation(
-            blackjax.nuts, posterior.log_density, is_mass_matrix_diagonal=not settings.dense,
+            blackjax.nuts, posterior.log_density, is_mass_matrix_diagonal=not settings.metric.dense,
             target_acceptance_rate=settings.adapt_delta, initial_step_size=settings.step_size,
             max_num_doublings=settings.max_treedepth,
         )  # fmt: skip
@@ -112,8 +112,9 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
 
 def _refuse(settings: Settings, metric: Any, method: str, dense: bool = False) -> None:
     """Options that only the first two methods have."""
-    refused = {"save_warmup": settings.save_warmup, "metric": metric is not None or not settings.adapt_metric,
-               "adapt_engaged": not settings.adapt_engaged, "metric='dense_e'": dense and settings.dense}  # fmt: skip
+    refused = {"save_warmup": settings.save_warmup, "metric": metric is not None or not settings.metric.adapts,
+               "adapt_engaged": not settings.adapt_engaged,
+               "metric='dense_e'": dense and settings.metric.dense}  # fmt: skip
     for name, is_set in refused.items():
         if is_set:
             raise OptionError(f"method={method!r} does not take {name}: that needs method='nuts'")

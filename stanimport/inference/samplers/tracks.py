@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from .journal import Diary
+from .metric import Kind
 from .rows import Rows
 
 
@@ -18,9 +19,7 @@ class Settings:
 
     Attributes:
         method: "nuts" or "walnuts", for samplers that have both.
-        dense: whether the metric is a matrix.
-        by_gradients: whether it is estimated from draws and gradients.
-        low_rank: whether it is a diagonal with a few directions.
+        metric: what the metric is, and how it is learned.
         step_size: to start from; one for each chain, if there are several.
         restart: whether chains that are stranded in warm-up begin anew elsewhere.
         init_phase, metric_window, last_phase: iterations of warm-up before the windows, in the first one, and after
@@ -34,10 +33,7 @@ class Settings:
     thin: int = 1
     adapt_delta: float = 0.8
     max_treedepth: int = 10
-    dense: bool = False
-    by_gradients: bool = False
-    low_rank: bool = False
-    adapt_metric: bool = True
+    metric: Kind = Kind()
     adapt_engaged: bool = True
     step_size: float | tuple[float, ...] = 1.0
     save_warmup: bool = False

@@ -104,7 +104,7 @@ class Together:
         self.first = Posterior(module, group.inputs[0])
         names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
         self.settings = Settings(**{k: v for k, v in options.items() if k in names},
-                                 **metric_of("auto", self.first.size).settings,
+                                 metric=metric_of("auto", self.first.size).kind,
                                  step_size=options.get("step_size") or 1.0)  # fmt: skip
         self.chains, self.inits = options["chains"], options["inits"]
         self.each = self._fits_at_once()
@@ -112,7 +112,7 @@ class Together:
         devices, lanes, self.workers = layout(chains, None, None)
         in_turn = not lanes
         if in_turn:
-            width = self.first.size * (1 + self.settings.by_gradients)
+            width = self.first.size * (1 + self.settings.metric.by_gradients)
             lanes = min(chains, max(1, kernels.LARGEST // (ROOM * max(width, 1))), LANES)
         self.lanes = lanes
         self.sampler = NutsSampler(self._density, self.first.size, self.settings, lanes, None, devices,
