@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.special
+
+from .later import later
 
 _PRECISION = float(np.finfo(np.longdouble).eps)
 _FIRST_BLOCK, _LARGEST_BLOCK, _MOST_TERMS = 256, 1 << 17, 1 << 22
@@ -18,8 +19,9 @@ _STEP = 1e-40  # of the complex steps that give derivatives: f(x + i h) = f(x) +
 # The cylinder functions by name, each with the factors of its neighbours of lower and higher order in its derivative
 # (DLMF 10.6.1, 10.29.1).
 CYLINDER = {
-    "jv": (scipy.special.jv, 0.5, -0.5), "yv": (scipy.special.yv, 0.5, -0.5), "kv": (scipy.special.kv, -0.5, -0.5),
-}  # fmt: skip
+    name: (later("scipy.special", name), lower, higher)
+    for name, lower, higher in (("jv", 0.5, -0.5), ("yv", 0.5, -0.5), ("kv", -0.5, -0.5))
+}
 
 
 def hypergeometric(a: Any, b: Any, z: Any) -> Any:

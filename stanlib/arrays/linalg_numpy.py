@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
+from .later import later
 from .schur import complex_schur as schur  # noqa: F401
 from .schur import eigenvalue_order
 
@@ -23,6 +23,8 @@ def _nan_where_singular(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+_by_substitution = later("scipy.linalg", "solve_triangular")
+_blas = later("scipy.linalg", "get_blas_funcs")
 cholesky = _nan_where_singular(np.linalg.cholesky)
 inv = _nan_where_singular(np.linalg.inv)
 solve = _nan_where_singular(np.linalg.solve)
@@ -32,8 +34,8 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
     """Solve a x = b (or a' x = b) for triangular a by substitution: zeros on the diagonal give infinities."""
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim > 2 or b.size == 0:
-        return scipy.linalg.solve_triangular(a, b, lower=lower, trans=1 if trans else 0, check_finite=False)
-    (trsm,) = scipy.linalg.get_blas_funcs(("trsm",), (a, b))
+        return _by_substitution(a, b, lower=lower, trans=1 if trans else 0, check_finite=False)
+    (trsm,) = _blas(("trsm",), (a, b))
     out = trsm(1.0, a, b if b.ndim == 2 else b[:, None], lower=lower, trans_a=1 if trans else 0)
     return out if b.ndim == 2 else out[:, 0]
 

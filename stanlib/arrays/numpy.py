@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import scipy.special
 from numpy import (  # noqa: F401  # noqa: F401
     abs,
     all,
@@ -92,27 +91,10 @@ from numpy import imag as imag_part  # noqa: F401
 from numpy import real as real_part  # noqa: F401
 from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
-from scipy.linalg import expm  # noqa: F401
-from scipy.special import (  # noqa: F401
-    erf,
-    erfc,
-    erfinv,
-    expit,
-    i0e,
-    i1e,
-    jv,
-    kv,
-    log_expit,
-    logit,
-    logsumexp,
-    ndtri,
-    xlog1py,
-    xlogy,
-    yv,
-)  # fmt: skip
 
 from .control import cond, loop  # noqa: F401
 from .host import hypergeometric  # noqa: F401
+from .later import later
 from .linalg_numpy import (  # noqa: F401
     cholesky,
     eig,
@@ -127,9 +109,23 @@ from .special import FUNCTIONS
 
 LIBRARY = "numpy"
 
-
-def lgamma(x: Any) -> Any:
-    return scipy.special.gammaln(x)
+erf = later("scipy.special", "erf")
+erfc = later("scipy.special", "erfc")
+erfinv = later("scipy.special", "erfinv")
+expit = later("scipy.special", "expit")
+i0e = later("scipy.special", "i0e")
+i1e = later("scipy.special", "i1e")
+jv = later("scipy.special", "jv")
+kv = later("scipy.special", "kv")
+log_expit = later("scipy.special", "log_expit")
+logit = later("scipy.special", "logit")
+logsumexp = later("scipy.special", "logsumexp")
+ndtri = later("scipy.special", "ndtri")
+xlog1py = later("scipy.special", "xlog1py")
+xlogy = later("scipy.special", "xlogy")
+yv = later("scipy.special", "yv")
+lgamma = later("scipy.special", "gammaln")
+expm = later("scipy.linalg", "expm")
 
 
 def is_concrete(x: Any) -> bool:
