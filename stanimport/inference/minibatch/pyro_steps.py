@@ -16,7 +16,7 @@ from pyro.poutine.messenger import Messenger
 from stanlib.errors import StanError
 
 from .. import options, tuples
-from ..methods.pyro_methods import Density, double_precision, stacked
+from ..methods.pyro_methods import Density, double_precision, stacked, starts
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
 from .stopping import Block
@@ -271,7 +271,7 @@ class _Automatic:
 
     def begin(self, family: Any, inits: Any) -> None:
         options.require_parameters(self.density.program.name, self.density.size)
-        parts = self.density.split(self.density.start(inits))
+        parts = self.density.split(self.density.start(starts(inits, 1, self.steps.settings["seed"])[0]))
         start = torch.cat([torch.zeros(0), *(parts[n].reshape(-1) for n in self.shared)])
         if self.size:
             options.require_several(self.steps.settings["algorithm"], self.size)
