@@ -49,7 +49,8 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
         if first is None or at is None or times.is_dynamic(bound) or mentions(bound, written(s.body)):
             continue
         # what stands before the comparison is evaluated, and may throw, where the counter has passed its bound, too
-        last = bound if is_first else apply("add", INT, (bound, gprob.int_const(1, s.span)))
+        passed = apply("add", INT, (bound, gprob.int_const(1, s.span)))
+        last = bound if is_first else apply("max", INT, (first, passed))
         loop = gprob.For(s.span, around.names.helper(counter.name), first, last, s.body)
         if _decides_shapes(counter.name, loop, times):
             return replace(loop, body=_iteration(s, loop.name, counter, at))

@@ -66,6 +66,16 @@ def test_shapes_that_counters_decide(text):
         assert ours.gradient @ theirs.direction == pytest.approx(theirs.slope, rel=1e-6)
 
 
+def test_a_counter_that_begins_behind_its_bound_is_looked_at_once():
+    """What stands before the comparison is evaluated, and an index that is none is rejected."""
+    text = """parameters {{ vector[5] v; }}
+      model {{ int n = {}; while (v[n] > 0 && n < 3) {{ target += sum(v[1:n]); n += 1; }} }}"""
+    (inside,) = outcomes(text.format(5), {}, [np.ones(5)], jit=False, parts=("gradient",))
+    (behind,) = outcomes(text.format(6), {}, [np.ones(5)], jit=False, parts=("gradient",))
+    assert inside.log_density == 0 and not inside.rejected
+    assert behind.rejected or behind.log_density == -np.inf
+
+
 @pytest.mark.parametrize("loop", [
     "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
     "while (n < N && v[n] > 0) { target += sum(v[1:n]); n += 1; }",
