@@ -206,8 +206,7 @@ class CmdStanMCMC(_OfChains):
         if not self._has_warmup(inc_warmup):
             return self.fit.stan_variable(var)
         whole = copy.copy(self.fit)
-        whole.variables = {n: np.concatenate([self.fit.warmup[0][n], v], axis=1)  # type: ignore[index]
-                           for n, v in self.fit.variables.items()}  # fmt: skip
+        whole.variables = {n: v for n, v in self.fit.with_warmup().items() if n in self.fit.variables}
         return whole.stan_variable(var)
 
     def stan_variables(self, inc_warmup: bool = False) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from conftest import FLIPS, QUICK
 
 import stanimport
 from stanimport.inference import InitialValueError
+from stanimport.inference.density.initial import unconstrained
+from stanimport.inference.density.posterior import condition
 
 SHORT = QUICK | dict(iter_warmup=100, iter_sampling=100)
 
@@ -22,6 +24,13 @@ def test_inits_from_a_file_and_another_fit(beta_module, beta_fit, tmp_path):
     again = stanimport.sample(beta_module, FLIPS, **SHORT | dict(inits=beta_fit, fixed_param=True))
     for start in again.variables["theta"][:, 0]:
         assert np.isclose(start, beta_fit.stan_variable("theta"), rtol=1e-12).any()
+
+
+def test_other_data_of_the_same_shapes_have_bounds_of_their_own():
+    program = stanimport.loads("data { real b; } parameters { real<lower=b> x; } model { x ~ normal(0, 1); }")
+    first = condition(program, {"b": 0.0}, 1)
+    for bound, posterior in ((0.0, first), (-2.0, first.given({"b": np.float64(-2.0)}))):
+        np.testing.assert_allclose(unconstrained(posterior, {"x": 1.0}), [np.log(1.0 - bound)], rtol=1e-12)
 
 
 def test_start_at_the_given_values(beta_module):

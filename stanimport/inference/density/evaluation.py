@@ -6,12 +6,19 @@ from typing import Any
 
 import numpy as np
 
+from ..programs import Program
+
 Evaluator = Callable[[np.ndarray], tuple[Any, Any]]
 
 
 class Evaluated:
-    """What a posterior evaluates its density by: a program of its own, or one that a sampler has compiled anyway."""
+    """What a posterior evaluates its density by: a program of its own, or one that a sampler has compiled anyway.
 
+    Attributes:
+        unconstraining: the programs that unconstrain values of parameters, by the names of those given.
+    """
+
+    unconstraining: dict[Any, Program]
     _evaluator: Evaluator | None = None
 
     def value_and_grad(self, point: np.ndarray) -> tuple[Any, Any]:

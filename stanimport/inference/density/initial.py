@@ -159,7 +159,7 @@ def unconstrained(posterior: Posterior, values: Mapping[str, Any], default: np.n
     """
     given = checked(posterior, values)
     key = tuple(sorted(given))
-    programs: dict[Any, Compiled] = posterior.__dict__.setdefault("_unconstraining", {})
+    programs = posterior.unconstraining
     start = posterior.blank if default is None else default
     if key not in programs:
         programs[key] = Compiled(posterior.unconstrain, given, start)

@@ -50,6 +50,7 @@ class Posterior(Evaluated):
     def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
         self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
+        self.unconstraining = {}
         known = self._probe()
         self.names = [n for n in tuples.leaf_names(self.program.parameters) if n in known]
         self.names += [n for n in known if n not in self.names]
@@ -238,6 +239,7 @@ class Posterior(Evaluated):
             return self
         other = copy.copy(self)
         other.inputs, other._blocks = {**self.inputs, **varying}, {}
+        other.unconstraining = {}
         other.evaluate_by(None)
         return other
 

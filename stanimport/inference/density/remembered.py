@@ -57,7 +57,7 @@ class Remembered(Evaluated):
 
     def __init__(self, module: ModuleType, memory: Memory, sampler: Program, quantities: Program,
                  condition: Callable[[], Posterior]):  # fmt: skip
-        self.module, self.program = module, module.stan
+        self.module, self.program, self.unconstraining = module, module.stan, {}
         self.names, self.size, self.inputs = memory.names, memory.size, memory.inputs
         self.shapes, self.constrained_shapes = memory.shapes, memory.constrained_shapes
         self.sampler, self.constants = sampler, memory.constants

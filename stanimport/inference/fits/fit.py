@@ -94,7 +94,7 @@ class Fit(Result):
         for name in wanted:
             self.stan_variable(name)
         roots = {n: n.partition(".")[0] for n in self.variables}
-        values = self._with_warmup() if inc_warmup else self.variables
+        values = self.with_warmup() if inc_warmup else self.variables
         chosen = {n: values[n] for n in self.variables if n in wanted or roots[n] in wanted}
         made = dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
         return made.assign_coords(chain=self.chain_ids)

@@ -193,9 +193,10 @@ class Result:
         return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
 
     def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
-        return columns.flatten({**self.stats, **self.variables} if not inc_warmup else self._with_warmup())
+        return columns.flatten({**self.stats, **self.variables} if not inc_warmup else self.with_warmup())
 
-    def _with_warmup(self) -> dict[str, np.ndarray]:
+    def with_warmup(self) -> dict[str, np.ndarray]:
+        """Stats and variables, (chains, draws, ...), the warm-up in front. Raises ValueError if it was not saved."""
         if self.warmup is None:
             raise ValueError("the warm-up was not saved: sample with save_warmup=True")
         before, now = {**self.warmup[1], **self.warmup[0]}, {**self.stats, **self.variables}

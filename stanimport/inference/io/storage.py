@@ -88,7 +88,7 @@ def _described(fit: Result, computed: Sequence[str]) -> dict[str, Any]:
     simple = {n: v for n, v in fit.info.items() if isinstance(v, (bool, int, float, str))}
     settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, list, dict, type(None)))}
     return {
-        "format": FORMAT, "kind": type(fit).__name__, "method": fit.method, "settings": settings, "info": simple,
+        "format": FORMAT, "method": fit.method, "settings": settings, "info": simple,
         "program": asdict(fit.program), "computed": list(computed), "restarts": [asdict(r) for r in fit.restarts],
         "dims": fit.dims, "coords": fit.coords,
     }  # fmt: skip

@@ -101,7 +101,4 @@ def refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
     several |= {name: chosen[name] is not None for name in (*WINDOWS, "journal")}
     several["chain_method"] = chosen["method"] in ENSEMBLES and chosen["chain_method"] not in (None, "vectorized")
     several["save_warmup"] = chosen["save_warmup"] and chosen["method"] == "pyro"
-    for name, wrong in several.items():
-        if wrong:
-            method = chosen["method"]
-            raise options.OptionError(f"method={method!r} does not take this {name}: that needs method='nuts'")
+    options.refuse(chosen["method"], {f"this {name}": wrong for name, wrong in several.items()})

@@ -17,14 +17,14 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from stanlib.errors import MissingLibraryError
-
+from .. import options
 from ..density.posterior import Posterior
 from ..options import OptionError
 from ..precision import random_keys
 from ..programs import Program
 from ..running import interrupts
 from .chains import STATS, Draws
+from .other_samplers import blackjax_for
 from .tracks import Settings
 
 FEWEST, FOLDS = 8, 4  # chains at least; groups of chains in MEADS, each of which learns from another
@@ -39,7 +39,7 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
         MissingLibraryError: if BlackJAX is not installed.
         OptionError: for options that it does not have, or too few chains.
     """
-    blackjax = _blackjax("chees")
+    blackjax = blackjax_for("chees")
     import optax  # which BlackJAX needs itself
 
     _refuse(settings, metric, "chees", len(points))
@@ -79,7 +79,7 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
         MissingLibraryError: if BlackJAX is not installed.
         OptionError: for options that it does not have, or a number of chains that its groups can't have.
     """
-    blackjax = _blackjax("meads")
+    blackjax = blackjax_for("meads")
     _refuse(settings, metric, "meads", len(points), FOLDS)
 
     def whole(key: Any, points: Any) -> Any:
@@ -135,14 +135,6 @@ def _run(whole: Callable[[Any, Any], Any], settings: Settings, points: np.ndarra
     return Draws(drawn, stats, np.full(chains, size), np.tile(inverse, (chains, 1)))
 
 
-def _blackjax(method: str) -> Any:
-    try:
-        import blackjax
-    except ImportError:
-        raise MissingLibraryError(f"method={method!r} needs BlackJAX: pip install blackjax") from None
-    return blackjax
-
-
 def _refuse(settings: Settings, metric: Any, method: str, chains: int, folds: int = 1) -> None:
     """Raise OptionError for options that the method does not have, and for chains that can't learn together."""
     meads = method == "meads"
@@ -151,9 +143,7 @@ def _refuse(settings: Settings, metric: Any, method: str, chains: int, folds: in
         "metric='unit_e'": meads and not settings.metric.adapts, "adapt_engaged": not settings.adapt_engaged,
         "adapt_delta": meads and settings.adapt_delta != DELTA, "step_size": meads and settings.step_size != 1.0,
     }  # fmt: skip
-    for name, is_set in refused.items():
-        if is_set:
-            raise OptionError(f"method={method!r} does not take {name}: that needs method='nuts'")
+    options.refuse(method, refused)
     if chains < FEWEST or chains % folds:
         groups = f", a multiple of {folds}" if folds > 1 else ""
         raise OptionError(

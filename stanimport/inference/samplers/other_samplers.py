@@ -10,13 +10,22 @@ import numpy as np
 
 from stanlib.errors import MissingLibraryError
 
+from .. import options
 from ..density.posterior import Posterior
-from ..options import OptionError
 from ..precision import random_keys
 from ..programs import Program
 from ..running import interrupts
 from .chains import Draws, default_workers
 from .tracks import Settings
+
+
+def blackjax_for(method: str) -> Any:
+    """BlackJAX. Raises MissingLibraryError, which names the method, if it is not installed."""
+    try:
+        import blackjax
+    except ImportError:
+        raise MissingLibraryError(f"method={method!r} needs BlackJAX: pip install blackjax") from None
+    return blackjax
 
 
 def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
@@ -26,10 +35,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
         MissingLibraryError: if BlackJAX is not installed.
         OptionError: for options that it does not have.
     """
-    try:
-        import blackjax
-    except ImportError:
-        raise MissingLibraryError("method='blackjax' needs BlackJAX: pip install blackjax") from None
+    blackjax = blackjax_for("blackjax")
     _refuse(settings, metric, "blackjax")
 
     def chain(key: Any, point: Any) -> tuple[Any, Any]:
@@ -115,6 +121,4 @@ def _refuse(settings: Settings, metric: Any, method: str, dense: bool = False) -
     refused = {"save_warmup": settings.save_warmup, "metric": metric is not None or not settings.metric.adapts,
                "adapt_engaged": not settings.adapt_engaged,
                "metric='dense_e'": dense and settings.metric.dense}  # fmt: skip
-    for name, is_set in refused.items():
-        if is_set:
-            raise OptionError(f"method={method!r} does not take {name}: that needs method='nuts'")
+    options.refuse(method, refused)

@@ -207,7 +207,7 @@ def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Any) 
     size = jnp.left_shift(1, t.depth)
     new = _grown(way, random, near, t.waiting, start_energy, signed, size)
     takes = new.valid & (jnp.log(drawn[1]) < new.log_weight - t.log_weight)
-    chosen, energy = _either(takes, (new.chosen, new.energy), (t.chosen, t.energy))
+    chosen, energy = either(takes, (new.chosen, new.energy), (t.chosen, t.energy))
     old = Subtree(far.end, near.end, t.total)
     goes_on = new.valid & ~way.turns(old, new.newest, signed)
     ends = jax.tree.map(lambda a, b: lax.dynamic_update_index_in_dim(a, b, at, 0), t.ends, new.leaf)
@@ -244,7 +244,7 @@ def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Any) -> 
     log_weight = jnp.logaddexp(g.log_weight, gained)
     random, drawn = uniforms.uniforms(g.random, 1)
     takes = jnp.log(drawn[0]) < gained - log_weight
-    chosen, chosen_energy = _either(takes, (leaf.state, energy), (g.chosen, g.energy))
+    chosen, chosen_energy = either(takes, (leaf.state, energy), (g.chosen, g.energy))
     newest, place, turned = _merged(
         way, g.waiting, Subtree(leaf.end, leaf.end, leaf.end.momentum), g.count, step_size
     )  # fmt: skip
@@ -320,7 +320,7 @@ def leapfrog(density: Any, metric: Metric, state: State, momentum: Any, size: An
     return State(point, value, gradient), half + 0.5 * size * gradient
 
 
-def _either(condition: Any, one: Any, other: Any) -> Any:
+def either(condition: Any, one: Any, other: Any) -> Any:
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)
 
 

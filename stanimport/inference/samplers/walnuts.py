@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 from jax import lax
 
 from .metric import Metric
-from .tree import Leaf, State, Step, Subtree, leapfrog
+from .tree import Leaf, State, Step, Subtree, either, leapfrog
 
 LARGEST_ERROR = 0.5  # between the energies of two states on a macro step
 HALVINGS = 10  # of a macro step: if that is not enough, it diverges
@@ -110,17 +109,17 @@ class AdaptiveLeapfrog:
         low, high, count = jnp.minimum(s.low, made.energy), jnp.maximum(s.high, made.energy), s.count + 1
         keeps = high - low <= LARGEST_ERROR  # not so for no number
         arrives = keeps & (count == s.number)
-        found = _either(arrives & ~s.returns, made, s.found)
+        found = either(arrives & ~s.returns, made, s.found)
         refines, coarsens = ~keeps & ~s.returns, ~keeps & s.returns | arrives & ~s.returns
         ended = refines | coarsens | arrives
         is_whole = s.number == 1
         fails = refines & (s.number == 2**HALVINGS)
-        here = _either(ended, _either(refines, origin, found), made)
+        here = either(ended, either(refines, origin, found), made)
         return Search(
             here, jnp.where(ended, here.energy, low), jnp.where(ended, here.energy, high), jnp.where(ended, 0, count),
             jnp.where(refines, 2 * s.number, jnp.where(coarsens, s.number // 2, s.number)),
             s.size * jnp.where(refines, 0.5, jnp.where(coarsens, 2.0, 1.0)) * jnp.where(arrives, -1.0, 1.0),
-            _either(fails, made, found), s.returns | arrives, ~(fails | coarsens & is_whole | arrives & s.returns),
+            either(fails, made, found), s.returns | arrives, ~(fails | coarsens & is_whole | arrives & s.returns),
             coarsens & is_whole, fails, s.steps + 1,
             jnp.where(s.steps == 0, _probability(made.energy - origin.energy), s.acceptance),
         )  # fmt: skip
@@ -129,7 +128,3 @@ class AdaptiveLeapfrog:
 def _probability(error: Any) -> Any:
     """exp(-|error|), 0 if it is no number."""
     return jnp.where(jnp.isnan(error), 0.0, jnp.exp(-jnp.abs(error)))
-
-
-def _either(condition: Any, one: Any, other: Any) -> Any:
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)

@@ -163,7 +163,7 @@ class Together:
         draws = run(self.sampler, points[rows], [streams[r] for r in rows], self.workers, False)
         failed = {indices[k // self.chains] for k in np.flatnonzero(bad)}
         good = [(k, i, p) for k, (i, p) in enumerate(zip(indices, posteriors)) if i not in failed]
-        settings = {**self.settings.__dict__, "chains": self.chains, "method": "nuts"}
+        settings = {**vars(self.settings), "chains": self.chains, "method": "nuts", "metric": "auto"}
         return {**dict.fromkeys(failed), **_fits(self, good, draws, settings)}
 
     def _posterior(self, index: int) -> Posterior:
