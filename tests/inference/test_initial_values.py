@@ -29,8 +29,9 @@ def test_inits_from_a_file_and_another_fit(beta_module, beta_fit, tmp_path):
 def test_other_data_of_the_same_shapes_have_bounds_of_their_own():
     program = stanimport.loads("data { real b; } parameters { real<lower=b> x; } model { x ~ normal(0, 1); }")
     first = condition(program, {"b": 0.0}, 1)
-    for bound, posterior in ((0.0, first), (-2.0, first.given({"b": np.float64(-2.0)}))):
-        np.testing.assert_allclose(unconstrained(posterior, {"x": 1.0}), [np.log(1.0 - bound)], rtol=1e-12)
+    np.testing.assert_allclose(unconstrained(first, {"x": 1.0}), [0.0], atol=1e-12)
+    other = first.given({"b": np.float64(-2.0)})
+    np.testing.assert_allclose(unconstrained(other, {"x": 1.0}), [np.log(3.0)], rtol=1e-12)
 
 
 def test_start_at_the_given_values(beta_module):
