@@ -20,6 +20,7 @@ from .importer import install, uninstall
 
 if TYPE_CHECKING:
     from .inference import Fit as Fit
+    from .inference import advi as advi
     from .inference import from_csv as from_csv
     from .inference import generate_quantities as generate_quantities
     from .inference import laplace_sample as laplace_sample
@@ -41,7 +42,7 @@ __all__ = [
 ]  # fmt: skip
 
 _INFERENCE = (
-    "Fit", "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize",
+    "Fit", "advi", "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize",
     "pathfinder", "prior_predictive", "sample", "sample_many", "sbc", "variational",
 )  # fmt: skip
 

@@ -13,7 +13,7 @@ import numpy as np
 from stanlib.extras import require
 
 from .. import api
-from ..inference import generate_quantities, laplace_sample, optimize, pathfinder, sample, variational
+from ..inference import advi, generate_quantities, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
 from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
@@ -95,7 +95,7 @@ class CmdStanModel:
                adapt_metric_window: int | None = None, adapt_step_size: int | None = None, fixed_param: bool = False,
                output_dir: Any = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
                save_profile: bool = False, show_progress: bool = True, show_console: bool = False,
-               refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+               refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                inv_metric: Any = None, force_one_process_per_chain: bool | None = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
@@ -118,7 +118,7 @@ class CmdStanModel:
                  tol_grad: float | None = None, tol_rel_grad: float | None = None, tol_param: float | None = None,
                  history_size: int | None = None, iter: int | None = None, save_iterations: bool = False,
                  require_converged: bool = True, show_console: bool = False, refresh: int | None = None,
-                 time_fmt: str = "", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
+                 time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
         """Find the mode: see `stanimport.optimize`."""
         _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
                           tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
@@ -139,15 +139,15 @@ class CmdStanModel:
                     elbo_samples: int | None = None, eta: float | None = None, adapt_engaged: bool = True,
                     adapt_iter: int | None = None, tol_rel_obj: float | None = None, eval_elbo: int | None = None,
                     draws: int | None = None, require_converged: bool = True, show_console: bool = False,
-                    refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+                    refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                     output_samples: int | None = None, save_diagnostics: bool = False) -> CmdStanVB:  # fmt: skip
-        """Fit a normal approximation: see `stanimport.variational`."""
-        _tell("variational", elbo_samples=elbo_samples, adapt_iter=adapt_iter, eval_elbo=eval_elbo)
-        given = _given(iter=iter, grad_samples=grad_samples, eta=eta, tol_rel_obj=tol_rel_obj,
+        """Fit a normal approximation: see `stanimport.advi`. As in CmdStan `eta` is chosen where that is engaged."""
+        given = _given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
+                       eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
                        draws=output_samples if draws is None else draws)  # fmt: skip
-        fit = _within(timeout, variational)(
+        fit = _within(timeout, advi)(
             self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
-            require_converged=require_converged, **given,
+            adapt_engaged=adapt_engaged, require_converged=require_converged, **given,
         )  # fmt: skip
         saved(fit, output_dir, sig_figs)
         return CmdStanVB(fit)
@@ -159,7 +159,7 @@ class CmdStanModel:
                    num_elbo_draws: int | None = None, psis_resample: bool = True, calculate_lp: bool = True,
                    seed: int | None = None, inits: Any = None, output_dir: Any = None, sig_figs: int | None = None,
                    save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                   time_fmt: str = "", timeout: float | None = None,
+                   time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                    num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
         """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
         _tell("pathfinder", init_alpha=init_alpha, tol_rel_obj=tol_rel_obj, tol_rel_grad=tol_rel_grad,
@@ -182,7 +182,7 @@ class CmdStanModel:
     def laplace_sample(self, data: Any = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
                        seed: int | None = None, output_dir: Any = None, sig_figs: int | None = None,
                        save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                       time_fmt: str = "", timeout: float | None = None,
+                       time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
         if mode is not None and opt_args is not None:
@@ -203,7 +203,7 @@ class CmdStanModel:
 
     def generate_quantities(self, data: Any = None, previous_fit: Any = None, seed: int | None = None,
                             gq_output_dir: Any = None, sig_figs: int | None = None, show_console: bool = False,
-                            refresh: int | None = None, time_fmt: str = "", timeout: float | None = None, *,
+                            refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                             mcmc_sample: Any = None) -> CmdStanGQ:  # fmt: skip
         """Run generated quantities for the draws of a fit or of CSV files: see `stanimport.generate_quantities`."""
         previous = mcmc_sample if previous_fit is None else previous_fit

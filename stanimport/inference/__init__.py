@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .fits.predictive import prior_predictive as prior_predictive
     from .fits.replications import ReplicationWarning as ReplicationWarning
     from .io.data import read_data as read_data
+    from .methods.advi import advi as advi
     from .methods.importance import ParetoWarning as ParetoWarning
     from .methods.laplace import laplace_sample as laplace_sample
     from .methods.optimization import ConvergenceWarning as ConvergenceWarning
@@ -35,18 +36,18 @@ if TYPE_CHECKING:
 _HOMES = {
     "density.points": ("LogProb", "log_prob"), "failures": ("Failure", "InitialValueError"),
     "fits.diagnosis": ("Diagnosis",), "fits.fit": ("Fit",), "fits.predictive": ("Predictions", "prior_predictive"),
-    "fits.replications": ("ReplicationWarning",), "io.data": ("read_data",), "methods.importance": ("ParetoWarning",),
-    "methods.laplace": ("laplace_sample",), "methods.optimization": ("ConvergenceWarning", "optimize"),
-    "methods.pathfinder": ("pathfinder",), "methods.regeneration": ("from_csv", "generate_quantities"),
-    "methods.sampling": ("DivergenceWarning", "sample"), "methods.variational_inference": ("variational",),
-    "running.background": ("Sampling",), "studies.calibration": ("sbc",), "studies.many": ("sample_many",),
-    "studies.refits": ("leave_groups_out",),
+    "fits.replications": ("ReplicationWarning",), "io.data": ("read_data",), "methods.advi": ("advi",),
+    "methods.importance": ("ParetoWarning",), "methods.laplace": ("laplace_sample",),
+    "methods.optimization": ("ConvergenceWarning", "optimize"), "methods.pathfinder": ("pathfinder",),
+    "methods.regeneration": ("from_csv", "generate_quantities"), "methods.sampling": ("DivergenceWarning", "sample"),
+    "methods.variational_inference": ("variational",), "running.background": ("Sampling",),
+    "studies.calibration": ("sbc",), "studies.many": ("sample_many",), "studies.refits": ("leave_groups_out",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
     "ConvergenceWarning", "Diagnosis", "DivergenceWarning", "Failure", "Fit", "InitialValueError", "LogProb",
-    "ParetoWarning", "Predictions", "ReplicationWarning", "Sampling", "from_csv", "generate_quantities",
+    "ParetoWarning", "Predictions", "ReplicationWarning", "Sampling", "advi", "from_csv", "generate_quantities",
     "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data",
     "sample", "sample_many", "sbc", "variational",
 ]  # fmt: skip

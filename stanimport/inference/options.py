@@ -34,6 +34,10 @@ SYNONYMS = {
 }  # fmt: skip
 
 
+# Options of CmdStan's method of a name that another function has here.
+ELSEWHERE = {"variational": {n: "advi" for n in ("elbo_samples", "adapt_iter", "adapt_engaged", "eval_elbo")}}
+
+
 class OptionError(ValueError):
     """An option with a value that it can't have."""
 
@@ -49,7 +53,9 @@ def suggesting(function: F) -> F:
     def checked(*args: Any, **options: Any) -> Any:
         for name in options:
             if name not in known:
-                raise TypeError(f"{function.__name__}() has no option {name!r}{suggestion(name, known)}")
+                other = ELSEWHERE.get(function.__name__, {}).get(name)
+                hint = f": {other}() has it" if other else suggestion(name, known)
+                raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
         with collected():
             return function(*args, **options)
 

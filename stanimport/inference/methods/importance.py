@@ -8,6 +8,8 @@ Technometrics 51.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping, MutableMapping
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +57,13 @@ def _shape(excesses: np.ndarray) -> float:
     mean = float((at[kept] * weights[kept]).sum() / weights[kept].sum())
     shape = float(np.log1p(-mean * excesses).mean())
     return (count * shape + 10 * 0.5) / (count + 10)
+
+
+def compare(stats: Mapping[str, np.ndarray], info: MutableMapping[str, Any], wanted: bool, stacklevel: int) -> None:
+    """Note the Pareto shape of the weights of a fit's draws, if their densities are known, and warn of a large one."""
+    if wanted and "log_q__" in stats:
+        info["pareto_k"] = pareto_shape((stats["log_p__"] - stats["log_q__"]).ravel())
+        warn_of(info["pareto_k"], stacklevel + 1)
 
 
 def warn_of(shape: float, stacklevel: int) -> None:

@@ -134,7 +134,7 @@ def variational(
         fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
     else:
         fit = _automatic(condition(translated, given, chosen), inits, settings, show_progress)
-    _compare(fit, khat)
+    importance.compare(fit.stats, fit.info, khat, 5)
     _require(fit, require_converged)
     return fit
 
@@ -151,13 +151,6 @@ def _by_batches(
     if "pareto_k" in fit.info:
         importance.warn_of(fit.info["pareto_k"], 6)
     return fit
-
-
-def _compare(fit: Fit, wanted: bool) -> None:
-    """Note the Pareto shape of the weights of a fit's draws, if their densities are known, and warn of a large one."""
-    if wanted and "log_q__" in fit.stats:
-        fit.info["pareto_k"] = importance.pareto_shape((fit.stats["log_p__"] - fit.stats["log_q__"]).ravel())
-        importance.warn_of(fit.info["pareto_k"], 6)
 
 
 def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], show: bool) -> Fit:

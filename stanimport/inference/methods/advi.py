@@ -1,0 +1,276 @@
+"""`advi`: automatic differentiation variational inference, with CmdStan's step sizes and its rule for when to stop.
+
+The approximation is a normal law of the unconstrained parameters. Its own parameters are the rows of one array, so that
+steps and step sizes are the same for both families. Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017),
+"Automatic Differentiation Variational Inference", Journal of Machine Learning Research 18; for the numbers that the
+paper leaves open Stan's reference manual, "Variational inference".
+"""
+from __future__ import annotations
+
+import math
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import options
+from ..density import initial
+from ..density.conditioned import posterior_of
+from ..density.posterior import Posterior
+from ..density.quantities import DrawProcessor
+from ..fits.fit import Fit
+from ..fits.labels import labelled
+from ..precision import random_keys
+from ..programs import Program
+from ..running.progress import Progress
+from . import importance
+from .optimization import ConvergenceWarning
+
+ETAS = (100.0, 10.0, 1.0, 0.1, 0.01)  # the step sizes that are tried, in this order
+_KEPT, _NEW = 0.9, 0.1  # of the squares of earlier gradients, and of the latest
+_RETRIES = 10  # draws for each that a gradient needs, before a point counts as one without a gradient
+
+
+class Family(NamedTuple):
+    """Normal laws of a point: what one begins as, its points from standard normal noise, its log scale."""
+
+    begin: Callable[[Any], Any]
+    point: Callable[[Any, Any], Any]
+    log_scale: Callable[[Any], Any]
+
+
+# Rows of the parameters: the mean, and the logarithms of the standard deviations or the Cholesky factor.
+FAMILIES = {
+    "meanfield": Family(
+        lambda start: np.stack([start, np.zeros_like(start)]),
+        lambda params, noise: params[0] + jnp.exp(params[1]) * noise,
+        lambda params: params[1].sum(),
+    ),
+    "fullrank": Family(
+        lambda start: np.concatenate([start[None], np.eye(start.size)]),
+        lambda params, noise: params[0] + jnp.tril(params[1:]) @ noise,
+        lambda params: jnp.log(jnp.abs(jnp.diagonal(params[1:]))).sum(),
+    ),
+}  # fmt: skip
+
+
+@labelled
+@options.suggesting
+def advi(
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "meanfield",
+    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eta: float | None = None,
+    adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, eval_elbo: int = 100,
+    draws: int = 1000, require_converged: bool = True, show_progress: bool = False, khat: bool = True,
+) -> Fit:  # fmt: skip
+    """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
+
+    `variational` has more kinds of approximations, minibatches, and steps that need no step size.
+
+    Args:
+        module, data, seed, inits: as for `sample`.
+        algorithm: "meanfield" or "fullrank".
+        iter: steps at most.
+        grad_samples: draws for each gradient.
+        elbo_samples: draws for each value of the evidence lower bound.
+        eta: the scale of the steps; 1 if None, and with `adapt_engaged` the best of 100, 10, 1, 0.1 and 0.01.
+        adapt_engaged: whether to try those.
+        adapt_iter: steps with each of them.
+        tol_rel_obj: it has converged when the mean or the median of the latest relative changes of the bound is less.
+        eval_elbo: steps from one value of the bound to the next.
+        draws: from the approximation.
+        require_converged: raise an error if it has not converged; else warn.
+        show_progress: draw a progress bar.
+        khat: whether to compare the approximation with the posterior.
+
+    Returns:
+        The fit: independent draws. `fit.info` holds "converged", "steps", the "elbo" of every `eval_elbo` steps, the
+        "eta" of the steps, the variables at the "center" of the normal law, and "pareto_k", the Pareto shape of
+        importance weights, above 0.7 for approximations that are far from the posterior.
+
+    Warns:
+        ParetoWarning: for approximations that are far from the posterior.
+
+    Raises:
+        StanDataError, InitialValueError, OptionError: as for `sample`.
+        RuntimeError: if every step size fails, if the density can't be computed at draws from the approximation, and
+            without convergence, unless `require_converged` is false.
+
+    Source: Kucukelbir, Tran, Ranganath, Gelman and Blei (2017), "Automatic Differentiation Variational Inference",
+    Journal of Machine Learning Research 18.
+
+    Examples:
+        >>> coin = stanimport.load("models/coin.stan")
+        >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
+        >>> approximation = stanimport.advi(coin, data, seed=1)
+        >>> round(float(approximation.stan_variable("bias").mean()), 1)
+        0.7
+    """
+    counts = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
+                  eval_elbo=eval_elbo, draws=draws)  # fmt: skip
+    counts = {name: options.whole(name, value, 1) for name, value in counts.items()}
+    options.one_of("algorithm", algorithm, FAMILIES)
+    options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
+    if eta is not None and adapt_engaged:
+        raise options.OptionError("eta is chosen among several with adapt_engaged=True: give one of the two")
+    posterior, chosen = posterior_of(module, data, seed)
+    options.require_parameters(posterior.program.name, posterior.size)
+    start = initial.starting_points(posterior, inits, 1, chosen)[0]
+    processor = DrawProcessor(posterior, counts["draws"])
+    ascent = _Ascent(posterior, FAMILIES[algorithm], start, chosen, counts)
+    total = counts["iter"] + (len(ETAS) * counts["adapt_iter"] if adapt_engaged else 0)
+    with Progress(total, show_progress) as progress:
+        used = ascent.best_eta(progress) if adapt_engaged else 1.0 if eta is None else float(eta)
+        params, info = ascent.climb(used, tol_rel_obj, progress)
+    settings = {"seed": chosen, "algorithm": algorithm, "eta": used, "adapt_engaged": adapt_engaged,
+                "tol_rel_obj": tol_rel_obj, **counts}  # fmt: skip
+    points, stats = ascent.draws(params)
+    center = processor(params[0][None, None], chosen)
+    info["center"] = {n: v[0, 0] for n, v in center.items()}
+    fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs, settings,
+              info, posterior.module)  # fmt: skip
+    importance.compare(fit.stats, fit.info, khat, 5)
+    _require(fit, require_converged)
+    return fit
+
+
+class _Ascent:
+    """Steps that increase the evidence lower bound of a normal law, from a starting point.
+
+    A draw at which the density or its gradient is not finite is left out, and another one taken for it.
+    """
+
+    def __init__(self, posterior: Posterior, family: Family, start: np.ndarray, seed: int, counts: Mapping[str, int]):
+        self._density, self._family, self._seed, self._counts = posterior.log_density, family, seed, counts
+        self._begun, self._size, self._used = family.begin(start), start.size, 0
+        state = (self._begun, np.zeros_like(self._begun), random_keys(seed, 13, count=1)[0])
+        self._steps = Program(self._advance, state, np.float64(1), np.int64(0), np.int64(1))
+        self._densities = Program(self._at_draws, self._begun, state[2])
+
+    # --- what is compiled ------------------------------------------------------------------------------------------
+
+    def _advance(self, state: Any, eta: Any, first: Any, count: Any) -> tuple[Any, Any]:
+        """The state after `count` steps, and how many of them had no gradient and moved nothing."""
+
+        def body(i: Any, carry: Any) -> Any:
+            (params, squares, key), failures = carry
+            key, now = jax.random.split(key)
+            gradient, fine = self._gradient(params, now)
+            number = first + i + 1
+            squares = jnp.where(number == 1, gradient**2, _KEPT * squares + _NEW * gradient**2)
+            params = params + eta / jnp.sqrt(number) * gradient / (1 + jnp.sqrt(squares))
+            return (params, squares, key), failures + ~fine
+
+        made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.int64(0)))
+        return made
+
+    def _gradient(self, params: Any, key: Any) -> tuple[Any, Any]:
+        """The mean gradient of the bound at draws that have one, and whether there were enough of them; else zero."""
+        wanted = self._counts["grad_samples"]
+
+        def term(params: Any, key: Any) -> Any:
+            return self._density(self._family.point(params, jax.random.normal(key, (self._size,))))
+
+        def body(carry: Any) -> Any:
+            key, total, taken, left_out = carry
+            key, now = jax.random.split(key)
+            value, gradient = jax.value_and_grad(term)(params, now)
+            fine = jnp.isfinite(value) & jnp.isfinite(gradient).all()
+            return key, total + jnp.where(fine, gradient, 0), taken + fine, left_out + ~fine
+
+        none = key, jnp.zeros_like(params), jnp.int64(0), jnp.int64(0)
+        _, total, taken, _ = jax.lax.while_loop(lambda c: (c[2] < wanted) & (c[3] < _RETRIES * wanted), body, none)
+        fine = taken == wanted
+        return jnp.where(fine, total / wanted + jax.grad(self._family.log_scale)(params), 0), fine
+
+    def _at_draws(self, params: Any, key: Any) -> Any:
+        """The log density at draws from the law, (elbo_samples,)."""
+        noise = jax.random.normal(key, (self._counts["elbo_samples"], self._size))
+        return jax.lax.map(lambda one: self._density(self._family.point(params, one)), noise)
+
+    # --- what is done with it --------------------------------------------------------------------------------------
+
+    def _from(self, params: np.ndarray) -> Any:
+        return params, np.zeros_like(params), self._key()
+
+    def _key(self) -> np.ndarray:
+        self._used += 1
+        return random_keys(self._seed, 13, self._used, count=1)[0]
+
+    def bound(self, params: np.ndarray) -> float:
+        """An estimate of the evidence lower bound; NaN if more draws than it needs have no density."""
+        wanted, known = self._counts["elbo_samples"], np.zeros(0)
+        for _ in range(2):
+            values = np.asarray(self._densities(params, self._key()))
+            known = np.concatenate([known, values[np.isfinite(values)]])
+            if len(known) >= wanted:
+                entropy = self._size / 2 * (1 + math.log(2 * math.pi)) + float(self._family.log_scale(params))
+                return float(known[:wanted].mean()) + entropy
+        return math.nan
+
+    def best_eta(self, progress: Progress) -> float:
+        """The first step size after which a smaller one brings the bound less far. Raises RuntimeError if all fail."""
+        at_begin, best = self.bound(self._begun), (-math.inf, ETAS[0])
+        if math.isnan(at_begin):
+            raise RuntimeError(f"the density can't be computed around the starting point; {_ADVICE}")
+        for eta in ETAS:
+            (params, _, _), _ = self._steps(self._from(self._begun), np.float64(eta), np.int64(0),
+                                            np.int64(self._counts["adapt_iter"]))  # fmt: skip
+            progress.advance(self._counts["adapt_iter"], "choosing the step size")
+            reached = self.bound(np.asarray(params))
+            reached = -math.inf if math.isnan(reached) else reached
+            if reached < best[0] and best[0] > at_begin:
+                return best[1]
+            best = (reached, eta)
+        if not best[0] > at_begin:
+            raise RuntimeError(f"no step size of {', '.join(f'{e:g}' for e in ETAS)} improves the bound; {_ADVICE}")
+        return best[1]
+
+    def climb(self, eta: float, tolerance: float, progress: Progress) -> tuple[np.ndarray, dict[str, Any]]:
+        """The parameters of the law after all steps, and what is known of them. Raises RuntimeError."""
+        most, piece = self._counts["iter"], self._counts["eval_elbo"]
+        changes: deque[float] = deque(maxlen=max(int(0.1 * most / piece), 2))
+        state, bounds, done, converged = self._from(self._begun), [0.0], 0, False
+        while done < most and not converged:
+            count = min(piece, most - done)
+            state, failures = self._steps(state, np.float64(eta), np.int64(done), np.int64(count))
+            done += count
+            progress.advance(count, "optimizing the bound")
+            if failures:
+                raise RuntimeError(f"the density has no gradient at draws from the approximation; {_ADVICE}")
+            if count == piece:
+                bounds.append(self.bound(np.asarray(state[0])))
+                if math.isnan(bounds[-1]):
+                    raise RuntimeError(f"the density can't be computed at draws from the approximation; {_ADVICE}")
+                changes.append(abs((bounds[-2] - bounds[-1]) / bounds[-1]) if bounds[-1] else math.inf)
+                converged = min(np.mean(changes), sorted(changes)[len(changes) // 2]) < tolerance
+        info = {"converged": bool(converged), "steps": done, "elbo": np.asarray(bounds[1:]), "eta": eta}
+        return np.asarray(state[0]), info
+
+    def draws(self, params: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """Points of the law, (draws, size), with the log densities of posterior and approximation there."""
+
+        def draw(params: Any, key: Any) -> tuple[Any, Any, Any]:
+            noise = jax.random.normal(key, (self._counts["draws"], self._size))
+            points = jax.vmap(lambda one: self._family.point(params, one))(noise)
+            log_q = -0.5 * (noise**2).sum(axis=1) - self._size / 2 * math.log(2 * math.pi)
+            return points, jax.lax.map(self._density, points), log_q - self._family.log_scale(params)
+
+        key = self._key()
+        points, log_p, log_q = (np.asarray(v) for v in Program(draw, params, key)(params, key))
+        return points, {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
+
+
+_ADVICE = "try other inits, another parameterization, or `variational`, which needs no step size"
+
+
+def _require(fit: Fit, required: bool) -> None:
+    if fit.info["converged"]:
+        return
+    message = f"the evidence lower bound had not converged after {fit.info['steps']} steps"
+    if required:
+        raise RuntimeError(f"{message}: increase iter or tol_rel_obj, or accept it with require_converged=False")
+    warnings.warn(message, ConvergenceWarning, stacklevel=5)
