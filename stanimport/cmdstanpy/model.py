@@ -118,7 +118,8 @@ class CmdStanModel:
                  tol_grad: float | None = None, tol_rel_grad: float | None = None, tol_param: float | None = None,
                  history_size: int | None = None, iter: int | None = None, save_iterations: bool = False,
                  require_converged: bool = True, show_console: bool = False, refresh: int | None = None,
-                 time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
+                 time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
+                 jacobian: bool = False) -> CmdStanMLE:  # fmt: skip
         """Find the mode: see `stanimport.optimize`."""
         _verify_optimizer(algorithm, history_size=history_size, init_alpha=init_alpha, tol_obj=tol_obj,
                           tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad, tol_param=tol_param)
@@ -159,13 +160,12 @@ class CmdStanModel:
                    num_elbo_draws: int | None = None, psis_resample: bool = True, calculate_lp: bool = True,
                    seed: int | None = None, inits: Any = None, output_dir: Any = None, sig_figs: int | None = None,
                    save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                   time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
+                  time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                    num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
         """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
-        _tell("pathfinder", init_alpha=init_alpha, tol_rel_obj=tol_rel_obj, tol_rel_grad=tol_rel_grad,
-              tol_param=tol_param)  # fmt: skip
-        given = _given(tol_obj=tol_obj, tol_grad=tol_grad, history_size=history_size, num_paths=num_paths, draws=draws,
-                       max_lbfgs_iters=max_lbfgs_iters, num_single_draws=num_single_draws,
+        given = _given(init_alpha=init_alpha, tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad,
+                       tol_rel_grad=tol_rel_grad, tol_param=tol_param, history_size=history_size, num_paths=num_paths,
+                       draws=draws, max_lbfgs_iters=max_lbfgs_iters, num_single_draws=num_single_draws,
                        num_elbo_draws=num_elbo_draws)  # fmt: skip
         resample = psis_resample and calculate_lp and num_paths != 1
         if num_paths == 1 and None not in (draws, num_single_draws) and draws != num_single_draws:
@@ -182,7 +182,7 @@ class CmdStanModel:
     def laplace_sample(self, data: Any = None, mode: Any = None, draws: int | None = None, *, jacobian: bool = True,
                        seed: int | None = None, output_dir: Any = None, sig_figs: int | None = None,
                        save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                       time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
+                      time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
         if mode is not None and opt_args is not None:
@@ -309,6 +309,6 @@ def _verify_optimizer(algorithm: str | None, history_size: int | None, **toleran
 def _tell(method: str, **options: Any) -> None:
     """Warn of options that the method has no use for."""
     for name in _given(**options):
-        warnings.warn(f"{method} has another algorithm here than CmdStan's, without the option {name}",
+        warnings.warn(f"the option {name} has no effect: {method} has another line search here than CmdStan's",
                       IgnoredOptionWarning, stacklevel=3)  # fmt: skip
 

@@ -246,7 +246,7 @@ class _Ascent:
                 if math.isnan(bounds[-1]):
                     raise RuntimeError(f"the density can't be computed at draws from the approximation; {_ADVICE}")
                 changes.append(abs((bounds[-2] - bounds[-1]) / bounds[-1]) if bounds[-1] else math.inf)
-                converged = min(np.mean(changes), sorted(changes)[len(changes) // 2]) < tolerance
+                converged = min(float(np.mean(changes)), sorted(changes)[len(changes) // 2]) < tolerance
         info = {"converged": bool(converged), "steps": done, "elbo": np.asarray(bounds[1:]), "eta": eta}
         return np.asarray(state[0]), info
 

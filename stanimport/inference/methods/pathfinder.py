@@ -1,6 +1,7 @@
-"""`pathfinder`: draws from normal approximations along optimization paths, resampled by importance; BlackJAX's."""
+"""`pathfinder`: draws from normal approximations along optimization paths, resampled by importance."""
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -14,15 +15,16 @@ from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..programs import Program
 from .importance import RELIABLE, ParetoWarning
-from .quasi_newton_paths import Paths, run
+from .quasi_newton_paths import Limits, Paths, run
 
 
 @labelled
 @options.suggesting
 def pathfinder(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, num_paths: int = 4,
-    draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 100,
-    history_size: int = 6, tol_obj: float = 1e-5, tol_grad: float = 1e-8, psis_resample: bool = True,
+    draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 1000,
+    history_size: int = 5, init_alpha: float | None = None, tol_obj: float = 1e-12, tol_rel_obj: float = 1e4,
+    tol_grad: float = 1e-8, tol_rel_grad: float = 1e7, tol_param: float = 1e-8, psis_resample: bool = True,
     show_progress: bool = False,
 ) -> Fit:  # fmt: skip
     """Draw from an approximation of the posterior, in the time of a few optimizations.
@@ -33,7 +35,11 @@ def pathfinder(
         draws: how many draws to return.
         num_single_draws: draws of each path that they are chosen from.
         num_elbo_draws: draws that estimate how good the approximation at a point of the path is.
-        max_lbfgs_iters, history_size, tol_obj, tol_grad: of L-BFGS.
+        max_lbfgs_iters, history_size: of L-BFGS.
+        init_alpha: its first step, in units of the gradient; if None one of length 1, or a shorter gradient.
+        tol_obj, tol_grad, tol_param: the change of the log density, the norm of its gradient, and the length of a step
+            at which a path ends.
+        tol_rel_obj, tol_rel_grad: relative changes at which it ends, in units of the machine epsilon.
         psis_resample: choose among the draws of all paths by Pareto-smoothed importance weights; else the draws are
             the first of each path, in turn.
 
@@ -58,15 +64,20 @@ def pathfinder(
     counts = dict(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws, num_elbo_draws=num_elbo_draws,
                   max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
     options.at_least(1, **counts)
+    tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
+                      tol_param=tol_param)  # fmt: skip
+    options.at_least(0, **tolerances)
+    if init_alpha is not None:
+        options.between(0, math.inf, init_alpha=init_alpha)
+    limits = Limits(max_lbfgs_iters, history_size, **tolerances, init_alpha=init_alpha)
     posterior, chosen = posterior_of(module, data, seed)
     options.require_parameters(posterior.program.name, posterior.size)
     processor = DrawProcessor(posterior, draws)
     starts = initial.starting_points(posterior, inits, num_paths, chosen)
-    found = run(posterior, starts, chosen, num_single_draws, num_elbo_draws, max_lbfgs_iters, history_size,
-                (tol_obj, tol_grad))  # fmt: skip
+    found = run(posterior, starts, chosen, num_single_draws, num_elbo_draws, limits)
     at, shape = _chosen(found, draws, psis_resample, chosen)
     flat = [a.reshape(-1, *a.shape[2:])[at] for a in found]
-    settings = {"seed": chosen, "psis_resample": psis_resample, **counts}
+    settings = {"seed": chosen, "psis_resample": psis_resample, "init_alpha": init_alpha, **counts, **tolerances}
     stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None]}
     return Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), stats, posterior.inputs, settings,
                {"pareto_k": shape}, posterior.module)  # fmt: skip

@@ -1,9 +1,16 @@
-"""Paths of L-BFGS from starting points, and draws from the best normal approximation along each; BlackJAX's."""
+"""Paths of L-BFGS from starting points, and draws from the best normal approximation along each.
+
+Source: Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder: Parallel quasi-Newton variational inference", Journal
+of Machine Learning Research 23, whose names are kept: S are the last steps, Z the changes of the gradient over them.
+The line search is Optax's; when to stop is CmdStan's.
+"""
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from stanlib.errors import MissingLibraryError
@@ -14,6 +21,10 @@ from ..programs import Program
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
 
+_LINE_SEARCH = 50  # evaluations for a step, at most
+_CURVED = 1e-12  # what a step's change of the gradient must have along it, relatively, to tell of the curvature
+_EPS = float(np.finfo(float).eps)
+
 
 class Paths(NamedTuple):
     """Draws of all paths: (paths, draws, size), log densities of posterior and approximation, (paths, draws)."""
@@ -23,22 +34,47 @@ class Paths(NamedTuple):
     log_q: np.ndarray
 
 
+class Limits(NamedTuple):
+    """When a path ends, as in CmdStan, and how it begins.
+
+    Attributes:
+        iterations: at most.
+        history: how many steps tell of the curvature.
+        tol_obj, tol_grad, tol_param: changes of the log density, norms of the gradient and of a step at which to stop.
+        tol_rel_obj, tol_rel_grad: relative ones, in units of the machine epsilon.
+        init_alpha: the first step in units of the gradient; a step of length 1, or a shorter gradient, if None.
+    """
+
+    iterations: int = 1000
+    history: int = 5
+    tol_obj: float = 1e-12
+    tol_rel_obj: float = 1e4
+    tol_grad: float = 1e-8
+    tol_rel_grad: float = 1e7
+    tol_param: float = 1e-8
+    init_alpha: float | None = None
+
+
+class Normal(NamedTuple):
+    """A normal approximation at a point: of its covariance the diagonal, and the steps that correct it."""
+
+    point: Any
+    gradient: Any  # of minus the log density
+    diagonal: Any
+    S: Any
+    Z: Any
+
+
 def run(
     posterior: Posterior, starts: np.ndarray, seed: int, num_draws: int = 1000, num_elbo_draws: int = 25,
-    iterations: int = 100, history: int = 6, tolerances: tuple[float, float] = (1e-5, 1e-8),
+    limits: Limits | None = None,
 ) -> Paths:  # fmt: skip
     """Draws of one path from every start, one path after the other."""
-    try:
-        from blackjax.vi import pathfinder as library
-    except ImportError:
-        raise MissingLibraryError("Pathfinder needs BlackJAX: pip install 'stanimport[inference]'") from None
+    ends = limits or Limits()
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        state, _ = library.approximate(
-            keys[0], posterior.log_density, start, num_elbo_draws, maxiter=iterations, maxcor=history, maxls=50,
-            ftol=tolerances[0], gtol=tolerances[1],
-        )  # fmt: skip
-        points, log_q = library.sample(keys[1], state, num_draws)
+        best = _best(posterior.log_density, start, keys[0], num_elbo_draws, ends)
+        points, log_q = _drawn(best, keys[1], num_draws)
         return points, jax.vmap(posterior.log_density)(points), log_q
 
     keys = random_keys(seed, 6, count=2 * len(starts)).reshape(-1, 2, 2)
@@ -46,3 +82,94 @@ def run(
 
     made = [[np.asarray(a) for a in program(k, start)] for k, start in zip(keys, starts)]
     return Paths(*(np.stack(arrays) for arrays in zip(*made)))
+
+
+def _best(log_density: Any, start: Any, key: Any, num_draws: int, limits: Limits) -> Normal:
+    """Of the approximations along one path, the start's among them, that with the largest evidence lower bound."""
+    try:
+        import optax
+    except ImportError:
+        raise MissingLibraryError("Pathfinder needs Optax: pip install 'stanimport[inference]'") from None
+
+    directions = optax.scale_by_lbfgs(limits.history, scale_init_precond=limits.init_alpha is None)
+    search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
+    evaluated = jax.value_and_grad(lambda x: -log_density(x))
+
+    def objective(x: Any) -> Any:
+        value = -log_density(x)
+        return jnp.where(jnp.isnan(value), jnp.inf, value)
+
+    def bound(law: Normal, number: Any) -> Any:
+        points, log_q = _drawn(law, jax.random.fold_in(key, number), num_draws)
+        found = (jax.lax.map(log_density, points) - log_q).mean()
+        return jnp.where(jnp.isfinite(found), found, -jnp.inf)
+
+    def proceed(carry: Any) -> Any:
+        number, law, value, (direction, slopes), best, largest, _ = carry
+        update, state = search.update(-direction, search.init(law.point), law.point, value=value, grad=law.gradient,
+                                      value_fn=objective)  # fmt: skip
+        point = law.point + update
+        new_value, gradient = evaluated(point)
+        valid = jnp.isfinite(new_value) & jnp.isfinite(gradient).all() & (new_value <= value)
+        new = _moved(law, point, gradient)
+        direction, slopes = directions.update(gradient, slopes, point)
+        over = ~valid | _is_small(new_value - value, new_value, update, gradient, direction, limits)
+        here = jnp.where(valid, bound(new, number + 1), -jnp.inf)
+        best = jax.tree.map(lambda a, b: jnp.where(here > largest, a, b), new, best)
+        return number + 1, new, new_value, (direction, slopes), best, jnp.maximum(largest, here), over
+
+    value, gradient = evaluated(start)
+    nothing = jnp.zeros((limits.history, start.size))
+    law = Normal(jnp.asarray(start), gradient, jnp.ones_like(gradient), nothing, nothing)
+    direction, slopes = directions.update(gradient, directions.init(start), start)
+    if limits.init_alpha is not None:
+        direction = limits.init_alpha * direction
+    arrived = jnp.linalg.norm(gradient) < limits.tol_grad
+    begun = jnp.int64(0), law, value, (direction, slopes), law, bound(law, 0), arrived
+    done = jax.lax.while_loop(lambda c: (c[0] < limits.iterations) & ~c[-1], proceed, begun)
+    best: Normal = done[4]
+    return best
+
+
+def _is_small(change: Any, value: Any, step: Any, gradient: Any, direction: Any, limits: Limits) -> Any:
+    """Whether a path is at its end: changes of the objective, the step, or what the next step promises are small."""
+    absolute = (jnp.abs(change) < limits.tol_obj) | (jnp.linalg.norm(gradient) < limits.tol_grad)
+    absolute = absolute | (jnp.linalg.norm(step) < limits.tol_param)
+    scale = jnp.maximum(jnp.maximum(jnp.abs(value), jnp.abs(value - change)), 1.0)
+    promised = direction @ gradient / jnp.maximum(jnp.abs(value), 1.0)
+    relative = (jnp.abs(change) / scale < limits.tol_rel_obj * _EPS) | (promised < limits.tol_rel_grad * _EPS)
+    return absolute | relative
+
+
+def _moved(law: Normal, point: Any, gradient: Any) -> Normal:
+    """The approximation at the next point: its diagonal fits the latest step, if that tells of a positive curvature."""
+    s, z, diagonal = point - law.point, gradient - law.gradient, law.diagonal
+    along = s @ z
+    curved = along > _CURVED * (z @ z)
+    b, c = jnp.where(curved, along, 1.0), jnp.where(curved, s @ (s / diagonal), 1.0)
+    a = z @ (diagonal * z)
+    inverse = a / (b * diagonal) + z**2 / b - a * s**2 / (b * c * diagonal**2)
+    kept = jax.tree.map(lambda old, new: jnp.where(curved, jnp.concatenate([old[1:], new[None]]), old),
+                        (law.S, law.Z), (s, z))  # fmt: skip
+    return Normal(point, gradient, jnp.where(curved, 1 / inverse, diagonal), *kept)
+
+
+def _drawn(law: Normal, key: Any, count: int) -> tuple[Any, Any]:
+    """Draws from an approximation, (count, size), and their log densities.
+
+    The covariance is diag(d) + B G B' with B = (diag(d) Z', S'), and the mean a Newton step by it away from the point.
+    """
+    d, S, Z = law.diagonal, law.S, law.Z
+    products = S @ Z.T
+    inverse = -jnp.linalg.inv(jnp.triu(products) + jnp.diag(jnp.where(jnp.diagonal(products) == 0, 1.0, 0.0)))
+    middle = inverse.T @ (Z @ (d[:, None] * Z.T) + jnp.diag(jnp.diagonal(products))) @ inverse
+    G = jnp.block([[jnp.zeros_like(inverse), inverse], [inverse.T, middle]])
+    B = jnp.concatenate([d * Z, S]).T
+    root = jnp.sqrt(d)
+    Q, R = jnp.linalg.qr(B / root[:, None])
+    L = jnp.linalg.cholesky(jnp.eye(len(R)) + R @ G @ R.T)
+    mean = law.point - d * law.gradient - B @ (G @ (B.T @ law.gradient))
+    u = jax.random.normal(key, (count, d.size))
+    points = mean + root * (u + (u @ Q) @ (L - jnp.eye(len(L))).T @ Q.T)
+    scale = jnp.log(d).sum() / 2 + jnp.log(jnp.diagonal(L)).sum()
+    return points, -0.5 * (u**2).sum(axis=1) - scale - d.size / 2 * math.log(2 * math.pi)
