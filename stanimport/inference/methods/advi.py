@@ -105,7 +105,7 @@ def advi(
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
         >>> data = {"flips": 8, "heads": [1, 1, 0, 1, 1, 0, 1, 1]}
-        >>> approximation = stanimport.advi(coin, data, seed=1)
+        >>> approximation = stanimport.advi(coin, data, seed=2)
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
