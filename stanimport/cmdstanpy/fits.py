@@ -222,7 +222,10 @@ class CmdStanMCMC(_OfChains):
         return self.fit.method_variables()
 
     def summary(self, percentiles: Sequence[int] = (5, 50, 95), sig_figs: int = 6) -> Any:
-        return self.fit.summary(percentiles, sig_figs)
+        """CmdStan's table: its rows are called by indices, also where the data came with labels."""
+        plain = copy.copy(self.fit)
+        plain.dims, plain.coords = {}, {}
+        return plain.summary(percentiles, sig_figs)
 
     def diagnose(self) -> str:
         return str(self.fit.diagnose())

@@ -218,7 +218,7 @@ def test_options_that_are_not_there_are_told(model):
         assert model.sample(DATA, save_diagnostics=True, **few).draws().shape[0] == 2
     with pytest.raises(NotImplementedError, match="user_header"):
         cmdstanpy.CmdStanModel(stan_file=model.stan_file, user_header="functions.hpp")
-    with pytest.warns(UserWarning, match="without the option init_alpha"):
+    with pytest.warns(UserWarning, match="init_alpha has no effect"):
         model.optimize(DATA, init_alpha=0.1, seed=1)
     with pytest.raises(stanimport.StanDataError, match="y is missing"):
         model.sample({"N": 1})

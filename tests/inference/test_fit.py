@@ -1,4 +1,5 @@
 """What a fit holds: shapes, names, tables, ArviZ's groups, and its life on disk and in other processes."""
+import copy
 import importlib
 import pickle
 import signal
@@ -15,6 +16,7 @@ from conftest import FLIPS, data_of, load
 from scipy import stats
 
 import stanimport
+from stanimport.cmdstanpy import CmdStanMCMC
 from stanimport.inference.io import storage
 
 
@@ -95,6 +97,33 @@ def test_own_dims_and_coords(schools_fit):
     data = schools_fit.to_arviz(dims={"effect": ["school"]}, coords={"school": list("ABCDEFGH")}, prior=False,
                                 log_likelihood=False, posterior_predictive=False)  # fmt: skip
     assert data.posterior["effect"].sel(school="C").shape == (2, 500) and "log_likelihood" not in data.groups()
+
+
+def test_the_table_calls_rows_by_coordinates(schools_fit):
+    named = copy.copy(schools_fit)
+    named.dims, named.coords = {"effect": ("school",), "standardized": ("other",)}, {"school": list("ABCDEFGH")}
+    rows = list(named.summary().index)
+    assert rows.index("effect[C]") == list(schools_fit.summary().index).index("effect[3]")
+    assert "standardized[3]" in rows and "effect[C]" in named._repr_html_()
+    assert "effect[3]" in CmdStanMCMC(named).summary().index
+
+
+def test_effective_sample_sizes_for_the_time_that_they_took(schools_fit):
+    """As in CmdStan's stansummary: for the seconds of all chains after warm-up."""
+    table = schools_fit.summary()
+    assert list(table)[-4:] == ["ESS_bulk", "ESS_tail", "ESS_bulk/s", "R_hat"]
+    seconds = sum(float(schools_fit.times[chain, 1]) for chain in range(2))
+    np.testing.assert_allclose(table["ESS_bulk/s"] * seconds, table["ESS_bulk"])
+
+
+def test_some_variables_are_saved(schools_fit, tmp_path):
+    few = stanimport.Fit.load(schools_fit.save(tmp_path / "few.nc", keep=["effect", "spread"]))
+    assert list(few.variables) == ["spread", "effect"] and few.settings["keep"] == ["effect", "spread"]
+    np.testing.assert_array_equal(few.stan_variable("effect"), schools_fit.stan_variable("effect"))
+    others = stanimport.Fit.load(schools_fit.save(tmp_path / "others.nc", leave_out="log_lik"))
+    assert set(schools_fit.variables) - set(others.variables) == {"log_lik"}
+    with pytest.raises(ValueError, match="no variable 'effects'; did you mean 'effect'"):
+        schools_fit.save(tmp_path / "none.nc", keep="effects")
 
 
 def test_a_program_that_only_increments_the_target_takes_its_log_lik():

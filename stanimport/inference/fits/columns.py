@@ -2,15 +2,21 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
+Labels = Mapping[str, Sequence[Sequence[Any] | None]]  # by variable, the coordinates of each axis that has them
 
-def column_names(name: str, shape: tuple[int, ...], is_complex: bool = False) -> list[str]:
-    """The names of the components of a variable."""
-    root = _root(name)
-    ranges = [range(1, n + 1) for n in reversed(shape)]
+
+def column_names(
+    name: str, shape: tuple[int, ...], is_complex: bool = False, labels: Sequence[Sequence[Any] | None] = ()
+) -> list[str]:
+    """The names of the components of a variable: `theta[2,1]`, with labels `theta[Deerfield,1]`."""
+    root, known = _root(name), [*labels, *[None] * len(shape)]
+    axes = [label if label is not None and len(label) == n else range(1, n + 1) for n, label in zip(shape, known)]
+    ranges = reversed(axes)
     indices = [tuple(reversed(i)) for i in itertools.product(*ranges)]
     if is_complex:
         return [f"{root}[{','.join([*map(str, i), part])}]" for i in indices for part in ("real", "imag")]
@@ -22,12 +28,12 @@ def _root(name: str) -> str:
     return name.replace(".", ":")
 
 
-def flatten(values: Mapping[str, np.ndarray]) -> tuple[list[str], np.ndarray]:
+def flatten(values: Mapping[str, np.ndarray], labels: Labels | None = None) -> tuple[list[str], np.ndarray]:
     """All components of arrays (chains, draws, ...): their names, and an array (chains, draws, components)."""
     names: list[str] = []
     blocks: list[np.ndarray] = []
     for name, value in values.items():
-        names += column_names(name, value.shape[2:], value.dtype.kind == "c")
+        names += column_names(name, value.shape[2:], value.dtype.kind == "c", (labels or {}).get(name, ()))
         blocks.append(_columns(value))
     if not blocks:
         return names, np.zeros((0, 0, 0))

@@ -79,7 +79,7 @@ def diagnose(fit: Result) -> Diagnosis:
 
 def _convergence(fit: Result) -> tuple[dict[str, float], dict[str, float]]:
     """Columns with a high R-hat, and columns with a low effective sample size; constant ones are left out."""
-    names, values = columns.flatten({n: v for n, v in fit.variables.items() if v.dtype.kind != "b"})
+    names, values = columns.flatten({n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}, fit.labels)
     if not names or fit.draws_per_chain < 4:
         return {}, {}
     varies = np.ptp(values, axis=(0, 1)) != 0

@@ -1,6 +1,7 @@
 """The result of an inference method: draws of all the program's variables, and what can be asked of them."""
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from stanlib.extras import require
 
 from .. import tuples
+from ..options import wanted
 from ..running.interrupts import collected
 from .result import Result
 
@@ -192,12 +194,13 @@ class Fit(Result):
 
     def save(
         self, path: str | os.PathLike[str], *, log_likelihood: bool = False, posterior_predictive: bool = False,
-        prior: bool = False,
+        prior: bool = False, keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str | None = None,
     ) -> Path:  # fmt: skip
         """Write the fit as compressed NetCDF, whole or not at all, with ArviZ's groups and the warm-up, if saved.
 
         Args:
             path: of the file, *.nc.
+            keep, leave_out: the variables whose draws to write, or those not to write, as for `sample`.
             log_likelihood, posterior_predictive, prior: also compute and keep what `to_arviz` computes from the model
                 (a loaded fit computes it when it is asked). What the program itself computes is kept in any case.
 
@@ -209,7 +212,21 @@ class Fit(Result):
 
         chosen = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive, prior=prior)
         with collected():  # an interrupt is handled when the file is whole, not lost in a callback
-            return save(self, Path(path), [n for n, wanted in chosen.items() if wanted])
+            return save(self._of(keep, leave_out), Path(path), [n for n, is_chosen in chosen.items() if is_chosen])
+
+    def _of(self, keep: Sequence[str] | str | None, leave_out: Sequence[str] | str | None) -> Fit:
+        """The fit with the draws of some of its variables."""
+        names = wanted(self.program, keep, leave_out)
+        if names is None:
+            return self
+        made = copy.copy(self)
+        kept = {n for n in self.variables if n.partition(".")[0] in names}
+        made.variables = {n: v for n, v in self.variables.items() if n in kept}
+        if self.warmup is not None:
+            made.warmup = {n: v for n, v in self.warmup[0].items() if n in kept}, self.warmup[1]
+        made.settings = {**self.settings, "keep": sorted({n.partition(".")[0] for n in kept}), "leave_out": None}
+        made._groups = {}
+        return made
 
     @staticmethod
     @collected()

@@ -47,7 +47,8 @@ def _row(row: Sequence[str]) -> str:
 def _plots(fit: Result) -> str:
     """Traces and ranks of the first components of the parameters that vary."""
     own = set(fit.program.names("parameters")) or {n.partition(".")[0] for n in fit.variables}
-    names, values = columns.flatten({n: v for n, v in fit.variables.items() if n.partition(".")[0] in own})
+    shown = {n: v for n, v in fit.variables.items() if n.partition(".")[0] in own}
+    names, values = columns.flatten(shown, fit.labels)
     varying = [i for i in range(len(names)) if np.ptp(values[..., i]) > 0 and np.isfinite(values[..., i]).all()]
     rows = [f"<tr><th>{escape(names[i])}</th><td>{_traces(values[..., i])}</td><td>{_ranks(values[..., i])}</td></tr>"
             for i in varying[:PLOTS]]  # fmt: skip

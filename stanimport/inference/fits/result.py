@@ -81,6 +81,11 @@ class Result:
         return {} if self._module is None else dict(self._module.model.networks)
 
     @property
+    def labels(self) -> columns.Labels:
+        """The coordinates of the axes of variables that have dimensions with names; None for axes without."""
+        return {n: [self.coords.get(d) for d in dims] for n, dims in self.dims.items()}
+
+    @property
     def chains(self) -> int:
         return self._shape[0]
 

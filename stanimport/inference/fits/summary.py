@@ -58,18 +58,23 @@ class Table:
 def table(fit: Result, percentiles: Sequence[float] = (5, 50, 95)) -> Table:
     """Mean, standard error, deviations, quantiles, effective sample sizes and R-hat of lp__ and all variables.
 
-    What comes from independent draws (Pathfinder, Laplace, a guide) has no effective sample sizes and R-hat.
+    The effective sample size per second is that for the time of all chains after warm-up, where it is known. Rows are
+    called by the coordinates of dimensions that have names. What comes from independent draws (Pathfinder, Laplace, a
+    guide) has no effective sample sizes and R-hat.
     """
     percentiles = np.ravel(percentiles).tolist()
     if not all(isinstance(p, (int, float)) and 0 <= p <= 100 for p in percentiles):
         raise options.OptionError(f"percentiles must be numbers from 0 to 100, not {percentiles}")
     stats = {n: v for n, v in fit.stats.items() if n == "lp__"}
-    names, values = columns.flatten({**stats, **fit.variables})
-    return Table(names, numbers(values, percentiles, is_chain=fit.method in ("sample", "generate")))
+    names, values = columns.flatten({**stats, **fit.variables}, fit.labels)
+    seconds = 0.0 if fit.method != "sample" or fit.times is None else float(np.sum(fit.times[:, 1]))
+    return Table(names, numbers(values, percentiles, fit.method in ("sample", "generate"), seconds))
 
 
-def numbers(values: np.ndarray, percentiles: Sequence[float], is_chain: bool = True) -> dict[str, np.ndarray]:
-    """The columns of the table for draws (chains, draws, columns)."""
+def numbers(
+    values: np.ndarray, percentiles: Sequence[float], is_chain: bool = True, seconds: float = 0.0
+) -> dict[str, np.ndarray]:
+    """The columns of the table for draws (chains, draws, columns), which took so many seconds, if that is known."""
     if not values.size:
         return {}
     if values.shape[0] * values.shape[1] == 1:
@@ -83,7 +88,9 @@ def numbers(values: np.ndarray, percentiles: Sequence[float], is_chain: bool = T
         if not is_chain:
             return {**head, **spread, **quantiles}
         rhat, bulk = statistics.rhat_and_ess_bulk(values)
-        quality = {"ESS_bulk": bulk, "ESS_tail": statistics.ess_tail(values), "R_hat": rhat}
+        quality = {"ESS_bulk": bulk, "ESS_tail": statistics.ess_tail(values)}
+        quality |= {"ESS_bulk/s": bulk / seconds} if seconds > 0 else {}
+        quality["R_hat"] = rhat
         return {**head, "MCSE": statistics.mcse_mean(values), **spread, **quantiles, **quality}
 
 
