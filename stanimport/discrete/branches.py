@@ -61,22 +61,30 @@ def composed(body: Stmts, tainted: Set[str]) -> Stmts:
 
 def _one_by_one(s: gprob.Stmt, tainted: Set[str]) -> Iterator[gprob.Stmt]:
     """A branch that assigns to several variables as branches that assign to one."""
-    if not isinstance(s, gprob.If) or not uses.written((s,)) & tainted or len(s.then) + len(s.otherwise) < 2:
+    inner = list(uses.walk_statements((s,)))
+    names = dict.fromkeys(t.place.name for t in inner if isinstance(t, gprob.Assign))
+    if len(names) < 2 or not tainted & names.keys() or not all(_is_apart(t, names.keys()) for t in inner):
         yield s
         return
-    then, otherwise = _assigned(s.then), _assigned(s.otherwise)
-    names = {*then, *otherwise}
-    values = [a.value for a in (*then.values(), *otherwise.values())]
-    if len(then) != len(s.then) or len(otherwise) != len(s.otherwise) or uses.mentions((s.condition, *values), names):
+    for n in names:
+        yield from _only_of(s, n)
+
+
+def _is_apart(s: gprob.Stmt, names: Set[str]) -> bool:
+    """Whether a statement is a branch, or assigns to one of the variables what the others have no part in."""
+    if isinstance(s, gprob.If):
+        return not uses.mentions(s.condition, names)
+    return isinstance(s, gprob.Assign) and not uses.mentions((s.value, s.place.steps), names - {s.place.name})
+
+
+def _only_of(s: gprob.Stmt, name: str) -> Iterator[gprob.Stmt]:
+    """What a branch assigns to one variable."""
+    if isinstance(s, gprob.If):
+        inner = traversal.with_bodies(s, lambda b: tuple(x for t in b for x in _only_of(t, name)))
+        if any(traversal.bodies(inner)):
+            yield inner
+    elif isinstance(s, gprob.Assign) and s.place.name == name:
         yield s
-        return
-    for n in dict.fromkeys((*then, *otherwise)):
-        yield replace(s, then=(then[n],) if n in then else (), otherwise=(otherwise[n],) if n in otherwise else ())
-
-
-def _assigned(body: Stmts) -> dict[str, gprob.Assign]:
-    """The assignments of a body by variable; those that stand in the way of telling are left out."""
-    return {s.place.name: s for s in body if isinstance(s, gprob.Assign)}
 
 
 def _composed(before: Sequence[gprob.Stmt], s: gprob.Stmt) -> tuple[int, gprob.Stmt] | None:

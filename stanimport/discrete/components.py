@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from stanlib import registry
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, array, dimensions
@@ -164,3 +165,34 @@ def flattened(e: gprob.Index) -> gprob.Index:
         e = replace(e, base=e.base.base, indices=(*e.base.indices, *e.indices))
     return e
 
+
+def plain(e: Any) -> Any:
+    """`x[i][j]` as `x[i, j]`, `x[3:5][i]` as `x[i + 2]` and `segment(x, 3, 2)` as `x[3:4]`; other nodes as they are."""
+    if isinstance(e, gprob.Apply) and e.function.name in _PARTS:
+        return gprob.Index(e.type, e.span, e.arguments[0], _PARTS[e.function.name](*e.arguments[1:]))
+    if not isinstance(e, gprob.Index):
+        return e
+    e = flattened(e)
+    first, *others = e.indices
+    several = isinstance(e.base, gprob.Index) and any(isinstance(i, (gprob.Multi, gprob.Range)) for i in e.base.indices)
+    if not several or not isinstance(first, gprob.Single):
+        return e
+    one = component(e.base, first.value)
+    if not others:
+        return one
+    return flattened(replace(e, base=one, indices=tuple(others)))
+
+
+
+def _of_segment(first: gprob.Expr, count: gprob.Expr) -> tuple[gprob.IndexExpr, ...]:
+    last = call("subtract", count.span, call("add", count.span, first, count), gprob.int_const(1, count.span))
+    return (gprob.Range(first, last),)
+
+
+# Functions that return a part of their first argument, as the indices of that part.
+_PARTS: dict[str, Callable[..., tuple[gprob.IndexExpr, ...]]] = {
+    "segment": _of_segment,
+    "head": lambda n: (gprob.Range(gprob.int_const(1, n.span), n),),
+    "row": lambda i: (gprob.Single(i),),
+    "col": lambda j: (gprob.ALL, gprob.Single(j)),
+}

@@ -9,7 +9,7 @@ from typing import Any
 from stanlib.types import INT, Type, dimensions
 
 from ..ir import gprob, traversal, uses
-from .components import component, flattened
+from .components import component, flattened, plain
 from .nodes import substituted
 from .parameters import Stmts
 
@@ -67,7 +67,7 @@ class _Inliner:
             return self.indexed(flattened(e))
         return e
 
-    def indexed(self, e: gprob.Index) -> gprob.Expr:
+    def indexed(self, e: gprob.Index) -> Any:
         """`m[a, b]` of a variable that is set component by component; and indices of what has taken its place."""
         found = self.known.get(e.base.name) if isinstance(e.base, gprob.Var) else None
         if found is not None and len(e.indices) >= len(found.at) > 0:
@@ -79,7 +79,7 @@ class _Inliner:
             index = e.indices[0]
             if isinstance(index, gprob.Single) and dimensions(e.base.type) == 1:
                 return component(e.base, index.value)
-        return e
+        return plain(e)
 
     def note(self, s: gprob.Stmt, declared: dict[str, gprob.Declare]) -> None:
         """What a statement says of variables that are set by it alone."""

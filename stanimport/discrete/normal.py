@@ -17,14 +17,16 @@ from ..ir.fresh import Fresh
 from .branches import composed, with_conditions
 from .calls import without_calls
 from .carried import without_carried
-from .components import flattened, size
+from .components import plain, size
 from .containers import by_component
 from .counters import without_counters
 from .inlining import inlined
+from .known import known_first
 from .loops import sunk, without_items
 from .parameters import Stmts
 from .pieces import in_pieces
 from .sums import released
+from .whiles import without_whiles
 
 _ROUNDS = 4  # each makes components of what the one before has made
 
@@ -48,13 +50,16 @@ def normalized(
         static: The variables that depend on data alone.
         sizes: The declarations of variables from other blocks.
     """
-    body = traversal.rewrite(body, lambda n: flattened(n) if isinstance(n, gprob.Index) else n)
+    body = traversal.rewrite(body, plain)
     body = without_calls(body, tainted(body), functions, names)
-    body = _with_sizes(body, sizes)
+    body = _with_sizes(traversal.rewrite(body, plain), sizes)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
-    body = sunk(body, tainted(body))
-    known, body = without_counters(body, tainted(body), static, names)
+    body = without_whiles(sunk(body, tainted(body)), tainted(body), names)
+    known, body = known_first(body, static)
     static = static | uses.declared(known)
+    body = inlined(body, tainted(body))
+    more, body = without_counters(body, tainted(body), static, names)
+    known, static = (*known, *more), static | uses.declared(more)
     for _ in range(_ROUNDS):
         before = body
         body = with_conditions(composed(body, tainted(body)))

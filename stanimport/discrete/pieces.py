@@ -2,7 +2,7 @@
 z[missing] = unknown;`.
 
 Which statement has set a component, and in which iteration, is known from data. So a component is what that statement
-gives it.
+gives it. Where discrete parameters decide whether it does (`if (z[n] == 1) m[n] = a;`), it is that, or as it was.
 """
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from stanlib.types import INT, array, dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from .branches import flattened_read
 from .components import component
-from .nodes import substituted, with_names
+from .nodes import same, substituted, with_names
 from .parameters import Stmts, call, raw, variable
 
 
@@ -31,9 +32,34 @@ def in_pieces(body: Stmts, tainted: Set[str], static: Set[str], names: Fresh) ->
     return tuple(known), body
 
 
+_MOST = 4  # pieces that depend on those before: each doubles the value
+
+
+def _as_one(s: gprob.If) -> gprob.Assign | None:
+    """`if (c) m[n] = a;` as `m[n] = c ? a : m[n];`, where all branches assign to one place or do nothing."""
+    places = [t.place for t in uses.walk_statements((s,)) if isinstance(t, gprob.Assign)]
+    value = _value(s, places[0]) if places else None
+    return None if value is None else gprob.Assign(s.span, places[0], value)
+
+
+def _value(s: gprob.Stmt, place: gprob.Place) -> gprob.Expr | None:
+    """What a statement gives a place; None where it does more than that."""
+    if isinstance(s, gprob.Assign):
+        return s.value if same(s.place, place) else None
+    if not isinstance(s, gprob.If) or len(s.then) > 1 or len(s.otherwise) > 1:
+        return None
+    sides = [_value(side[0], place) if side else flattened_read(place) for side in (s.then, s.otherwise)]
+    if sides[0] is None or sides[1] is None or uses.mentions(s.condition, {place.name}):
+        return None
+    return gprob.Cond(place.type, s.span, s.condition, sides[0], sides[1])
+
+
 @dataclass
 class _Piece:
-    """Components that one statement sets: under conditions, at indices that depend on loops."""
+    """Components that one statement sets: under conditions, at indices that depend on loops.
+
+    `before` is the record of who has set them before, of a piece whose value depends on what they were.
+    """
 
     indices: tuple[gprob.Expr, ...]
     value: gprob.Expr
@@ -41,10 +67,17 @@ class _Piece:
     statement: int = 0
     number: int = 0
     at: dict[str, str] = field(default_factory=dict)  # the record of every loop
+    before: str = ""
 
     @property
     def loops(self) -> list[gprob.For]:
         return [s for s in self.around if isinstance(s, gprob.For)]
+
+    @property
+    def is_once(self) -> bool:
+        """Whether it sets every component at most once: all loops around it are among its indices."""
+        names = [i.name for i in self.indices if isinstance(i, gprob.Var)]
+        return all(names.count(loop.name) == 1 for loop in self.loops)
 
 
 class _Container:
@@ -61,20 +94,26 @@ class _Container:
         """Whether all that sets components is understood, and nothing reads them before."""
         if len(self.sets) < 2 or not uses.names_in(self.declared.sized.shape) <= self.static:
             return False
-        between = self.body[self.sets[0] + 1 : self.sets[-1] + 1]
-        if any(self.reads(s) for s in between) or not any(self.reads(s) for s in self.body[self.sets[-1] + 1 :]):
+        between = (self.body[i] for i in range(self.sets[0] + 1, self.sets[-1]) if i not in self.sets)
+        if any(map(self.reads, between)) or not any(map(self.reads, self.body[self.sets[-1] + 1 :])):
             return False
         start = self.sets[0]
         for i in self.sets[1:]:
             s, first = self.body[i], len(self.pieces)
-            if isinstance(s, gprob.Assign) and not s.place.steps:
+            if isinstance(s, gprob.Assign) and not s.place.steps and not self.reads(s):
                 self.pieces, self.whole, start = [], s.value, i
             elif not self.understood(s, ()):
                 return False
             for p in self.pieces[first:]:
                 p.statement = i
         steady = all(self.is_steady(p.value, p.statement) for p in self.pieces)
+        if sum(map(self.continues, self.pieces)) > _MOST or self.whole is None and self.continues(self.pieces[0]):
+            return False
         return bool(self.pieces) and steady and (self.whole is None or self.is_steady(self.whole, start))
+
+    def continues(self, p: _Piece) -> bool:
+        """Whether the value of a piece depends on what its components were before."""
+        return uses.mentions(p.value, {self.name})
 
     def reads(self, s: gprob.Stmt) -> bool:
         return any(isinstance(n, gprob.Var) and n.name == self.name for n in traversal.walk(s))
@@ -86,23 +125,39 @@ class _Container:
     def understood(self, s: gprob.Stmt, around: tuple[gprob.Stmt, ...]) -> bool:
         """Adds the pieces that a statement sets; whether they could be told."""
         if self.name not in uses.written((s,)):
-            return not isinstance(s, (gprob.Break, gprob.Continue))
+            return not isinstance(s, (gprob.Break, gprob.Continue)) and not self.reads(s)
         here = self.static | {a.name for a in around if isinstance(a, gprob.For)}
         if isinstance(s, gprob.For) and uses.names_in((s.lower, s.upper)) <= here:
             return all([self.understood(t, (*around, s)) for t in s.body])
         if isinstance(s, gprob.If) and uses.names_in(s.condition) <= here:
             return all([self.understood(t, (*around, s)) for t in (*s.then, *s.otherwise)])
+        if isinstance(s, gprob.If) and (one := _as_one(s)) is not None:
+            s = one
         return isinstance(s, gprob.Assign) and self.assigned(s, around, here)
 
     def assigned(self, s: gprob.Assign, around: tuple[gprob.Stmt, ...], known: Set[str]) -> bool:
+        """Adds the piece of one assignment; whether it could be told."""
         step = s.place.steps[0]
         if len(s.place.steps) > 1 or step.item or not uses.names_in(step) <= known:
             return False
         if all(isinstance(i, gprob.Single) for i in step.indices) and len(step.indices) == self.dims:
             indices = tuple(i.value for i in step.indices if isinstance(i, gprob.Single))
-            self.pieces.append(_Piece(indices, s.value, around))
-            return True
+            piece = _Piece(indices, s.value, around)
+            self.pieces.append(piece)
+            return not self.continues(piece) or piece.is_once and self.reads_own(piece)
+        if uses.mentions(s.value, {self.name}):
+            return False
         return self.dims == 1 and len(step.indices) == 1 and self.several(s, step.indices[0], around)
+
+    def reads_own(self, p: _Piece) -> bool:
+        """Whether the value of a piece depends on no other components than those that it sets."""
+        found = [n for n in traversal.walk(p.value) if isinstance(n, gprob.Var) and n.name == self.name]
+        own = [n for n in traversal.walk(p.value) if isinstance(n, gprob.Index) and self.is_at(n, p.indices)]
+        return len(found) == len(own)
+
+    def is_at(self, e: gprob.Index, indices: tuple[gprob.Expr, ...]) -> bool:
+        given = tuple(i.value for i in e.indices if isinstance(i, gprob.Single))
+        return isinstance(e.base, gprob.Var) and e.base.name == self.name and same(given, indices)
 
     def several(self, s: gprob.Assign, index: gprob.IndexExpr, around: tuple[gprob.Stmt, ...]) -> bool:
         """A statement that sets components at several indices, as a loop."""
@@ -132,7 +187,11 @@ class _Container:
             for loop in p.loops:
                 p.at[loop.name] = self.names.helper("at")
                 known.append(self.filled(p.at[loop.name]))
-        known += [s for p in self.pieces for s in self.recorded(p)]
+        for p in self.pieces:
+            if self.continues(p):
+                p.before = self.names.helper("piece")
+                known.append(self.copied(p.before))
+            known += self.recorded(p)
         end = self.sets[-1] + 1
         body = (*self.body[:end], *traversal.rewrite(self.body[end:], self.read))
         return (tuple(known), body) if self.count else ((), self.body)
@@ -141,6 +200,11 @@ class _Container:
         t, span, shape = array(INT, self.dims), self.declared.span, self.declared.sized.shape
         zero = raw("discrete_filled__", t, span, gprob.int_const(0, span), *shape)
         return gprob.Declare(span, name, gprob.Sized(t, shape), None, zero)
+
+    def copied(self, name: str) -> gprob.Stmt:
+        """The record of who has set components so far."""
+        t, span = array(INT, self.dims), self.declared.span
+        return gprob.Declare(span, name, gprob.Sized(t, self.declared.sized.shape), None, variable(t, span, self.who))
 
     def recorded(self, p: _Piece) -> Iterator[gprob.Stmt]:
         span = self.declared.span
@@ -177,19 +241,36 @@ class _Container:
         if len(indices) < self.dims or len(e.indices) > self.dims or uses.mentions(tuple(indices), self.tainted):
             return e
         self.count += 1
-        out: gprob.Expr | None = None
-        if self.whole is not None:
-            out = self.whole
-            for i in indices:
-                out = component(out, i)
-        for p in self.pieces:
-            value = substituted(p.value, {loop: self.recorded_at(at, e) for loop, at in p.at.items()})
+        return self.value(e, self.pieces, self.who)
+
+    def value(self, e: gprob.Index, pieces: list[_Piece], who: str) -> gprob.Expr:
+        """The component that an index selects, of what some pieces have made; `who` is the record of them."""
+        out = self.whole
+        if out is not None:
+            for i in e.indices:
+                assert isinstance(i, gprob.Single)
+                out = component(out, i.value)
+        for at, p in enumerate(pieces):
+            value = substituted(p.value, {loop: self.recorded_at(name, e) for loop, name in p.at.items()})
+            if p.before:
+                value = self.with_own(value, self.value(e, pieces[:at], p.before))
             if out is None:
                 out = value
             else:
                 number = gprob.int_const(p.number, e.span)
-                here = call("logical_eq", e.span, self.recorded_at(self.who, e), number)
+                here = call("logical_eq", e.span, self.recorded_at(who, e), number)
                 out = gprob.Cond(e.type, e.span, here, value, out)
+        assert out is not None
+        return out
+
+    def with_own(self, value: gprob.Expr, before: gprob.Expr) -> gprob.Expr:
+        """The value with what the component was before in place of it."""
+
+        def read(n: Any) -> Any:
+            own = isinstance(n, gprob.Index) and isinstance(n.base, gprob.Var) and n.base.name == self.name
+            return before if own else n
+
+        out: gprob.Expr = traversal.rewrite(value, read)
         return out
 
     def recorded_at(self, name: str, e: gprob.Index) -> gprob.Expr:

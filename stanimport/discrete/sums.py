@@ -13,7 +13,7 @@ from .parameters import Stmts, call
 
 def released(body: Stmts, tainted: Set[str]) -> Stmts:
     """The body with these, and sums term by term."""
-    body = tuple(_split(body, tainted))
+    body = tuple(traversal.with_bodies(s, lambda b: released(b, tainted)) for s in _split(body, tainted))
     for found in _accumulators(body, tainted):
         body = tuple(_without_accumulator(body, found))
     return tuple(_split(body, tainted))

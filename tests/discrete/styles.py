@@ -207,6 +207,27 @@ chain("pieces by flags", """model { for (t in 1:T) z[t] ~ categorical(first[t] ?
   y ~ normal(mu[z], s); }""")
 chain("autoregression", """model { z[1] ~ categorical(rho); for (t in 2:T) { z[t] ~ categorical(g[z[t - 1]]);
   y[t] ~ normal(mu[z[t]] + 0.5 * (y[t - 1] - mu[z[t - 1]]), s); } }""")
+chain("a while loop", """model { int t = 1; z[1] ~ categorical(rho);
+  while (t < T) { z[t + 1] ~ categorical(g[z[t]]); t += 1; } y ~ normal(mu[z], s); }""")
+chain("copies of parts", """model { array[T - 1] int a = z[1:(T - 1)]; array[T - 1] int b = z[2:T];
+  z[1] ~ categorical(rho); for (t in 1:(T - 1)) b[t] ~ categorical(g[a[t]]); y ~ normal(mu[z], s); }""")
+chain("parts of parts", """model { z[1] ~ categorical(rho);
+  for (t in 1:(T - 1)) segment(z, 2, T - 1)[t] ~ categorical(g[head(z, T - 1)[t]]);
+  for (t in 1:T) y[t:t] ~ normal(mu[z[t:t][1]], s); }""")
+chain("pieces in a function", """model { int at = 1; for (i in 1:S) { int last = at + length[i] - 1;
+  target += piece(z[at:last], y[at:last], rho, g, mu); at += length[i]; } target += normal_lpdf(s | 0, 1); }""",
+    """functions { real piece(array[] int z, vector y, vector rho, array[] vector g, vector mu) {
+  real lp = log(rho[z[1]]); for (t in 2:size(z)) lp += log(g[z[t - 1], z[t]]);
+  for (t in 1:size(z)) lp += normal_lpdf(y[t] | mu[z[t]], 1);
+  return lp; } }
+""")
+chain("pieces of lengths that the model computes", """model { array[S] int n; for (i in 1:S) n[i] = length[S - i + 1];
+  int at = 1; for (i in 1:S) { int k = n[i]; segment(z, at, k) ~ categorical(rho);
+    segment(y, at, k) ~ normal(mu[segment(z, at, k)], s); at += k; } }""")
+chain("components that conditions change", """model { vector[T] m = rep_vector(mu[1], T);
+  vector[T] w = rep_vector(s, T);
+  for (t in 1:T) { if (z[t] == 2) { m[t] = mu[2]; w[t] += t; } else if (y[t] > 0) { m[t] -= 1; } }
+  for (t in 2:T) m[t] += 0.1 * y[t - 1]; y ~ normal(m, w); }""")
 style("several chains with one observation", """data { int T; int C; vector[T] y; %given% }
 parameters { array[C, 2] simplex[2] g; vector[C] w; %discrete% }
 model { for (c in 1:C) for (t in 2:T) z[c, t] ~ bernoulli(g[c, z[c, t - 1] + 1, 2]);
