@@ -20,7 +20,6 @@ from stanlib.types import Type
 from . import files
 from .discrete import parameters
 from .emit import module
-from .emit.module import Options
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
@@ -30,6 +29,7 @@ from .includes import Includes
 from .ir import gprob, printer, traversal, typed
 from .ir.fresh import Fresh
 from .ir.phases import Phase
+from .ir.targets import TARGETS, Options
 from .passes import control, counting, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
 from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding, widening
@@ -256,14 +256,24 @@ def specialised(program: gprob.Program, options: Options, names: Fresh) -> speci
     Raises:
         StanSemanticError: for what the backend can't express.
     """
-    traces = module.TARGETS[options.backend].traces
+    traces = TARGETS[options.backend].traces
     made: specialise.Specialised = SPECIALISE.run(program, names, prepare(options), traces)
+    _verified_functions(made)
+    return made
+
+
+def _verified_functions(made: specialise.Specialised) -> None:
+    """Tests what is promised of the functions of a module, and of the data that they read."""
     variants = {v.definition.name: v.definition for v in made.variants}
-    for label, b in blocks(program).items():
-        _verified_body(made.blocks[label].statements, SPECIALISE, b.given, variants)
+    for label, b in blocks(made.program).items():
+        _verified_body(made.blocks[label], SPECIALISE, b.given, variants)
     for f in variants.values():
         _verified_body(f.body, SPECIALISE, {p.name: p.type for p in f.parameters}, variants)
-    return made
+    if os.environ.get("STANIMPORT_VERIFY"):
+        from .ir import verify
+
+        with verify.naming(SPECIALISE.name):
+            verify.variables(made.program.data, SPECIALISE.gives)
 
 
 def _up_to(last: str, passes: Sequence[Pass], without: frozenset[str]) -> list[Pass]:
@@ -308,7 +318,7 @@ def translate(
 def _called(made: specialise.Specialised) -> Iterator[Function]:
     """The functions of the library that a program calls, densities in laws too."""
     for _, body in made.bodies():
-        for node in traversal.walk(body.statements):
+        for node in traversal.walk(body):
             f = node.function if isinstance(node, gprob.Apply) else getattr(node, "lpdf", None)
             if isinstance(f, Function):
                 yield f
@@ -396,7 +406,7 @@ def _shown(stage: str, checked: typed.TypedProgram, options: Options) -> str:
     compiled = compile_program(checked, options, names)
     if stage == SPECIALISE.name:
         made = specialised(compiled, options, names).bodies()
-        shown: Iterable[tuple[str, tuple[gprob.Stmt, ...]]] = ((n, b.statements) for n, b in made)
+        shown: Iterable[tuple[str, tuple[gprob.Stmt, ...]]] = made
     else:
         shown = bodies(compiled, names, options, stage)
     return "\n\n".join(f"{label}:\n{printer.block(body, 1)}" for label, body in shown if body) + "\n"
@@ -406,7 +416,7 @@ def bodies(
     program: gprob.Program, names: Fresh, options: Options, last: str = OVER_BODIES[-1].name
 ) -> Iterator[tuple[str, tuple[gprob.Stmt, ...]]]:
     """The bodies of a program after the passes over them, with the names of their functions."""
-    run, functions, traces = prepare(options, last), Functions(program), module.TARGETS[options.backend].traces
+    run, functions, traces = prepare(options, last), Functions(program), TARGETS[options.backend].traces
     sizes = sizes_of(program)
     for f in program.functions:
         given = {p.name: p.type for p in f.parameters}

@@ -322,7 +322,8 @@ class _Builder:
                 scalar = bound.type == INT
                 beyond = _line(value) if scalar else call("subtract", self.span, _line(value), _line(bound))
                 tests.append(call(comparison, self.span, call(extreme, self.span, beyond), bound if scalar else zero))
-        inside = gprob.Logical(INT, self.span, "&&", *tests)
+        above, below = tests
+        inside = gprob.Logical(INT, self.span, "&&", above, below)
         if not s.guards:
             return inside
         return gprob.Logical(INT, self.span, "||", call("logical_negation", self.span, s.guard(self.span)), inside)

@@ -57,6 +57,11 @@ class Builder:
     def binary(self, left: ast.expr, operator: str, right: ast.expr) -> ast.expr:
         return self.make(ast.BinOp, left=left, op=_BINARY[operator](), right=right)
 
+    def plus_one(self, e: ast.expr) -> ast.expr:
+        if isinstance(e, ast.Constant) and isinstance(e.value, int):
+            return self.const(e.value + 1)
+        return self.binary(e, "+", self.const(1))
+
     def compare(self, left: ast.expr, operator: str, right: ast.expr) -> ast.expr:
         return self.make(ast.Compare, left=left, ops=[_COMPARE[operator]()], comparators=[right])
 

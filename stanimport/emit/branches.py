@@ -3,27 +3,21 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from itertools import islice
 
-from ..ir import gprob, traversal
+from ..ir import gprob
 from ..ir.uses import always_returns
 from .asty import Builder
 from .context import Context
-from .traced import refuse_samples
-
-MOST_TERMS = 16  # of a branch on parameters that are sites of their own
 
 
 def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     """A branch: Python's own, or where the condition is traced a choice between functions of its sides."""
     if not s.traced:  # in lanes it is the same in all of them
         return [b.if_(st.expr.condition(s.condition), st.block(s.then), st.block(s.otherwise))]
-    if not st.effects.frames:  # else the statement around has been looked at
-        refuse_samples(s)
     if always_returns(s.then) and always_returns(s.otherwise):
         return _tail_if(st, s, b)
     state = [st.names[n] for n in st.state(s.then, s.otherwise)]
-    if _adds_often(s):
+    if s.sums:
         return _summing_if(st, s, state, b)
     frame = st.effects.open_lifted()
     bodies, functions, references = [], [], []
@@ -41,13 +35,6 @@ def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     condition = st.expr.condition(s.condition)
     call = b.call("ppl.cond", condition, *references, b.tuple_([b.name(n) for n in state]))
     return [*functions, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
-
-
-def _adds_often(s: gprob.If) -> bool:
-    """Whether so many statements add to the target that each side had better return their sum."""
-    kinds = (gprob.Observe, gprob.Factor, gprob.Bind, gprob.Message)
-    found = (n for n in traversal.walk(s) if isinstance(n, kinds))
-    return next(islice(found, MOST_TERMS, None), None) is not None
 
 
 def _summing_if(st: Context, s: gprob.If, state: list[str], b: Builder) -> list[ast.stmt]:

@@ -2,14 +2,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir import gprob, traversal
-from ..ir.binding_times import Nest
 from ..ir.fresh import Fresh
-from ..ir.specialised import Ownership
 from ..ir.uses import assigns, defines, walk_statements
 from .asty import Builder
 from .effects import Effect, Effects
@@ -22,23 +19,15 @@ Emit = Callable[["Context", Any, Builder], list[ast.stmt]]
 class Context:
     """One function body on its way to Python.
 
-    `emit` turns one statement into Python's; `effects` decides what becomes of increments of the target; `ownership`
-    says which arrays may be changed in place (they are nobody else's).
+    `emit` turns one statement into Python's, `effects` writes what becomes of increments of the target.
     """
 
     def __init__(self, expressions: Expressions, effects: Effects, fresh: Fresh, emit: Emit):
         self.expr, self.effects, self.fresh, self.emit = expressions, effects, fresh, emit
-        self.names, self.times = expressions.names, expressions.times
+        self.names, self.lanes = expressions.names, expressions.lanes
         self.depth = 0  # of the blocks around
         self.draws = True  # whether anything in the outermost one takes random numbers
-        self.nest: Nest | None = None  # the traced loops around the current statement
-        self.limits: list[ast.stmt] = []  # what must be computed before the outermost of them
-        self.lanes: list[str] = []  # the loops around whose iterations run as lanes
-        self.ownership = Ownership()
-        self.assigned: frozenset[str] | set[str] = frozenset()  # what the body assigns to after its declaration
-        self.sizes: dict[str, gprob.Sized] = {}  # of the variables that it declares
-        self.sites: dict[str, str] = {}  # the parameters that the body samples
-        self.bounding: frozenset[str] = frozenset()  # those that bounds of others refer to, where they must be told
+        self.limits: list[ast.stmt] | None = None  # what must be computed before the outermost traced loop around
 
     def block(self, body: Stmts) -> list[ast.stmt]:
         """The Python statements of a body; temporary names are free again behind each of its outermost statements."""
@@ -48,23 +37,28 @@ class Context:
         self.depth += 1
         for s in body:
             out += self.emit(self, s, Builder(s.span))
-            if self.nest is not None and isinstance(s, gprob.Declare) and s.value is not None:
-                self.nest.define(s.name, s.value)
             if self.depth == 1:
                 self.names.release()
         self.depth -= 1
         return out
 
-    @contextmanager
-    def inside(self, loop: gprob.For, traced: bool = False) -> Iterator[None]:
-        """The body of a loop, which is counted from the outermost one on that is traced."""
-        outer = self.nest
-        if outer is not None:
-            self.nest = outer.inside(loop)
-        elif traced:
-            self.nest = Nest.of(loop, lambda e: not self.times.is_dynamic(e))
-        yield
-        self.nest = outer
+    def before_loops(self, make: Callable[[], list[ast.stmt]]) -> list[ast.stmt]:
+        """A traced loop, behind what must be computed before the outermost one."""
+        if self.limits is not None:
+            return make()
+        self.limits = []
+        made = make()
+        out, self.limits = [*self.limits, *made], None
+        return out
+
+    def limit(self, most: gprob.Limit | None, b: Builder) -> list[ast.expr]:
+        """The most iterations that a loop inside a traced one can have, where that is told."""
+        if most is None:
+            return []
+        assert self.limits is not None
+        name = self.names.temporary("most")
+        self.limits.append(b.assign(name, self.expr(most)))
+        return [b.name(name)]
 
     def shape(self, sized: gprob.Sized, b: Builder) -> ast.expr:
         return b.tuple_([self.expr(e) for e in sized.shape])

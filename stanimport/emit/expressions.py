@@ -4,18 +4,15 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Protocol
 
 from stanlib.registry import Function
-from stanlib.types import REAL, Tuple, is_scalar, scalar_of, unwind
+from stanlib.types import COMPLEX, INT, REAL, Tuple, scalar_of, unwind
 
-from ..errors import Diagnostic, StanSemanticError
-from ..ir import gprob, traversal
-from ..ir.binding_times import BindingTimes
-from ..ir.uses import mentions
+from ..ir import gprob
 from .asty import Builder
 from .names import Names
+from .tuples import in_array
 
 
 class Functions(Protocol):
@@ -29,28 +26,19 @@ class Functions(Protocol):
 
 
 _COMPARISONS = {"==", "!=", "<", "<=", ">", ">="}
-_SMALL_POWER = 16
 
 
 class Expressions:
     """Translates the expressions of one function body.
 
-    `traces` says whether the backend traces control flow over dynamic values (JAX) or runs it (torch); `random` is the
-    identifier of the source of random numbers in scope.
+    `random` is the identifier of the source of random numbers in scope, `lanes` are the loops around whose iterations
+    run at once.
     """
 
-    def __init__(self, names: Names, times: BindingTimes, functions: Functions, traces: bool):
-        self.names, self.times, self.functions, self.traces = names, times, functions, traces
+    def __init__(self, names: Names, functions: Functions):
+        self.names, self.functions = names, functions
         self.random = "random"
-        self.any_library = False  # whether arguments may be NumPy's arrays or the backend's
-        self.varying: frozenset[str] | set[str] = frozenset()  # what may differ between the lanes of a loop around
-
-    def with_static(self, names: set[str]) -> "Expressions":
-        """The same translation where these variables are known."""
-        times = replace(self.times, dynamic=self.times.dynamic - names)
-        made = Expressions(self.names, times, self.functions, self.traces)
-        made.varying, made.any_library = self.varying, self.any_library
-        return made
+        self.lanes: list[str] = []
 
     def __call__(self, e: gprob.Expr) -> ast.expr:
         method = _METHODS[type(e)]
@@ -62,30 +50,16 @@ class Expressions:
             return self.functions.is_random(node.function)
         return isinstance(node, gprob.Apply) and node.function.random
 
-    def is_traced(self, e: gprob.Expr) -> bool:
-        """Whether Python can't branch on the value."""
-        return self.traces and self.times.is_dynamic(e) or self.varies(e)
-
-    def varies(self, e: gprob.Expr) -> bool:
-        """Whether a value may differ between the iterations of a loop that run at once."""
-        return bool(self.varying) and (mentions(e, self.varying) or self.times.draws(e))
-
     def condition(self, e: gprob.Expr) -> ast.expr:
-        """An expression that only its truth matters of; one on parameters tells that it decides what Python runs."""
-        if not self.traces and self.times.is_dynamic(e) and not isinstance(e, gprob.Logical):
-            return Builder(e.span).call("ppl.decided", self._condition(e))
-        return self._condition(e)
-
-    def _condition(self, e: gprob.Expr) -> ast.expr:
-        """Comparisons stay Python's."""
+        """An expression that only its truth matters of: comparisons stay Python's."""
         b = Builder(e.span)
-        if isinstance(e, gprob.Apply) and e.function.operator in _COMPARISONS and len(e.arguments) == 2:
-            if not self.times.is_dynamic(e) or all(is_scalar(a.type) for a in e.arguments):
-                return b.compare(self(e.arguments[0]), e.function.operator, self(e.arguments[1]))
-        if isinstance(e, gprob.Logical) and not self.is_traced(e.left):
-            if not self.is_traced(e.right):
-                return b.both(self.condition(e.left), e.operator, self.condition(e.right))
-        if isinstance(e, gprob.Apply) and e.function.name == "logical_negation" and not self.is_traced(e):
+        if isinstance(e, gprob.Decided):
+            return b.call("ppl.decided", self.condition(e.value))
+        if isinstance(e, gprob.Logical) and not e.traced:
+            return b.both(self.condition(e.left), e.operator, self.condition(e.right))
+        if isinstance(e, gprob.Apply) and e.plain and e.function.operator in _COMPARISONS:
+            return b.compare(self(e.arguments[0]), e.function.operator, self(e.arguments[1]))
+        if isinstance(e, gprob.Apply) and e.plain and e.function.name == "logical_negation":
             return b.negated(self.condition(e.arguments[0]))
         return self(e)
 
@@ -102,61 +76,34 @@ class Expressions:
 
     def apply(self, e: gprob.Apply, b: Builder) -> ast.expr:
         """Python's operator where it means the same, else a call of the library, with random numbers if it draws."""
-        refuse_unbuilt(e)
         f = e.function
-        plain = self._operator(e, b)
-        if plain is not None:
-            return plain
+        if e.plain and f.operator not in _COMPARISONS:
+            return self._operator(e, b)
         arguments = list(map(self, e.arguments))
         if f.random:
             arguments.insert(0, b.name(self.random))
         return b.call(f"fn.{f.symbol}", *arguments)
 
-    def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr | None:
-        """The Python operator, where it means the same: scalars, or a scalar with a container."""
-        f, operator = e.function, e.function.operator
-        if f.name == "pow" and _is_small_integer(e.arguments[1]) and scalar_of(e.arguments[0].type) == REAL:
-            exponent = e.arguments[1]
+    def _operator(self, e: gprob.Apply, b: Builder) -> ast.expr:
+        """Python's operator for one that means the same."""
+        operator, operands = e.function.operator or "", e.arguments
+        if len(operands) == 1:
+            return b.negative(self(operands[0]))
+        if e.function.name == "pow":
+            exponent = operands[1]
             assert isinstance(exponent, gprob.Const) and isinstance(exponent.value, (int, float))
-            return b.binary(self(e.arguments[0]), "**", b.const(int(exponent.value)))
-        if operator is None or operator in _COMPARISONS:
-            return None
-        if len(e.arguments) == 1:
-            return b.negative(self(e.arguments[0])) if operator == "-" else None
-        if operator == "/" and all(not self.times.is_dynamic(a) for a in e.arguments):
-            return None  # Python's own division raises on zero
-        if operator != "@" and not any(is_scalar(a.type) for a in e.arguments):
-            return None  # containers: the library checks that their sizes are equal
-        if operator == "@" and not self.times.is_dynamic(e.arguments[0]):
-            return None  # a matrix of data: the library chooses how to store it
-        if not self.traces and not all(is_scalar(a.type) or self.is_tensor(a) for a in e.arguments):
-            return None  # NumPy's operators don't take tensors
-        return b.binary(self(e.arguments[0]), operator, self(e.arguments[1]))
-
-    def is_tensor(self, e: gprob.Expr) -> bool:
-        """Whether a value is PyTorch's for certain: what may depend on parameters can begin as a number of data.
-
-        Containers that are variables are kept as tensors from the start, see `Statements`; numbers aren't.
-        """
-        if isinstance(e, gprob.Var):
-            return not self.any_library and e.name in self.times.dynamic and not is_scalar(e.type)
-        if isinstance(e, (gprob.Apply, gprob.MakeArray, gprob.MakeRow, gprob.Index, gprob.Promote)):
-            if isinstance(e, gprob.Apply) and e.function.shape_only:
-                return False
-            if isinstance(e, gprob.Index):
-                return self.is_tensor(e.base)
-            return any(isinstance(c, gprob.Expr) and self.is_tensor(c) for c in traversal.children(e))
-        return isinstance(e, gprob.Cond) and self.is_tensor(e.then) and self.is_tensor(e.otherwise)
+            return b.binary(self(operands[0]), "**", b.const(int(exponent.value)))
+        return b.binary(self(operands[0]), operator, self(operands[1]))
 
     def call_user(self, e: gprob.CallUser, b: Builder) -> ast.expr:
         callee, arguments = self.functions.identifier(e.function), self._user_arguments(e, b)
-        if self.varying and self.draws(e):
+        if self.lanes and self.draws(e):
             return b.call("ppl.each_random", arguments[0], b.name(callee), *arguments[1:])
         return self.called(callee, arguments, b)
 
     def called(self, callee: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
         """A call of a function of the program, which knows nothing of the loops that it is called in."""
-        return b.call("ppl.each", b.name(callee), *arguments) if self.varying else b.call(callee, *arguments)
+        return b.call("ppl.each", b.name(callee), *arguments) if self.lanes else b.call(callee, *arguments)
 
     def user_density(self, name: str, arguments: Sequence[ast.expr], b: Builder) -> ast.expr:
         """A call of the density of a program's own law."""
@@ -174,13 +121,13 @@ class Expressions:
         return b.name(self.functions.identifier(e.function))
 
     def logical(self, e: gprob.Logical, b: Builder) -> ast.expr:
-        if self.is_traced(e.left) or self.is_traced(e.right):
+        if e.traced:
             name = "ppl.logical_and" if e.operator == "&&" else "ppl.logical_or"
             return b.call(name, self(e.left), b.lambda_((), self(e.right)))
         return b.call("int", b.call("bool", b.both(self.condition(e.left), e.operator, self.condition(e.right))))
 
     def cond(self, e: gprob.Cond, b: Builder) -> ast.expr:
-        if self.is_traced(e.condition):
+        if e.traced:
             then, otherwise = b.lambda_((), self(e.then)), b.lambda_((), self(e.otherwise))
             return b.call("ppl.choose", self.condition(e.condition), then, otherwise)
         return b.conditional(self.condition(e.condition), self(e.then), self(e.otherwise))
@@ -226,23 +173,48 @@ class Expressions:
     def widest(self, e: gprob.Widest, b: Builder) -> ast.expr:
         return b.call("ppl.widest", self(e.value))
 
+    def unset(self, e: gprob.Unset, b: Builder) -> ast.expr:
+        return self._unset(e.sized, b)
+
+    def _unset(self, sized: gprob.Sized, b: Builder) -> ast.expr:
+        """`ppl.unset` of the sizes, `ppl.UNSET` if a container has none."""
+        element, dims = unwind(sized.type)
+        if isinstance(element, Tuple) and sized.items:
+            return b.tuple_([self._unset(in_array(sized, i, dims), b) for i in sized.items])
+        if not sized.shape and (dims or element not in (INT, REAL, COMPLEX)):
+            return b.dotted("ppl.UNSET")
+        kind = scalar_of(sized.type)
+        arguments = [b.tuple_(list(map(self, sized.shape)))]
+        if kind in (INT, COMPLEX):
+            arguments.append(b.const(str(kind)))
+        return b.call("ppl.unset", *arguments)
+
+    def fitted(self, e: gprob.Fitted, b: Builder) -> ast.expr:
+        return b.call("ppl.fit", self(e.value), b.tuple_(list(map(self, e.shape))))
+
+    def copied(self, e: gprob.Copied, b: Builder) -> ast.expr:
+        return b.call("ppl.copy", self(e.value))
+
+    def converted(self, e: gprob.Converted, b: Builder) -> ast.expr:
+        return b.call("ppl.tensor", self(e.value))
+
+    def bound(self, e: gprob.Bound, b: Builder) -> ast.expr:
+        """A bound as a function of the parameters that it depends on."""
+        names = [(self.names[n], site) for n, site in e.sites]
+        made = b.lambda_([n for n, _ in names], self(e.value))
+        return b.call("ppl.bound", made, b.dict_([(site, b.name(n)) for n, site in names]))
+
+    def limit(self, e: gprob.Limit, b: Builder) -> ast.expr:
+        """The largest number of iterations over all indices of the loops around."""
+        count = b.binary(b.binary(self(e.upper), "-", self(e.lower)), "+", b.const(1))
+        clauses = []
+        for name, low, high in e.ranges:
+            values = b.call("range", self(low), b.plus_one(self(high)))
+            clauses.append(ast.comprehension(b.target(self.names[name]), values, [], 0))
+        return b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))
+
     def target_value(self, e: gprob.TargetValue, b: Builder) -> ast.expr:
         return b.name("lp")
-
-
-def refuse_unbuilt(e: gprob.Apply) -> None:
-    """A function of Stan that the library lacks is an error here, not when it is called."""
-    if not e.function.built:
-        raise StanSemanticError([Diagnostic(f"{e.function.name!r} is not built yet", e.span, code="not-built")])
-
-
-def _is_small_integer(e: gprob.Expr) -> bool:
-    return (
-        isinstance(e, gprob.Const)
-        and isinstance(e.value, (int, float))
-        and float(e.value).is_integer()
-        and abs(e.value) <= _SMALL_POWER
-    )
 
 
 _METHODS: dict[type, Callable[..., ast.expr]] = {
@@ -252,5 +224,7 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Item: Expressions.item, gprob.MakeArray: Expressions.make_array, gprob.MakeRow: Expressions.make_row,
     gprob.MakeTuple: Expressions.make_tuple, gprob.Promote: Expressions.promote,
     gprob.Predictor: Expressions.predictor, gprob.TargetValue: Expressions.target_value,
+    gprob.Unset: Expressions.unset, gprob.Fitted: Expressions.fitted, gprob.Copied: Expressions.copied,
+    gprob.Converted: Expressions.converted, gprob.Bound: Expressions.bound, gprob.Limit: Expressions.limit,
     gprob.Padded: Expressions.padded, gprob.Widest: Expressions.widest,
 }  # fmt: skip

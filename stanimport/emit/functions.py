@@ -6,7 +6,7 @@ import ast
 from stanlib.types import VOID
 
 from ..ir.fresh import Fresh, stem
-from ..ir.specialised import Body, Specialised, Variant
+from ..ir.specialised import Specialised, Variant
 from .asty import Builder
 from .context import Context
 from .effects import Effects, FunctionEffects, NoEffects
@@ -18,8 +18,8 @@ from .statements import statement
 class UserFunctions:
     """The functions of a module: their identifiers, and their code."""
 
-    def __init__(self, specialised: Specialised, traces: bool, fresh: Fresh):
-        self.specialised, self.traces, self.fresh = specialised, traces, fresh
+    def __init__(self, specialised: Specialised, fresh: Fresh):
+        self.specialised, self.fresh = specialised, fresh
         program = specialised.program
         self.module = Names()
         self.module.inside |= names_of_variables(program)
@@ -45,23 +45,18 @@ class UserFunctions:
         """The Python functions for all variants."""
         return [self._definition(v) for v in self.specialised.variants]
 
-    def statements(self, body: Body, names: Names, effects: Effects) -> Context:
+    def statements(self, names: Names, effects: Effects) -> Context:
         """What turns a body into code."""
-        made = Context(Expressions(names, body.times, self, self.traces), effects, self.fresh, statement)
-        made.ownership, made.assigned = body.ownership, body.assigned
-        return made
+        return Context(Expressions(names, self), effects, self.fresh, statement)
 
     def _definition(self, v: Variant) -> ast.stmt:
         """The Python function of a variant; one that adds to the target sums its increments in `lp`, from zero on."""
-        f, body = v.definition, v.body.statements
-        b = Builder(f.span)
+        f, b = v.definition, Builder(v.definition.span)
         names = Names(self.module)
         parameters = [names[p.name] for p in f.parameters]
         effects: Effects = FunctionEffects() if v.is_effectful else NoEffects()
-        statements = self.statements(v.body, names, effects)
-        statements.expr.any_library = not self.traces
-        names.share(body, [p.name for p in f.parameters])
-        made = statements.block(body)
+        names.share(f.body, [p.name for p in f.parameters])
+        made = self.statements(names, effects).block(f.body)
         if isinstance(effects, FunctionEffects):
             made = [b.assign("lp", b.const(0.0)), *made]
             if f.result == VOID:

@@ -4,36 +4,24 @@ from __future__ import annotations
 import ast
 
 from ..ir import gprob
-from ..ir.uses import written
-from . import loops
 from .asty import Builder
 from .context import Context
 
 
 def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     """`for n in ppl.lanes(lower, upper)`: the body runs once."""
-    leading = {"leading": b.const(True)} if s.leading else {}
-    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **_kind(st, s, b), **leading)
-    before = st.expr.varying
-    st.expr.varying = before | {s.name} | written(s.body)
+    most = st.limit(s.most, b)
+    kind = {"most": most[0]} if most else {}
+    flags = {n: b.const(True) for n, flag in (("dense", s.dense), ("leading", s.leading)) if flag}
+    call = b.call("ppl.lanes", st.expr(s.lower), st.expr(s.upper), **kind, **flags)
     st.lanes.append(s.name)
     frame = st.effects.open_list() if s.alike else None
-    with st.inside(s):
-        body = st.block(s.body)
+    body = st.block(s.body)
     if s.alike:
         body = [b.for_("_", b.call("ppl.alike", *map(st.expr, s.alike)), body)]
     st.lanes.pop()
-    st.expr.varying = before
     loop = b.for_(st.names[s.name], call, body)
     return [*st.effects.lists_before(frame, b), loop, *st.effects.close_list(frame, st, b)]
-
-
-def _kind(st: Context, s: gprob.For, b: Builder) -> dict[str, ast.expr]:
-    """How a loop whose bounds differ between lanes or iterations around gets lanes enough for all of them."""
-    if st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper):
-        limits = loops.limit(st, s, b)
-        return {"most": limits[0]} if limits else {}
-    return {"dense": b.const(True)} if s.dense and (st.expr.varies(s.lower) or st.expr.varies(s.upper)) else {}
 
 
 def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
@@ -77,7 +65,7 @@ def last(st: Context, s: gprob.Last, b: Builder) -> list[ast.stmt]:
     """A variable as the last iteration leaves it."""
     name = st.names[s.name]
     value = b.call("ppl.last", b.name(name), b.name(st.names[s.loop]))
-    return [b.assign(name, b.call("ppl.copy", value) if s.name in st.ownership.changed else value)]
+    return [b.assign(name, b.call("ppl.copy", value) if s.copied else value)]
 
 
 def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
@@ -87,13 +75,9 @@ def recur(st: Context, s: gprob.Recur, b: Builder) -> list[ast.stmt]:
     state, inputs, given, outputs = ([st.names[n] for n in group] for group in groups)
     index, step = st.names[s.name], st.names.temporary("step")
     frame = st.effects.open_lifted()
-    loop, varying = st.lanes.pop(), st.expr.varying
-    st.expr.varying = varying - {loop} if st.lanes else frozenset()  # a step is of one iteration
-    if s.ragged:
-        st.expr.varying |= {s.name}
+    loop = st.lanes.pop()  # a step is of one iteration
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
     st.lanes.append(loop)
-    st.expr.varying = varying
     terms = st.effects.close_lifted(frame)
     carried = [st.names[n] for w in s.windows if w.before for n in (w.row, *w.before[:-1])]
     results = b.tuple_([b.name(n) for n in (*outputs, *terms.values())])

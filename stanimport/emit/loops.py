@@ -10,28 +10,16 @@ from .context import Context
 
 def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     if s.runs == gprob.Loop.TRACED:
-        return _traced_for(st, s, b)
-    low, high = st.expr(s.lower), _plus_one(st.expr(s.upper), b)
+        return st.before_loops(lambda: _traced_for(st, s, b))
+    low, high = st.expr(s.lower), b.plus_one(st.expr(s.upper))
     before = st.effects.open_list()
-    with st.inside(s):
-        body = st.block(s.body)
-    loop = b.for_(st.names[s.name], b.call("range", low, high), body)
+    loop = b.for_(st.names[s.name], b.call("range", low, high), st.block(s.body))
     return [*st.effects.lists_before(before, b), loop, *st.effects.close_list(before, st, b)]
 
 
 def _traced_for(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
-    most = limit(st, s, b)
-    is_outermost = st.nest is None
-    with st.inside(s, traced=True):
-        out = _lifted_for(st, s, most, b)
-    if is_outermost:
-        out, st.limits = [*st.limits, *out], []
-    return out
-
-
-def _lifted_for(st: Context, s: gprob.For, limit: list[ast.expr], b: Builder) -> list[ast.stmt]:
     """`ppl.for_loop` over a function of the index and of all that the body assigns, which gives its terms as well."""
-    state = [st.names[n] for n in st.state(s.body)]
+    limit, state = st.limit(s.most, b), [st.names[n] for n in st.state(s.body)]
     name, index = st.names.temporary("loop"), st.names[s.name]
     frame = st.effects.open_lifted()
     split, body = st.with_random(s.body, b.name(index), lambda: st.block(s.body), b)
@@ -44,26 +32,6 @@ def _lifted_for(st: Context, s: gprob.For, limit: list[ast.expr], b: Builder) ->
         arguments.append(b.const(len(terms)))
     call = b.call("ppl.for_loop", *arguments, *limit)
     return [*split, function, *st.results(call, [*state, *terms.values()], b), *st.passed_on(terms, b)]
-
-
-def limit(st: Context, s: gprob.For, b: Builder) -> list[ast.expr]:
-    """The most iterations that an inner loop can have, computed before the loops that its bounds depend on."""
-    if st.nest is None or not (st.times.is_dynamic(s.lower) or st.times.is_dynamic(s.upper)):
-        return []
-    lower, upper = st.nest.inline(s.lower), st.nest.inline(s.upper)
-    ranges = [(n, st.nest.inline(n.lower), st.nest.inline(n.upper)) for n in st.nest.loops]
-    if lower is None or upper is None or any(x is None or y is None for _, x, y in ranges):
-        return []
-    known = st.expr.with_static({n.name for n in st.nest.loops})
-    count = b.binary(b.binary(known(upper), "-", known(lower)), "+", b.const(1))
-    clauses = []
-    for loop, low, high in ranges:
-        assert low is not None and high is not None
-        values = b.call("range", known(low), _plus_one(known(high), b))
-        clauses.append(ast.comprehension(b.target(st.names[loop.name]), values, [], 0))
-    most = st.names.temporary("most")
-    st.limits.append(b.assign(most, b.call("ppl.most", b.make(ast.GeneratorExp, elt=count, generators=clauses))))
-    return [b.name(most)]
 
 
 def while_(st: Context, s: gprob.While, b: Builder) -> list[ast.stmt]:
@@ -101,9 +69,3 @@ def _while_functions(
         made.append(st.names.temporary(label))
         out += [*split, b.function(made[-1], state, body)]
     return made, out
-
-
-def _plus_one(e: ast.expr, b: Builder) -> ast.expr:
-    if isinstance(e, ast.Constant) and isinstance(e.value, int):
-        return b.const(e.value + 1)
-    return b.binary(e, "+", b.const(1))

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from stanlib.backend import ABI_VERSION
 from stanlib.types import Tuple, dimensions
@@ -11,35 +10,14 @@ from stanlib.types import Tuple, dimensions
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.specialised import Specialised
+from ..ir.targets import Options
 from ..source import Source
-from . import bounds
 from .asty import Builder
 from .context import Context
 from .effects import Effects, ModelEffects, NoEffects
 from .functions import UserFunctions
 from .names import Names
 from .nesting import limited
-
-
-@dataclass(frozen=True)
-class Target:
-    """A backend: its name, and whether it traces control flow over dynamic values (JAX) or runs it (torch)."""
-
-    backend: str
-    traces: bool
-
-
-TARGETS = {"numpyro": Target("numpyro", True), "pyro": Target("pyro", False)}
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a program is translated."""
-
-    backend: str = "numpyro"
-    scheme: str = "mixed"
-    without: frozenset[str] = frozenset()  # passes that are left out, for debugging
-    functions: tuple[tuple[str, str], ...] = ()  # where Python finds functions that the program declares without a body
 
 
 def build(specialised: Specialised, names: Fresh, source: Source, name: str, options: Options) -> ast.Module:
@@ -51,8 +29,7 @@ class _Module:
     def __init__(self, specialised: Specialised, names: Fresh, source: Source, name: str, options: Options):
         self.specialised, self.program = specialised, specialised.program
         self.source, self.name, self.options = source, name, options
-        self.target = TARGETS[options.backend]
-        self.functions = UserFunctions(specialised, self.target.traces, names)
+        self.functions = UserFunctions(specialised, names)
         self.b = Builder(self.program.span)
 
     def build(self) -> ast.Module:
@@ -156,8 +133,8 @@ class _Module:
 
     def _statements(self, label: str, effects: Effects) -> tuple[Context, tuple[gprob.Stmt, ...], Names]:
         """The body of one of the module's functions, and what turns it into code."""
-        body, names = self.specialised.blocks[label], Names(self.functions.module)
-        return self.functions.statements(body, names, effects), body.statements, names
+        names = Names(self.functions.module)
+        return self.functions.statements(names, effects), self.specialised.blocks[label], names
 
     def _transformed_data(self) -> ast.stmt:
         p, b = self.program, self.b
@@ -238,8 +215,6 @@ class _Module:
         b = self.b
         statements, prepared, names = self._statements(name, ModelEffects())
         names.share((*self._declarations(self._given()), *prepared))
-        if not self.target.traces:
-            statements.sites, statements.bounding = bounds.sites_of(prepared), bounds.bounding(prepared)
         made = [*self._random(statements, prepared), *statements.block(prepared)]
         arguments, renamed = self._inputs(self._given(), names, _used(prepared))
         decorator = b.call(f"ppl.{name}", b.name("transformed_data"), **renamed)

@@ -5,9 +5,8 @@ import ast
 
 from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
 
-from ..ir import gprob, traversal
-from ..ir.gprob import is_density
-from . import bounds, laws
+from ..ir import gprob
+from . import laws
 from .asty import Builder
 from .context import Context
 from .effects import Effect
@@ -18,7 +17,7 @@ def sample(st: Context, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
     if s.distribution is not None:
         return [b.assign(st.names[s.name], _prior(st, s, s.distribution, b))]
     function = "ppl.approximate" if s.learned else "ppl.parameter"
-    return [b.assign(st.names[s.name], _parameter(st, s.name, s.site, s.sized, s.constraint, b, function))]
+    return [b.assign(st.names[s.name], _parameter(st, s.bounding, s.site, s.sized, s.constraint, b, function))]
 
 
 def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
@@ -38,58 +37,42 @@ def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> a
     if s.sized.shape:
         arguments.append(st.shape(s.sized, b))
     function = "ppl.sample_unconstrained" if s.free else "ppl.sample"
-    return b.call(function, *arguments, **_domain(st, s.name, s.constraint, b))
+    return b.call(function, *arguments, **_domain(st, s.bounding, s.constraint, b))
 
 
-def _domain(st: Context, name: str, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:
+def _domain(st: Context, bounding: bool | None, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:
     """The domain of a parameter, as keywords of its site."""
     kind, named = st.constraint(c, b)
-    if c is not None and not st.expr.traces:
-        named = {n: bounds.argument(e, st.sites, st.expr, b) for n, e in c.arguments}
-    if name in st.bounding:
+    if bounding:
         named = {"bounding": b.const(True), **named}
     return named if kind is None else {"kind": b.const(kind), **named}
 
 
 def _parameter(
-    st: Context, name: str, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder,
+    st: Context, bounding: bool | None, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder,
     function: str,
 ) -> ast.expr:  # fmt: skip
     """The site of a parameter without a law, as a call of `function`; those of its items for a tuple."""
     element, dims = unwind(sized.type)
     if isinstance(element, Tuple):
         kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
-        parts = [in_array(sized, i, dims) for i in sized.items]
-        made = [_parameter(st, "", f"{site}.{i + 1}", p, k, b, function) for i, (p, k) in enumerate(zip(parts, kinds))]
-        return b.tuple_(made)
+        parts = enumerate(zip((in_array(sized, i, dims) for i in sized.items), kinds), start=1)
+        return b.tuple_([_parameter(st, False, f"{site}.{i}", p, k, b, function) for i, (p, k) in parts])
     arguments = [b.const(site)]
     if sized.shape:
         arguments.append(st.shape(sized, b))
-    named = _domain(st, name, constraint, b)
+    named = _domain(st, bounding, constraint, b)
     if scalar_of(sized.type) == COMPLEX:
         named["complex"] = b.const(True)
     return b.call(function, *arguments, **named)
 
 
 def observe(st: Context, s: gprob.Observe, b: Builder) -> list[ast.stmt]:
-    return st.effects.add(Effect(s.site, _is_data(st, s.value), s), st, b)
-
-
-def _is_data(st: Context, e: gprob.Expr) -> bool:
-    """Whether a value comes from data alone; the index of a traced loop is no parameter."""
-    indices = {loop.name for loop in st.nest.loops} if st.nest is not None else set()
-    return not st.expr.with_static(indices).times.is_dynamic(e)
+    return st.effects.add(Effect(s.site, bool(s.of_data), s), st, b)
 
 
 def factor(st: Context, s: gprob.Factor, b: Builder) -> list[ast.stmt]:
-    return st.effects.add(Effect(s.site, not s.jacobian and _is_of_data(st, s), s), st, b)
-
-
-def _is_of_data(st: Context, s: gprob.Factor) -> bool:
-    """Whether an increment is made of densities of data: then it has a term per observation."""
-    outcomes = [*s.outcomes, *(n.arguments[0] for n in traversal.walk(s.value) if is_density(n))]
-    known = [y for y in outcomes if any(isinstance(n, gprob.Var) for n in traversal.walk(y))]
-    return bool(known) and all(_is_data(st, y) for y in outcomes)
+    return st.effects.add(Effect(s.site, bool(s.of_data), s), st, b)
 
 
 def bind(st: Context, s: gprob.Bind, b: Builder) -> list[ast.stmt]:

@@ -54,6 +54,7 @@ _RUNS: dict[gprob.Loop | None, str] = {gprob.Loop.TRACED: "traced for", gprob.Lo
 def _for(s: gprob.For) -> list[str]:
     kind = "lanes" if s.lanes else _RUNS.get(s.runs, "for")
     alike = f" alike ({_list(s.alike)})" if s.alike else ""
+    alike += f", {expression(s.most)}" if s.most is not None else ""
     return [f"{kind} {s.name} in {expression(s.lower)}:{expression(s.upper)}{alike}"]
 
 
@@ -144,6 +145,20 @@ def _function_value(e: gprob.FunctionValue) -> str:
     return e.function.symbol if isinstance(e.function, Function) else e.function
 
 
+_WRAPPED: dict[type, str] = {
+    gprob.Copied: "copy", gprob.Converted: "convert", gprob.Decided: "decided", gprob.Bound: "bound",
+}  # fmt: skip
+
+
+def _wrapped(e: Any) -> str:
+    return f"{_WRAPPED[type(e)]}({expression(e.value)})"
+
+
+def _limit(e: gprob.Limit) -> str:
+    ranges = (f"{name} in {expression(lower)}:{expression(upper)}" for name, lower, upper in e.ranges)
+    return f"most of {expression(e.lower)}:{expression(e.upper)} for {', '.join(ranges)}"
+
+
 _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
     gprob.Const: lambda e: repr(e.value), gprob.Var: lambda e: e.name, gprob.Apply: _apply,
     gprob.CallUser: lambda e: f"{e.function}({_list(e.arguments)})", gprob.FunctionValue: _function_value,
@@ -157,7 +172,9 @@ _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
     ),
     gprob.Widest: lambda e: f"widest {expression(e.value)}",
     gprob.Predictor: lambda e: f"predictor([{_list(e.coefficients)}], [{_list(e.columns)}], {_list(e.rest)})",
-    gprob.TargetValue: lambda e: "target()",
+    gprob.TargetValue: lambda e: "target()", gprob.Unset: lambda e: "unset",
+    gprob.Fitted: lambda e: f"fit({expression(e.value)}, {_list(e.shape)})",
+    gprob.Limit: _limit, **dict.fromkeys(_WRAPPED, _wrapped),
 }  # fmt: skip
 
 

@@ -26,12 +26,22 @@ NODES: dict[type, tuple[Phase, Phase]] = {
     gprob.Accumulate: (Phase.LANES, _LAST), gprob.Last: (Phase.LANES, _LAST), gprob.Recur: (Phase.LANES, _LAST),
     gprob.Padded: (Phase.TRACKED, _LAST), gprob.Widest: (Phase.TRACKED, _LAST), gprob.Cumulate: (Phase.LANES, _LAST),
     gprob.Predictor: (Phase.PREDICTORS, _LAST),
+    **dict.fromkeys(
+        (gprob.Unset, gprob.Fitted, gprob.Copied, gprob.Converted, gprob.Decided, gprob.Bound, gprob.Limit),
+        (Phase.SPECIALISED, _LAST),
+    ),
 }  # fmt: skip
+# What is decided last: None before, and never behind that; a declaration may have a value before, too.
+DECIDED: dict[type, tuple[str, ...]] = {
+    gprob.For: ("runs",), gprob.If: ("traced", "sums"), gprob.While: ("traced",), gprob.Logical: ("traced",),
+    gprob.Cond: ("traced",), gprob.Apply: ("plain",), gprob.Assign: ("in_place",), gprob.Last: ("copied",),
+    gprob.Sample: ("bounding",), gprob.Observe: ("of_data",), gprob.Factor: ("of_data",),
+}  # fmt: skip
+COMPLETED: dict[type, tuple[str, ...]] = {**DECIDED, gprob.Declare: ("value",)}
 # The first phase in which a field may differ from its default.
 FLAGS: dict[type, dict[str, Phase]] = {
-    gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"runs": Phase.SPECIALISED},
-    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES) | {"traced": Phase.SPECIALISED},
-    gprob.While: {"traced": Phase.SPECIALISED}, gprob.Factor: {"outcomes": Phase.TRACKED},
+    gprob.For: dict.fromkeys(("lanes", "alike", "dense"), Phase.LANES) | {"most": Phase.SPECIALISED},
+    gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES), gprob.Factor: {"outcomes": Phase.TRACKED},
     gprob.Assign: {"over": Phase.LANES}, gprob.Bind: {"term": Phase.TRACKED},
 }  # fmt: skip
 # The fields that name variables a statement reads or changes, besides the `Var`s and `Place`s in it.
@@ -82,6 +92,12 @@ def body(
     _Bindings(given).block(statements, {})
 
 
+def variables(declared: Iterable[gprob.Variable], phase: Phase) -> None:
+    """The same of the sizes and bounds of variables."""
+    for node in traversal.walk(tuple(part for v in declared for part in (v.sized, v.constraint) if part is not None)):
+        _verify_form(node, phase)
+
+
 def _fail(node: Any, reason: str) -> None:
     where = getattr(node, "span", None)
     line = f" in line {where.in_main().line}" if isinstance(where, Span) else ""
@@ -92,14 +108,25 @@ def _fail(node: Any, reason: str) -> None:
 
 
 def _verify_form(node: Any, phase: Phase) -> None:
+    """Whether a node and its flags may stand in a phase, and nothing is left undecided in the last."""
     first, last = NODES.get(type(node), (_FIRST, _LAST))
     if not first <= phase <= last:
         _fail(node, f"may not stand in phase {phase.name}")
     for name, start in FLAGS.get(type(node), {}).items():
         if phase < start and getattr(node, name):
             _fail(node, f"{name} may not be set in phase {phase.name}")
+    if phase < Phase.SPECIALISED:
+        _verify_all(node, DECIDED, lambda value: value is None, f"may not be set in phase {phase.name}")
+    else:
+        _verify_all(node, COMPLETED, lambda value: value is not None, "is not decided")
     if isinstance(node, (gprob.Expr, gprob.Stmt, gprob.Place)) and not isinstance(node.span, Span):
         _fail(node, "has no span")
+
+
+def _verify_all(node: Any, table: Mapping[type, tuple[str, ...]], holds: Callable[[Any], bool], reason: str) -> None:
+    for name in table.get(type(node), ()):
+        if not holds(getattr(node, name)):
+            _fail(node, f"{name} {reason}")
 
 
 # --- variables -------------------------------------------------------------------------------------------------------
@@ -268,5 +295,7 @@ TYPES: dict[type, Callable[..., Type | None]] = {
     gprob.Apply: _of_apply, gprob.CallUser: _of_call, gprob.Cond: _of_cond, gprob.Item: _of_item,
     gprob.MakeArray: _of_array, gprob.Logical: lambda e, _: INT, gprob.Assign: _of_assign,
     gprob.Declare: _of_declare,
+    **dict.fromkeys((gprob.Fitted, gprob.Copied, gprob.Converted, gprob.Bound), lambda e, _: e.value.type),
+    gprob.Unset: lambda e, _: e.sized.type, gprob.Decided: lambda e, _: INT, gprob.Limit: lambda e, _: INT,
     gprob.MakeTuple: lambda e, _: Tuple(tuple(i.type for i in e.items)),
 }  # fmt: skip

@@ -10,13 +10,71 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 from ..ir import gprob, traversal
-from ..ir.binding_times import BindingTimes, Callees, Nest
 from ..ir.gprob import Loop
 from ..ir.uses import walk_statements
+from .nests import Nest
 
 Stmts = Sequence[gprob.Stmt]
+
+
+class Callees(Protocol):
+    """What the analysis asks of user functions."""
+
+    def is_random(self, key: str) -> bool:
+        """Whether a function draws random numbers."""
+
+    def shaped_by(self, key: str) -> frozenset[int]:
+        """The positions of the arguments that decide shapes or the bounds of loops in a function."""
+
+    def is_dynamic(self, key: str, arguments: tuple[bool, ...], random_is_dynamic: bool) -> bool:
+        """Whether the result of a call is dynamic, given which arguments are, and whether random numbers are."""
+
+
+@dataclass
+class BindingTimes:
+    """The result for one body: dynamic variables, and how each loop (by identity) runs.
+
+    `traces` says whether the backend traces control flow over dynamic values; else all loops run in Python. With
+    `flat` the analysis asks what would be dynamic if the iterations of a loop were all alike to the backend.
+    """
+
+    callees: Callees
+    traces: bool = True
+    random_is_dynamic: bool = False
+    flat: bool = False
+    dynamic: set[str] = field(default_factory=set)
+    loops: dict[int, Loop] = field(default_factory=dict)
+
+    def is_dynamic(self, e: object) -> bool:
+        """Whether an expression (or index) may depend on parameters."""
+        if isinstance(e, gprob.Var):
+            return e.name in self.dynamic
+        if isinstance(e, gprob.Apply):
+            if e.function.shape_only:
+                return False
+            return self.random_is_dynamic and e.function.random or any(map(self.is_dynamic, e.arguments))
+        if isinstance(e, gprob.CallUser):
+            flags = tuple(map(self.is_dynamic, e.arguments))
+            return self.callees.is_dynamic(e.function, flags, self.random_is_dynamic)
+        if isinstance(e, gprob.TargetValue):
+            return True
+        return any(map(self.is_dynamic, traversal.children(e)))
+
+    def draws(self, node: object) -> bool:
+        """Whether random numbers are drawn anywhere in an expression or statement."""
+        for n in traversal.walk(node):
+            if isinstance(n, gprob.Apply) and n.function.random:
+                return True
+            if isinstance(n, gprob.CallUser) and self.callees.is_random(n.function):
+                return True
+        return False
+
+    def loop(self, s: gprob.For) -> Loop:
+        return self.loops[id(s)]
 
 
 def analyse(

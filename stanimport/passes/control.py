@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from stanlib.types import INT, VOID, Type
 
 from ..ir import gprob, traversal
-from ..ir.binding_times import BindingTimes
 from ..ir.fresh import Fresh
 from ..ir.gprob import Loop
 from ..ir.uses import always_returns, walk_statements
 from ..source import Span
-from .binding_times import escapes_dynamically
+from .binding_times import BindingTimes, escapes_dynamically
 from .normalize import apply
 from .surroundings import Surroundings
 

@@ -15,7 +15,8 @@ from stanlib.types import INT
 
 from ..ir import gprob, traversal
 from ..ir.uses import mentions, names_in, walk_statements, writes, written
-from .binding_times import BindingTimes, Nest, shape_expressions
+from .binding_times import BindingTimes, shape_expressions
+from .nests import Nest
 from .normalize import apply
 from .surroundings import Surroundings
 

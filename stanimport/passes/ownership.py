@@ -8,13 +8,28 @@ changed in place is a copy.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from ..ir import gprob, traversal
-from ..ir.binding_times import BindingTimes
-from ..ir.specialised import Ownership
 from ..ir.uses import names_in, reads, walk_statements, writes
+from .binding_times import BindingTimes
 
+_FRESH = (gprob.Const, gprob.MakeArray, gprob.MakeRow)
 _KEEPING = (gprob.Observe, gprob.Factor, gprob.Sample, gprob.Param, gprob.Deterministic)
+
+
+@dataclass(frozen=True)
+class Ownership:
+    """Of one body: the variables whose arrays are changed in place, and those that may share memory with them."""
+
+    changed: frozenset[str] = frozenset()
+    shared: frozenset[str] = frozenset()
+
+    def needs_copy(self, name: str, value: gprob.Expr) -> bool:
+        """Whether a variable's new value must be an array of its own."""
+        if isinstance(value, _FRESH):
+            return False
+        return name in self.changed or any(n in self.shared for n in names_in(value))
 
 
 def analyse(body: Sequence[gprob.Stmt], times: BindingTimes) -> Ownership:

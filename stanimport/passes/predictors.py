@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from stanlib.types import INT, REAL, ROW_VECTOR, VECTOR
 
 from ..ir import gprob, traversal
-from ..ir.binding_times import BindingTimes
 from ..ir.uses import mentions, walk_statements
+from .binding_times import BindingTimes
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from stanlib.types import VOID, Type
 
 from ..ir import gprob
-from ..ir.binding_times import BindingTimes
 from ..ir.fresh import Fresh
 from ..ir.uses import walk_statements
-from .binding_times import analyse
+from .binding_times import BindingTimes, analyse
 from .callees import Functions
 
 Stmts = tuple[gprob.Stmt, ...]

@@ -57,7 +57,7 @@ def test_calls_name_variants_alone(backend):
     known = {v.definition.name for v in made.variants}
     called = {
         n.function if isinstance(n, gprob.CallUser) else n.distribution.lpdf
-        for _, body in made.bodies() for n in traversal.walk(body.statements)
+        for _, body in made.bodies() for n in traversal.walk(body)
         if isinstance(n, gprob.CallUser) or isinstance(n, gprob.Observe) and isinstance(n.distribution.lpdf, str)
     }  # fmt: skip
     assert called == known
@@ -65,7 +65,7 @@ def test_calls_name_variants_alone(backend):
 
 def test_control_flow_says_how_it_runs():
     made = specialised()
-    model = made.blocks["model"].statements
+    model = made.blocks["model"]
     loops = [s for s in walk_statements(model) if isinstance(s, gprob.For)]
     assert [(s.lanes, s.runs) for s in loops] == [(True, gprob.Loop.STATIC), (False, gprob.Loop.UNROLLED)]
     assert [s.traced for s in walk_statements(model) if isinstance(s, gprob.While)] == [True]
@@ -76,7 +76,7 @@ def test_control_flow_says_how_it_runs():
 
 def test_nothing_is_traced_where_the_backend_runs_python():
     for _, body in specialised("pyro").bodies():
-        for s in walk_statements(body.statements):
+        for s in walk_statements(body):
             assert not getattr(s, "traced", False) and getattr(s, "runs", None) in (None, gprob.Loop.STATIC)
 
 
@@ -89,7 +89,7 @@ def test_functions_that_are_passed_on_have_variants_too():
     made = specialised(text=text)
     assert kinds(made).count("g") == 2
     passed = {
-        n.function for _, body in made.bodies() for n in traversal.walk(body.statements)
+        n.function for _, body in made.bodies() for n in traversal.walk(body)
         if isinstance(n, gprob.FunctionValue)
     }  # fmt: skip
     assert passed == {v.definition.name for v in made.variants}

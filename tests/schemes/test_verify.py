@@ -9,6 +9,7 @@ from stanimport import pipeline
 from stanimport.ir import gprob, traversal, verify
 from stanimport.ir.fresh import Fresh
 from stanimport.ir.phases import Phase
+from stanimport.passes.surroundings import blocks
 from stanimport.source import Source
 from stanlib.types import INT, REAL, VECTOR
 
@@ -60,6 +61,52 @@ def test_the_program_of_a_pass_keeps_its_promises(made):
 def test_what_is_broken_is_told(made, kind, change, message):
     with pytest.raises(verify.Unverified, match=message):
         verify.program(changed(made, kind, change), Phase.TRACKED)
+
+
+UNDECIDED = """data { int N; array[N] real y; array[N] vector[2] x; } parameters { real<lower=0> mu; }
+model {
+  vector[2] z;
+  z = x[1];
+  z[1] = N && mu > 1 ? mu : 1;
+  if (mu > 1 || N > 2) target += y[1] * mu;
+  while (z[2] > 1) z[2] /= 2;
+  for (n in 1:N) y[n] ~ normal(sum(x[n]) + z[1], 1);
+}"""
+
+
+@pytest.fixture(scope="module", params=["numpyro", "pyro"])
+def decided(request):
+    options, names = pipeline.Options(request.param), Fresh()
+    program = pipeline.compile_program(pipeline.analyse(Source("p.stan", UNDECIDED))[0], options, names)
+    return program, pipeline.specialised(program, options, names)
+
+
+def test_all_is_decided_before_emission(decided):
+    """Each field of `verify.DECIDED` that the program has is there, and none of them was before the last stage."""
+    program, made = decided
+    given, seen = blocks(program)["model"].given, set()
+    for node in traversal.walk(made.blocks["model"]):
+        for name in verify.COMPLETED.get(type(node), ()):
+            seen.add((type(node), name))
+            body = traversal.rewrite(made.blocks["model"], _without(node, name))
+            with pytest.raises(verify.Unverified, match=f"{name} is not decided"):
+                verify.body(body, Phase.SPECIALISED, given, {})
+    known = {(kind, name) for kind, names in verify.COMPLETED.items() for name in names}
+    assert known - seen == {(gprob.Last, "copied")}
+
+
+def _without(node, name):
+    """What takes one decision away from a node."""
+    return lambda n: replace(n, **{name: None}) if n is node else n
+
+
+def test_nothing_is_decided_before(made):
+    for kind, change in (
+        (gprob.Apply, lambda n: replace(n, plain=False)), (gprob.For, lambda n: replace(n, runs=gprob.Loop.STATIC)),
+        (gprob.Observe, lambda n: replace(n, of_data=False)),
+    ):  # fmt: skip
+        with pytest.raises(verify.Unverified, match="may not be set in phase TRACKED"):
+            verify.program(changed(made, kind, change), Phase.TRACKED)
 
 
 def test_a_pass_that_breaks_a_promise_is_named(monkeypatch):

@@ -7,18 +7,24 @@ a pass may move statements without capturing; indices stay 1-based, as in Stan, 
 """
 from __future__ import annotations
 
-from .declarations import Constraint, Distribution, Sized
+from .declarations import Constraint, Distribution, Sized, Unset
 from .expressions import (
     ALL,
     Apply,
+    Bound,
     CallUser,
     Cond,
     Const,
+    Converted,
+    Copied,
+    Decided,
     Expr,
+    Fitted,
     FunctionValue,
     Index,
     IndexExpr,
     Item,
+    Limit,
     Logical,
     MakeArray,
     MakeRow,
@@ -68,11 +74,11 @@ from .statements import (
 )  # fmt: skip
 
 __all__ = [
-    "ALL", "Accumulate", "Apply", "Assign", "Bind", "Break", "CallUser", "Check", "Cond", "Const", "Constraint",
-    "Continue", "Cumulate", "Declare", "Deterministic", "Distribution", "Expr", "External", "Factor", "For",
-    "ForEach", "FunDef", "FunctionValue", "If", "Index", "IndexExpr", "Item", "Last", "Logical", "Loop",
-    "MakeArray", "MakeRow", "MakeTuple", "Message", "Multi", "Network", "Observe", "Padded", "Param", "Parameter",
-    "Place", "Predictor", "Program", "Promote", "Range", "Recur", "Return", "Run", "Sample", "Single", "Sized",
-    "Step", "Stmt", "TargetValue", "Unpack", "Var", "Variable", "While", "Widest", "Window", "int_const",
-    "is_density",
+    "ALL", "Accumulate", "Apply", "Assign", "Bind", "Bound", "Break", "CallUser", "Check", "Cond", "Const",
+    "Constraint", "Continue", "Converted", "Copied", "Cumulate", "Decided", "Declare", "Deterministic", "Distribution",
+    "Expr", "External", "Factor", "Fitted", "For", "ForEach", "FunDef", "FunctionValue", "If", "Index", "IndexExpr",
+    "Item", "Last", "Limit", "Logical", "Loop", "MakeArray", "MakeRow", "MakeTuple", "Message", "Multi", "Network",
+    "Observe", "Padded", "Param", "Parameter", "Place", "Predictor", "Program", "Promote", "Range", "Recur", "Return",
+    "Run", "Sample", "Single", "Sized", "Step", "Stmt", "TargetValue", "Unpack", "Unset", "Var", "Variable", "While",
+    "Widest", "Window", "int_const", "is_density",
 ]  # fmt: skip

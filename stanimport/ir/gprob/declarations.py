@@ -23,6 +23,13 @@ class Sized:
 
 
 @dataclass(frozen=True, slots=True)
+class Unset(Expr):
+    """What a variable of these sizes holds before its first value."""
+
+    sized: Sized
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """`kind` is "bounds", "offset_multiplier", or the name of the constrained type ("simplex", ...); "tuple" holds
     one constraint per item."""

@@ -30,10 +30,15 @@ class Var(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Apply(Expr):
-    """A call of a library function; operators are calls too."""
+    """A call of a library function; operators are calls too.
+
+    `plain` tells whether Python's operator is used, which is decided last; a comparison's, or a negation's, where only
+    its truth matters.
+    """
 
     function: Function
     arguments: tuple[Expr, ...]
+    plain: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +58,25 @@ class FunctionValue(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Logical(Expr):
-    """`&&` or `||`: the right operand is evaluated only if the left one does not decide."""
+    """`&&` or `||`: the right operand is evaluated only if the left one does not decide.
+
+    Python can't tell the truth of the operands of a `traced` one.
+    """
 
     operator: str
     left: Expr
     right: Expr
+    traced: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Cond(Expr):
-    """`condition ? then : otherwise`; only one side is evaluated."""
+    """`condition ? then : otherwise`; only one side is evaluated, of a `traced` one as the backend chooses."""
 
     condition: Expr
     then: Expr
     otherwise: Expr
+    traced: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +167,54 @@ class Predictor(Expr):
     coefficients: tuple[Expr, ...]
     columns: tuple[Expr, ...]
     rest: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted(Expr):
+    """A value, checked against the sizes that a variable was declared with."""
+
+    value: Expr
+    shape: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copied(Expr):
+    """An array of its own, as one that is changed in place has to be."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Converted(Expr):
+    """Data as the backend's array, where what changes the variable takes those alone."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Decided(Expr):
+    """A condition on parameters that decides what Python runs."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Bound(Expr):
+    """An argument of a constraint that depends on parameters, which are told with their `sites`: computed anew for
+    every draw.
+    """
+
+    value: Expr
+    sites: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Limit(Expr):
+    """The most iterations that a loop from `lower` to `upper` has, over all indices of the loops around in `ranges`."""
+
+    lower: Expr
+    upper: Expr
+    ranges: tuple[tuple[str, Expr, Expr], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from stanlib.types import Type
 
 from ...source import Span
 from .declarations import Constraint, Distribution, Sized
-from .expressions import Expr, Index, IndexExpr, Item, Var
+from .expressions import Expr, Index, IndexExpr, Item, Limit, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Assign(Stmt):
-    """`place = value`. In loops whose iterations are lanes, `over` is the outermost of those that share the place."""
+    """`place = value`. In loops whose iterations are lanes, `over` is the outermost of those that share the place.
+
+    `in_place` tells whether the array is changed itself, not a copy of it, once that is decided.
+    """
 
     place: Place
     value: Expr
     over: str | None = None
+    in_place: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,12 @@ class Accumulate(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Last(Stmt):
-    """At the end of a loop of lanes: a variable keeps the value of the last iteration."""
+    """At the end of a loop of lanes: a variable keeps the value of the last iteration, `copied` if it is changed."""
 
     name: str
     loop: str
     type: Type
+    copied: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,8 @@ class Sample(Stmt):
     """A parameter: from `distribution`, or (None) from the uniform or improper law on its domain.
 
     One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises;
-    of one that is `free` the distribution is that of the unconstrained parameter.
+    of one that is `free` the distribution is that of the unconstrained parameter. A `bounding` one is in bounds of
+    others that the backend computes anew for every draw.
     """
 
     name: str
@@ -117,6 +123,7 @@ class Sample(Stmt):
     distribution: Distribution | None = None
     learned: bool = False
     free: bool = False
+    bounding: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,24 +139,30 @@ class Param(Stmt):
 
 @dataclass(frozen=True, slots=True)
 class Observe(Stmt):
-    """`value ~ distribution`: add its log density to the target. `site` names the statement."""
+    """`value ~ distribution`: add its log density to the target. `site` names the statement.
+
+    `of_data` tells whether the value comes from data alone, once that is known.
+    """
 
     site: str
     distribution: Distribution
     value: Expr
+    of_data: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Factor(Stmt):
     """`target += value;`, or with `jacobian` `jacobian += value;`; a container counts by its sum.
 
-    `outcomes` are those of densities that the value holds though they do not stand in it.
+    `outcomes` are those of densities that the value holds though they do not stand in it. An increment `of_data` is
+    made of densities of data.
     """
 
     site: str
     value: Expr
     jacobian: bool = False
     outcomes: tuple[Expr, ...] = ()
+    of_data: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +199,8 @@ class For(Stmt):
     values whose shapes differ between iterations, it runs once for each choice of the numbers `alike` that decide them.
     A `dense` loop does nothing but add up, so that iterations that there are not may count as 0. `runs` tells how the
     iterations run, once that is decided. A `leading` loop has few iterations: its axis comes before those of the loops
-    around it, so that what is long stays last in memory.
+    around it, so that what is long stays last in memory. `most` limits the number of iterations where the bounds are
+    known in the backend alone, or those of a loop inside such a one.
     """
 
     name: str
@@ -198,6 +212,7 @@ class For(Stmt):
     dense: bool = False
     leading: bool = False
     runs: Loop | None = None
+    most: Limit | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,20 +277,22 @@ class While(Stmt):
 
     condition: Expr
     body: tuple[Stmt, ...]
-    traced: bool = False
+    traced: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class If(Stmt):
     """A branch. With `lanes` each side runs for the lanes in which it is taken, and `merged` are the variables of
-    which every lane keeps the value of its side. The backend decides between the sides of a `traced` one."""
+    which every lane keeps the value of its side. The backend decides between the sides of a `traced` one;
+    where it `sums`, what a side adds to the target is one term."""
 
     condition: Expr
     then: tuple[Stmt, ...]
     otherwise: tuple[Stmt, ...] = ()
     lanes: bool = False
     merged: tuple[str, ...] = ()
-    traced: bool = False
+    traced: bool | None = None
+    sums: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from typing import Any, TypeGuard
 from stanlib.types import INT
 
 from ...ir import gprob, traversal
-from ...ir.binding_times import BindingTimes
 from ...ir.uses import mentions
+from ..binding_times import BindingTimes
 from ..normalize import apply
 from .affine import key, linear
 

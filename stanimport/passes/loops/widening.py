@@ -13,8 +13,8 @@ from typing import Any
 from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
-from ...ir.binding_times import BindingTimes
 from ...ir.uses import differing, written
+from ..binding_times import BindingTimes
 from ..normalize import apply
 from ..surroundings import Surroundings
 from .affine import Ranges, is_nonnegative, linear, mentions_values

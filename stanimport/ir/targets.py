@@ -1,0 +1,25 @@
+"""The backends that a program is translated for, and how it is."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Target:
+    """A backend: its name, and whether it traces control flow over dynamic values (JAX) or runs it (torch)."""
+
+    backend: str
+    traces: bool
+
+
+TARGETS = {"numpyro": Target("numpyro", True), "pyro": Target("pyro", False)}
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a program is translated."""
+
+    backend: str = "numpyro"
+    scheme: str = "mixed"
+    without: frozenset[str] = frozenset()  # passes that are left out, for debugging
+    functions: tuple[tuple[str, str], ...] = ()  # where Python finds functions that the program declares without a body

@@ -1,0 +1,59 @@
+"""Loops inside of one another, and what can be told of the inner ones before the outermost begins."""
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+
+from ..ir import gprob, traversal
+from ..ir.uses import assigned, counts, walk_statements, writes
+
+
+class Nest:
+    """A traced loop, those inside of it around a place, and the definitions that stand between them.
+
+    `inline` writes an expression in terms of what is known before the outermost loop and the loops' indices.
+    """
+
+    def __init__(
+        self, static: Callable[[gprob.Expr], bool], assigned: Container[str], written: Container[str],
+        loops: tuple[gprob.For, ...], definitions: Mapping[str, gprob.Expr],
+    ):  # fmt: skip
+        self.static, self.assigned, self.written, self.loops = static, assigned, written, loops
+        self.definitions = dict(definitions)
+
+    @classmethod
+    def of(cls, loop: gprob.For, static: Callable[[gprob.Expr], bool]) -> Nest:
+        """The nest whose outermost loop this is."""
+        inner = {name for s in walk_statements(loop.body) for name in (*counts(s), *writes(s))}
+        return cls(static, assigned(loop.body), inner, (loop,), {})
+
+    @property
+    def indices(self) -> set[str]:
+        return {loop.name for loop in self.loops}
+
+    def inside(self, loop: gprob.For) -> Nest:
+        return Nest(self.static, self.assigned, self.written, (*self.loops, loop), self.definitions)
+
+    def define(self, name: str, value: gprob.Expr) -> None:
+        inlined = None if name in self.assigned else self.inline(value)
+        if inlined is not None:
+            self.definitions[name] = inlined
+
+    def inline(self, e: gprob.Expr) -> gprob.Expr | None:
+        """The expression over static variables and loop indices alone, or None."""
+        indices = self.indices
+        failed = False
+
+        def change(node: object) -> object:
+            nonlocal failed
+            if isinstance(node, gprob.Var) and node.name not in indices:
+                if node.name in self.definitions:
+                    return self.definitions[node.name]
+                failed = failed or node.name in self.written or not self.static(node)
+            elif isinstance(node, (gprob.CallUser, gprob.TargetValue)):
+                failed = True
+            elif isinstance(node, gprob.Apply):
+                failed = failed or node.function.random
+            return node
+
+        made: gprob.Expr = traversal.rewrite(e, change)
+        return None if failed else made
