@@ -165,3 +165,29 @@ def test_no_module_imports_itself_by_way_of_others():
 
 def test_circles_are_noticed():
     assert in_circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == {"b", "c"}
+
+
+# The folders of inference from the bottom up: each may import itself, those before it, and the modules that all share.
+FOLDERS = ("running", "io", "blocks", "density", "samplers", "fits", "methods", "studies")
+# What runs up all the same, always inside of a function.
+UPWARD = {
+    ("density.initial", "fits.stan_csv"), ("density.initial", "fits.storage"),  # a fit may be where chains start
+    ("fits.fit", "methods.drawing"),  # the journal of a run may be read as a fit
+    ("options", "running.interrupts"), ("programs", "running.interrupts"),
+    ("programs", "density.stored"), ("programs", "density.kernels"),  # what compiles asks what is on disk
+}
+
+
+def of_inference(name: str) -> str | None:
+    return name.removeprefix("stanimport.inference.") if name.startswith("stanimport.inference.") else None
+
+
+def test_the_folders_of_inference_are_layers():
+    up = set()
+    for importing, edges in arrows().items():
+        for imported in edges:
+            names = of_inference(importing), of_inference(imported)
+            heights = [FOLDERS.index(f) if n and (f := n.split(".")[0]) in FOLDERS else -1 for n in names]
+            if None not in names and heights[1] > heights[0]:
+                up.add(names)
+    assert up == UPWARD

@@ -10,9 +10,8 @@ import numpy as np
 
 from stanlib.extras import require
 
-from ..inference.fits import columns
+from ..inference.fits import columns, stan_csv
 from ..inference.fits.fit import Fit, Mode
-from ..inference.io import stan_csv
 from ..inference.options import suggestion
 from ..inference.samplers.packed import written_out
 

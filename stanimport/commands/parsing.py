@@ -81,7 +81,7 @@ def add_data(parser: argparse.ArgumentParser) -> None:
 
 def _output(text: str) -> str:
     """A path that a fit can be saved to: told before there is a fit to lose."""
-    from ..inference.io.storage import SUFFIXES
+    from ..inference.fits.storage import SUFFIXES
 
     if Path(text).suffix.lower() not in SUFFIXES:
         raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .fits.replications import ReplicationWarning as ReplicationWarning
     from .io.data import read_data as read_data
     from .methods.advi import advi as advi
+    from .methods.background import Sampling as Sampling
     from .methods.importance import ParetoWarning as ParetoWarning
     from .methods.laplace import laplace_sample as laplace_sample
     from .methods.optimization import ConvergenceWarning as ConvergenceWarning
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from .methods.sampling import DivergenceWarning as DivergenceWarning
     from .methods.sampling import sample as sample
     from .methods.variational_inference import variational as variational
-    from .running.background import Sampling as Sampling
     from .studies.calibration import sbc as sbc
     from .studies.many import sample_many as sample_many
     from .studies.refits import leave_groups_out as leave_groups_out
@@ -40,7 +40,7 @@ _HOMES = {
     "methods.importance": ("ParetoWarning",), "methods.laplace": ("laplace_sample",),
     "methods.optimization": ("ConvergenceWarning", "optimize"), "methods.pathfinder": ("pathfinder",),
     "methods.regeneration": ("from_csv", "generate_quantities"), "methods.sampling": ("DivergenceWarning", "sample"),
-    "methods.variational_inference": ("variational",), "running.background": ("Sampling",),
+    "methods.variational_inference": ("variational",), "methods.background": ("Sampling",),
     "studies.calibration": ("sbc",), "studies.many": ("sample_many",), "studies.refits": ("leave_groups_out",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

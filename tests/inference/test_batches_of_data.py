@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference.minibatch import feeds, sources
-from stanimport.inference.minibatch.feeds import ArrayFeed, IterableFeed
+from stanimport.inference.methods.minibatch import feeds, sources
+from stanimport.inference.methods.minibatch.feeds import ArrayFeed, IterableFeed
 from stanlib.errors import StanDataError
 
 N, K = 1003, 3

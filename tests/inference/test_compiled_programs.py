@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference import programs
+from stanimport.inference import programs, rows
 from stanimport.inference.density import quantities
 from stanimport.inference.programs import LARGE, Program
-from stanimport.inference.samplers import chains, rows
+from stanimport.inference.samplers import chains
 
 REGRESSION = """
 data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }

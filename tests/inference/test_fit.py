@@ -17,7 +17,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.cmdstanpy import CmdStanMCMC
-from stanimport.inference.io import storage
+from stanimport.inference.fits import storage
 
 
 def test_variables_and_columns(beta_fit):

@@ -13,8 +13,8 @@ import pytest
 import stanimport
 from stanimport.errors import StanDataError
 from stanimport.inference.options import OptionError
+from stanimport.inference.rows import Rows
 from stanimport.inference.samplers import journal as journals
-from stanimport.inference.samplers.rows import Rows
 
 PROGRAM = """
 data { int N; vector[N] y; }

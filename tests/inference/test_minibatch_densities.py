@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference.minibatch.fitting import _of_batches
+from stanimport.inference.methods.minibatch.fitting import _of_batches
 
 N = 4
 PROGRAMS = {

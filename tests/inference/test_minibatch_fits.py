@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import stanimport
+from stanimport.inference.methods.minibatch import numpyro_steps, optimization
 from stanimport.inference.methods.optimization import ConvergenceWarning
-from stanimport.inference.minibatch import numpyro_steps, optimization
 from stanimport.inference.options import OptionError
 
 N = 640

@@ -113,7 +113,7 @@ def test_our_files_are_read_by_us(saved_warmup, beta_module, tmp_path):
     np.testing.assert_array_equal(again.to_arviz(prior=False).log_likelihood["y"],
                                   saved_warmup.to_arviz(prior=False).log_likelihood["y"])  # fmt: skip
     with pytest.raises(FileExistsError):
-        from stanimport.inference.io import stan_csv
+        from stanimport.inference.fits import stan_csv
 
         for _ in range(2):
             stan_csv.save(saved_warmup, tmp_path, "now", 8)

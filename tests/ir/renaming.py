@@ -170,7 +170,12 @@ class _Clean(ast.NodeTransformer):
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("Variable", "Program"):
             quoted = ("declaration", "shape", "constraint", "line", "source")
             node.keywords = [k for k in node.keywords if k.arg not in quoted]
-        return self.generic_visit(node)
+        # what the parameters of a network's module are called is no name of the program
+        lifted = [k for k in node.keywords if k.arg == "lifted"]
+        node.keywords = [k for k in node.keywords if k.arg != "lifted"]
+        self.generic_visit(node)
+        node.keywords += lifted
+        return node
 
     def visit_Constant(self, node):
         if isinstance(node.value, str):

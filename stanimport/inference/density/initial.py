@@ -49,7 +49,7 @@ def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | S
         StanDataError: for values that don't fit the declarations.
     """
     if isinstance(inits, str) and inits == "pathfinder":
-        from ..methods.quasi_newton_paths import run
+        from .quasi_newton_paths import run
 
         one = streams_of(seed, 1)[0][0]
         return run(posterior, starting_points(posterior, None, chains, one), one, num_draws=1).points[:, 0]
@@ -97,7 +97,7 @@ def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:
 
 
 def _fit_in(path: Path) -> Any:
-    from ..io import stan_csv, storage  # only now: few need them
+    from ..fits import stan_csv, storage  # only now: few need them
 
     return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
 

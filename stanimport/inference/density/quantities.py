@@ -15,7 +15,7 @@ from stanlib.errors import StanTracingError
 from .. import memory
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
 from ..programs import Program
-from ..samplers.rows import FEW, Points, take_room
+from ..rows import FEW, Points, take_room
 from .remembered import Remembered
 
 if TYPE_CHECKING:

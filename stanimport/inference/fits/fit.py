@@ -208,7 +208,7 @@ class Fit(Result):
             ValueError: for a suffix that stands for another format.
             OSError: if the file can't be written.
         """
-        from ..io.storage import save
+        from .storage import save
 
         chosen = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive, prior=prior)
         with collected():  # an interrupt is handled when the file is whole, not lost in a callback
@@ -240,7 +240,7 @@ class Fit(Result):
             from ..methods.drawing import so_far
 
             return Fit.of(so_far(Path(path)))
-        from ..io.storage import load
+        from .storage import load
 
         return Fit.of(load(Path(path)))
 
@@ -258,7 +258,7 @@ class Fit(Result):
         Raises:
             OSError: for files that are there already, or can't be written.
         """
-        from ..io import stan_csv
+        from . import stan_csv
 
         return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from ..io import storage
+from ..fits import storage
 from ..options import OptionError
 from ..samplers.journal import Journal, replace
 from ..samplers.tracks import Settings

@@ -11,11 +11,11 @@ from .. import options
 from ..density import initial
 from ..density.conditioned import posterior_of
 from ..density.quantities import DrawProcessor
+from ..density.quasi_newton_paths import Limits, Paths, run
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..programs import Program
 from .importance import RELIABLE, ParetoWarning
-from .quasi_newton_paths import Limits, Paths, run
 
 
 @labelled

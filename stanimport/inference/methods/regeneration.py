@@ -13,12 +13,12 @@ from stanlib.errors import StanDataError
 from .. import options, tuples
 from ..density.posterior import Posterior, condition
 from ..density.quantities import generated
+from ..fits import stan_csv
 from ..fits.fit import Fit
 from ..fits.labels import labelled
-from ..io import stan_csv
+from ..fits.stan_csv import arrays_of
+from ..fits.storage import SUFFIXES
 from ..io.data import read_data
-from ..io.stan_csv import arrays_of
-from ..io.storage import SUFFIXES
 from ..modules import for_numpyro, module_of
 from ..precision import new_seed
 

@@ -14,8 +14,8 @@ import numpy as np
 from stanlib.errors import StanDataError, StanError
 
 from .. import options
+from ..fits import storage
 from ..fits.result import Result
-from ..io import storage
 from ..precision import Streams
 from ..samplers.packed import is_packed
 from ..samplers.standing import Standing

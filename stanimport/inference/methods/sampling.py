@@ -12,8 +12,8 @@ from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of
-from ..running import background, interrupts
-from . import resumption
+from ..running import interrupts
+from . import background, resumption
 from .drawing import drawn
 from .sampling_options import checked, recorded, refuse_several
 

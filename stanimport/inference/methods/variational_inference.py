@@ -143,7 +143,7 @@ def _by_batches(
     module: ModuleType, data: Any, guide: Any, inits: Any, settings: dict[str, Any], show: bool,
     checkpoint: str | os.PathLike[str] | None,
 ) -> Fit:  # fmt: skip
-    from ..minibatch import fitting
+    from .minibatch import fitting
 
     with interrupts.immediate() if module.stan.backend == "pyro" else nullcontext():
         fit = fitting.variational(module, data, settings["minibatch"], guide, inits, settings, show,

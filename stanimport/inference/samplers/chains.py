@@ -19,11 +19,11 @@ import jax
 import numpy as np
 
 from ..precision import Streams, streams_of
+from ..rows import BLOCK, FEW, Points
 from ..running import interrupts
-from ..running.display import shown
 from ..running.progress import Progress
 from .control import current
-from .rows import BLOCK, FEW, Points
+from .display import shown
 from .standing import Standing
 from .stranding import Restart
 from .tracks import Settings, Track

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .rows import Rows
+from ..rows import Rows
 from .stranding import Restart
 
 SECONDS, SHARE = 2.0, 20  # between notes of where a chain stands: at least so long, and so many times what one takes

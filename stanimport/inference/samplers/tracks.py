@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..rows import Rows
 from .journal import Diary
 from .metric import Kind
-from .rows import Rows
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ from pyro.poutine.messenger import Messenger
 
 from stanlib.errors import StanError
 
-from .. import options, tuples
-from ..methods.pyro_methods import Density, double_precision, stacked, starts
+from ... import options, tuples
+from ..pyro_methods import Density, double_precision, stacked, starts
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
 from .stopping import Block

@@ -17,8 +17,8 @@ from numpyro.distributions import constraints
 from numpyro.infer import Trace_ELBO
 from numpyro.infer.util import compute_log_probs
 
-from .. import tuples
-from ..density.posterior import Posterior
+from ... import tuples
+from ...density.posterior import Posterior
 from .locals import Local, locals_of
 
 _SITE = "rows of "

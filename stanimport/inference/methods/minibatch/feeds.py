@@ -16,8 +16,8 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from ..io.data import array_of, read_data
-from ..options import OptionError
+from ...io.data import array_of, read_data
+from ...options import OptionError
 from . import sources
 
 MEMORY = 2**25  # bytes of rows from disk that are mixed with one another

@@ -13,10 +13,10 @@ import numpy as np
 from stanlib.batches import Batches
 from stanlib.program import Model
 
-from ..fits.fit import Fit
-from ..methods import importance
-from ..methods.convergence import has_converged
-from ..options import OptionError, whole
+from ...fits.fit import Fit
+from ...options import OptionError, whole
+from .. import importance
+from ..convergence import has_converged
 from .feeds import ArrayFeed, IterableFeed, is_iterable
 from .inputs import Feed, Inputs
 from .optimization import Progressing, batches_together, optimize
@@ -88,7 +88,7 @@ def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict
         from .pyro_steps import transformed_data as of_pyro
 
         return partial(of_pyro, module, seed)
-    from ..density.posterior import transformed_data
+    from ...density.posterior import transformed_data
 
     return lambda given: transformed_data(module, given, seed)
 
@@ -98,12 +98,12 @@ def _stepper(
 ) -> Any:  # fmt: skip
     """What takes steps on the module's backend, `most` in one run: for an automatic guide, or for the given one."""
     if module.stan.backend == "pyro":
-        from ..methods.pyro_methods import guide_of
+        from ..pyro_methods import guide_of
         from .pyro_steps import Steps as PyroSteps
 
         family = None if guide is not None else guide_of(settings["algorithm"])
         return PyroSteps(module, inputs, settings, family, guide, inits, most)
-    from ..methods.numpyro_guides import GUIDES
+    from ..numpyro_guides import GUIDES
     from .numpyro_steps import Steps
 
     return Steps(module, inputs, settings, GUIDES.get(settings["algorithm"]), guide, inits, most)

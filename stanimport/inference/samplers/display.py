@@ -6,8 +6,8 @@ import sys
 from datetime import timedelta
 from typing import Any
 
-from ..samplers.control import ChainProgress, Control
-from .progress import Progress
+from ..running.progress import Progress
+from .control import ChainProgress, Control
 
 _COLUMNS = ("chain", "", "iteration", "divergences", "step size", "leapfrogs", "left")
 

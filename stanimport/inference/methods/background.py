@@ -9,8 +9,8 @@ from typing import Any, Literal, ParamSpec, Protocol, cast, overload
 from stanlib.errors import StanError
 
 from ..fits.fit import Fit
+from ..running.interrupts import INTERVAL, check
 from ..samplers.control import ChainProgress, Control
-from .interrupts import INTERVAL, check
 
 P = ParamSpec("P")
 

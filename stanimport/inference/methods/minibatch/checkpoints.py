@@ -10,7 +10,7 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from ..io.files import atomically
+from ...io.files import atomically
 
 FORMAT = "stanimport checkpoint 1"
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from stanlib.errors import StanError
 
-from ..running import interrupts
-from ..running.progress import Progress
+from ...running import interrupts
+from ...running.progress import Progress
 from . import checkpoints, stopping
 from .feeds import ArrayFeed, Chunk
 from .inputs import Inputs

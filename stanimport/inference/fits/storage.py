@@ -14,9 +14,9 @@ from stanlib.errors import StanDataError
 from stanlib.extras import require
 from stanlib.program import Program, Variable
 
-from ..fits.result import Result
+from ..io.files import atomically
 from ..options import OptionError
-from .files import atomically
+from .result import Result
 
 FORMAT = "stanimport fit 2"
 SUFFIXES = ("", ".nc", ".nc4", ".netcdf", ".cdf", ".h5", ".hdf5")
@@ -35,7 +35,7 @@ def save(fit: Result, path: Path, computed: Sequence[str]) -> Path:
         other = ": save_csvfiles() writes CmdStan's CSV" if path.suffix.lower() == ".csv" else ""
         raise OptionError(f"{path}: fits are saved as NetCDF, in files called *.nc{other}")
     require("xarray", "h5netcdf", extra="inference")
-    from ..fits.groups import dataset, groups_to_save
+    from .groups import dataset, groups_to_save
 
     groups = groups_to_save(fit, computed)
     kept = {n: v for n, v in fit.variables.items() if n not in groups["posterior"]}

@@ -19,7 +19,7 @@ from ..precision import random_keys
 from ..programs import Program
 
 if TYPE_CHECKING:
-    from ..density.posterior import Posterior
+    from .posterior import Posterior
 
 _LINE_SEARCH = 50  # evaluations for a step, at most
 _CURVED = 1e-12  # what a step's change of the gradient must have along it, relatively, to tell of the curvature

@@ -14,12 +14,12 @@ from jax.flatten_util import ravel_pytree
 from numpyro import handlers
 from numpyro.infer import SVI, Trace_ELBO, init_to_value
 
-from .. import options
-from ..density import initial
-from ..density.quantities import Batched
-from ..modules import with_weights
-from ..precision import TRACING, double_precision, random_keys
-from ..programs import Program
+from ... import options
+from ...density import initial
+from ...density.quantities import Batched
+from ...modules import with_weights
+from ...precision import TRACING, double_precision, random_keys
+from ...programs import Program
 from .inputs import Inputs
 from .locals import Local, adam
 from .numpyro_laws import Automatic, Guided, Laws, draw, log_ratio

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..options import OptionError
+from ...options import OptionError
 
 START = 0.5  # standard deviation of an entry's law to begin with
 

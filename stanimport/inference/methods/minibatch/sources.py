@@ -15,7 +15,7 @@ import numpy as np
 
 from stanlib.errors import MissingLibraryError, StanDataError
 
-from ..io.data import read_data
+from ...io.data import read_data
 
 _TABLE = (".parquet", ".pq")
 _NETCDF = (".nc", ".netcdf", ".nc4", ".cdf", ".h5", ".hdf5")

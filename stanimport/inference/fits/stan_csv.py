@@ -17,10 +17,10 @@ import numpy as np
 from stanlib.errors import StanDataError
 from stanlib.program import Program, Variable
 
-from ..fits import columns
-from ..fits.result import Result
+from ..io.files import atomically
 from ..samplers.packed import written_out
-from .files import atomically
+from . import columns
+from .result import Result
 
 Array = np.ndarray
 _WHOLE = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_, "path__": np.int64}
