@@ -12,7 +12,7 @@ from typing import Any
 from .arrays import is_of_data, named
 from .arrays.base import Namespace
 from .errors import StanDomainError, StanIndexError
-from .rejection import is_noted, refuse
+from .rejection import is_noted, refuse, whole
 
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
@@ -72,7 +72,7 @@ def square(xp: Namespace, function: str, m: Any) -> int:
 
 def size(function: str, name: str, n: Any) -> int:
     """A size that a program computed, which must not be negative."""
-    n = int(n)
+    n = whole(n)
     if n < 0:
         refuse(True, lambda: StanDomainError(f"{function}: {name} is {n}, but must be nonnegative!"))
     return max(n, 0)

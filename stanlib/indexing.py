@@ -15,7 +15,7 @@ from .arrays.base import Namespace
 from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
 from .lanes.handing import hand_over
-from .rejection import refuse
+from .rejection import refuse, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,9 +172,9 @@ def _slice(xp: Namespace, span: Span, n: int) -> slice:
 
 
 def _bound(xp: Namespace, value: Any) -> int:
-    if not xp.is_concrete(value):
+    if xp.LIBRARY == "jax" and not xp.is_concrete(value):
         raise StanUnknownError("the bounds of an index range must not depend on parameters: shapes would")
-    return int(value)
+    return whole(value)
 
 
 def _is_array(xp: Namespace, index: Any) -> bool:

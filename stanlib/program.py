@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import batches, drawn, networks, places
 from .batches import Batches, warn_of_rows
-from .errors import StanDataError, StanDomainError, StanError, StanIndexError, StanReject
+from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
 from .metadata import Program, Variable
 from .rejection import collected, explaining, is_error_of_data, poisoned, rejecting_draws
@@ -170,6 +170,8 @@ class Model(_Called):
             with batches.call_with(self.program, self.batches, given), collected() as rejections:
                 try:
                     self._run(**self._named(given))
+                except LIMITS:
+                    raise
                 except (StanDomainError, StanIndexError, StanReject):
                     if self.is_guide or is_error_of_data(rejections):
                         raise

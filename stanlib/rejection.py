@@ -64,6 +64,11 @@ def decided(condition: Any) -> Any:
     return condition
 
 
+def whole(n: Any) -> int:
+    """A size as Python's number; where it depends on parameters, the draw may be the reason of an error."""
+    return int(n if is_of_data((n,)) else decided(n))
+
+
 @contextlib.contextmanager
 def collected(of_lanes: bool = False, raising: bool = False) -> Iterator[Rejections]:
     """Inside, conditions are noted in the Rejections that this gives."""

@@ -6,6 +6,7 @@ import pytest
 from scipy.special import logsumexp
 
 import stanimport
+import stanlib.indexing
 from stanlib.errors import StanUnknownError
 
 PROGRAM = """data { int N; vector[N] x; }
@@ -64,3 +65,31 @@ def test_a_size_known_at_run_time_alone_is_an_error_in_a_branch_too(x64):
         model { int k = 1; for (n in 1:N) { if (a > 1) k = n; target += k < n ? sd(v[k:n]) : 0; } }"""
     with pytest.raises(StanUnknownError, match="must not depend on parameters"):
         log_density(program, "numpyro", {"N": 6}, [0.5, *V])
+
+
+READ_AND_WRITTEN = """data { int N; } parameters { vector[N] v; }
+model {
+  int k = 0;
+  for (n in 1:N) k += v[n] > 0;
+  vector[N] z = v;
+  z[1:k] = rep_vector(0.3, k);
+  target += sd(append_row(v[1:k + 1], z)) + sum(head(v, k + 1));
+}"""
+
+
+def test_pyro_takes_ranges_of_any_known_length(torch_double):
+    for point in (V, -V):
+        k = int((point > 0).sum())
+        z = np.where(np.arange(6) < k, 0.3, point)
+        by_hand = np.std([*point[: k + 1], *z], ddof=1) + point[: k + 1].sum()
+        assert log_density(READ_AND_WRITTEN, "pyro", {"N": 6}, point)[0] == pytest.approx(by_hand, rel=1e-12)
+    assert log_density(READ_AND_WRITTEN, "pyro", {"N": 6}, np.abs(V))[0] == -np.inf
+
+
+def test_what_can_not_be_run_rejects_no_draw(torch_double, monkeypatch):
+    def unknown(n):
+        raise StanUnknownError("must not depend on parameters")
+
+    monkeypatch.setattr(stanlib.indexing, "whole", unknown)
+    with pytest.raises(StanUnknownError):
+        log_density("parameters { real a; vector[2] v; } model { if (a > 0) target += sd(v[1:]); }", "pyro", {}, [1, 2, 3])
