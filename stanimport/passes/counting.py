@@ -1,9 +1,12 @@
 """`while` over parameters whose counter decides shapes, as a loop over the counter with a `break`, which is unrolled.
 
 A backend that traces control flow knows no shape that depends on a variable of a traced `while`. Where the variable
-only counts up to a bound that data tell, every value that it takes is known beforehand:
+goes up or down, in steps of constants, to a bound that data tell, every value that it may take is known beforehand:
 
     int n = 1; while (n <= N && v[n] > 0) { target += log_sum_exp(v[1:n]); n += 1; }
+
+Where steps differ, or `continue` leaves some out, the loop goes through all values, and the body runs for
+those that the counter takes. `passes/unknown_sizes.py` refuses what is left.
 """
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ from .normalize import apply
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
-_BELOW = {"logical_lt": False, "logical_lte": True}  # comparisons with a bound, and whether they include it
+# comparisons with a bound on the right: whether it is above, and whether it is included
+_COMPARED = {"logical_lt": (True, False), "logical_lte": (True, True), "logical_gt": (False, False),
+             "logical_gte": (False, True)}  # fmt: skip
+_ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -44,31 +50,42 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
     """The loop over the counter; None for a `while` that stays one."""
     if not times.is_dynamic(s.condition):
         return None
-    for counter, bound, is_first in _bounds(s.condition):
-        first = _first(counter.name, before, times)
-        at = _step(counter, s.body)
-        if first is None or at is None or times.is_dynamic(bound) or mentions(bound, written(s.body)):
+    changed = written(s.body)
+    for counter, bound, is_first, up in _bounds(s.condition):
+        first, steps = _first(counter.name, before, times), _steps(counter.name, s.body)
+        if first is None or times.is_dynamic(bound) or mentions(bound, changed) or mentions(first, changed):
+            continue
+        if not steps or any((by > 0) != up for by in steps):
             continue
         # what stands before the comparison is evaluated, and may throw, where the counter has passed its bound, too
-        passed = apply("add", INT, (bound, gprob.int_const(1, s.span)))
-        last = bound if is_first else apply("max", INT, (first, passed))
-        loop = gprob.For(s.span, around.names.helper(counter.name), first, last, s.body)
+        distance = apply("subtract", INT, (bound, first) if up else (first, bound))
+        last = distance if is_first else apply("max", INT, (_int(0, s), apply("add", INT, (distance, _int(1, s)))))
+        loop = gprob.For(s.span, around.names.helper(counter.name), _int(0, s), last, s.body)
         if _decides_shapes(counter.name, loop, times):
-            return replace(loop, body=_iteration(s, loop.name, counter, at))
+            now = apply("add" if up else "subtract", INT, (first, gprob.Var(INT, s.span, loop.name)))
+            return replace(loop, body=_iteration(s, counter, now, set(map(abs, steps)) == {1}))
     return None
 
 
-def _bounds(condition: gprob.Expr, is_first: bool = True) -> Iterator[tuple[gprob.Var, gprob.Expr, bool]]:
-    """Variables that a condition compares with a bound, the largest value below it, and whether that comes first."""
+def _int(value: int, s: gprob.Stmt) -> gprob.Expr:
+    return gprob.int_const(value, s.span)
+
+
+def _bounds(condition: gprob.Expr, is_first: bool = True) -> Iterator[tuple[gprob.Var, gprob.Expr, bool, bool]]:
+    """Variables that a condition compares with a bound, the last value within it, whether that comes first, and whether
+    the bound is above."""
     if isinstance(condition, gprob.Logical) and condition.operator == "&&":
         yield from _bounds(condition.left, is_first)
         yield from _bounds(condition.right, False)
-    elif isinstance(condition, gprob.Apply) and condition.function.name in _BELOW:
-        counter, bound = condition.arguments
-        if isinstance(counter, gprob.Var) and counter.type == bound.type == INT:
-            if not _BELOW[condition.function.name]:
-                bound = apply("subtract", INT, (bound, gprob.int_const(1, bound.span)))
-            yield counter, bound, is_first
+    elif isinstance(condition, gprob.Apply) and condition.function.name in _COMPARED:
+        up, inclusive = _COMPARED[condition.function.name]
+        one, other = condition.arguments
+        for counter, bound, above in ((one, other, up), (other, one, not up)):
+            if isinstance(counter, gprob.Var) and counter.type == bound.type == INT:
+                if not inclusive:
+                    one_less = gprob.int_const(1, bound.span)
+                    bound = apply("subtract" if above else "add", INT, (bound, one_less))
+                yield counter, bound, is_first, above
 
 
 def _first(name: str, before: Sequence[gprob.Stmt], times: BindingTimes) -> gprob.Expr | None:
@@ -86,20 +103,21 @@ def _first(name: str, before: Sequence[gprob.Stmt], times: BindingTimes) -> gpro
     return None
 
 
-def _step(counter: gprob.Var, body: Stmts) -> int | None:
-    """Which statement of the body counts, where only one does, by one and in every iteration."""
-    if [n for s in walk_statements(body) for n in writes(s)].count(counter.name) != 1:
-        return None
-    if any(isinstance(s, gprob.Continue) for s in walk_statements(body)):
-        return None
-    for i, s in enumerate(body):
-        if isinstance(s, gprob.Assign) and s.place.name == counter.name and not s.place.steps:
-            value = s.value
-            is_one = isinstance(value, gprob.Apply) and value.function.name == "add" and {
-                _plain(a) for a in value.arguments
-            } == {counter.name, 1}  # fmt: skip
-            return i if is_one else None
-    return None
+def _steps(name: str, body: Stmts) -> list[int]:
+    """By how much each assignment to the counter changes it; nothing if that is not known of every one."""
+    found = [_step(name, s) for s in walk_statements(body) if name in writes(s)]
+    return [by for by in found if by] if all(found) else []
+
+
+def _step(name: str, s: gprob.Stmt) -> int:
+    """The number that a statement adds to the counter; 0 if it does something else."""
+    if not isinstance(s, gprob.Assign) or s.place.steps or not isinstance(s.value, gprob.Apply):
+        return 0
+    sign = {"add": 1, "subtract": -1}.get(s.value.function.name, 0)
+    parts = [_plain(a) for a in s.value.arguments]
+    if sign == 1 and len(parts) == 2 and parts[1] == name:
+        parts.reverse()
+    return sign * parts[1] if len(parts) == 2 and parts[0] == name and isinstance(parts[1], int) else 0
 
 
 def _plain(e: gprob.Expr) -> object:
@@ -112,18 +130,58 @@ def _decides_shapes(name: str, loop: gprob.For, times: BindingTimes) -> bool:
     return any(name in names_in(e) for e in shapes)
 
 
-def _iteration(s: gprob.While, index: str, counter: gprob.Var, at: int) -> Stmts:
-    """The body where the counter is the loop's index, and one more behind the statement that counts."""
-    now = gprob.Var(INT, s.span, index)
-    then = apply("add", INT, (now, gprob.int_const(1, s.span)))
+def _iteration(s: gprob.While, counter: gprob.Var, now: gprob.Expr, by_one: bool) -> Stmts:
+    """The body where the counter has the value `now`; where it goes in longer steps, only in iterations of its own."""
     over = apply("logical_negation", INT, (_instead(s.condition, counter.name, now),))
-    step = s.body[at]
-    assert isinstance(step, gprob.Assign)
-    return (
-        gprob.If(s.span, over, (gprob.Break(s.span),)),
-        *(_instead(t, counter.name, now) for t in s.body[:at]), replace(step, value=then),
-        *(_instead(t, counter.name, then) for t in s.body[at + 1 :]),
-    )  # fmt: skip
+    body = (gprob.If(s.span, over, (gprob.Break(s.span),)), *_Known(counter.name, now).block(s.body, 0)[0])
+    if by_one and len(_steps(counter.name, s.body)) == 1 and _is_top(counter.name, s.body):
+        return body
+    there = apply("logical_eq", INT, (counter, now))
+    return (gprob.If(s.span, there, body),)
+
+
+def _is_top(name: str, body: Stmts) -> bool:
+    """Whether every iteration that goes on has counted, in a statement of the body itself."""
+    at = next((i for i, s in enumerate(body) if name in writes(s)), len(body))
+    return at < len(body) and not any(isinstance(s, gprob.Continue) for s in walk_statements(body[:at]))
+
+
+class _Known:
+    """Statements in which the counter is read as its value `now` and the steps taken since, where these are known."""
+
+    def __init__(self, name: str, now: gprob.Expr):
+        self.name, self.now = name, now
+
+    def block(self, body: Stmts, steps: int | None) -> tuple[Stmts, int | None]:
+        out = []
+        for s in body:
+            s, steps = self.statement(s, steps)
+            out.append(s)
+        return tuple(out), steps
+
+    def statement(self, s: gprob.Stmt, steps: int | None) -> tuple[gprob.Stmt, int | None]:
+        """A statement before which so many steps were taken, None if that is not known, and how many behind it."""
+        if isinstance(s, gprob.If):
+            then, otherwise = self.block(s.then, steps), self.block(s.otherwise, steps)
+            ends = {by for made, by in (then, otherwise) if not (made and isinstance(made[-1], _ESCAPES))}
+            after = ends.pop() if len(ends) == 1 else None
+            return replace(s, condition=self.read(s.condition, steps), then=then[0], otherwise=otherwise[0]), after
+        if any(True for _ in traversal.bodies(s)):  # a loop
+            known = None if self.name in written((s,)) else steps
+            return self.read(s, known), known
+        if self.name in writes(s):
+            assert isinstance(s, gprob.Assign)
+            if steps is None:
+                return s, None
+            steps += _step(self.name, s)
+            return replace(s, value=self.value(steps)), steps
+        return self.read(s, steps), steps
+
+    def read(self, node: Any, steps: int | None) -> Any:
+        return node if steps is None else _instead(node, self.name, self.value(steps))
+
+    def value(self, steps: int) -> gprob.Expr:
+        return apply("add", INT, (self.now, gprob.int_const(steps, self.now.span))) if steps else self.now
 
 
 def _instead(node: Any, name: str, value: gprob.Expr) -> Any:

@@ -11,11 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob
 from ..ir.fresh import Fresh
 from ..ir.specialised import Specialised, Variant
 from ..ir.uses import assigned
-from . import ownership
+from . import ownership, unknown_sizes
 from .binding_times import analyse
 from .callees import Functions
 from .operands import Operands
@@ -44,6 +45,9 @@ class _Specialiser:
     asked: dict[Key, str] = field(default_factory=dict)
     pending: list[Key] = field(default_factory=list)
     taken: set[str] = field(default_factory=set)
+    caller: str | Key = ""  # the body that is looked at: a block, or a variant
+    calls: dict[str | Key, set[Key]] = field(default_factory=dict)
+    refused: dict[str | Key, list[Diagnostic]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program)
@@ -53,8 +57,9 @@ class _Specialiser:
         bodies = {}
         for label, b in blocks(self.program).items():
             around = self._around(b.given, b.dynamic, b.random_is_dynamic)
-            bodies[label] = self._body(b.body, around)
+            bodies[label] = self._body(b.body, around, label)
         variants = [self._variant(wanted) for wanted in self.pending]  # which grows
+        self._refuse_unknown_sizes()
         data = tuple(map(self._read, self.program.data))
         return Specialised(replace(self.program, data=data), bodies, tuple(variants))
 
@@ -75,16 +80,28 @@ class _Specialiser:
         f = self.functions.by_key[key]
         marked = [p.name for p, d in zip(f.parameters, dynamic) if d]
         around = self._around({p.name: p.type for p in f.parameters}, marked, random_is_dynamic, result=f.result)
-        body = self._body(f.body, around, any_library=not self.traces)
+        body = self._body(f.body, around, wanted, any_library=not self.traces)
         made = replace(f, name=self.asked[wanted], body=body)
         return Variant(made, self.functions.is_random(key), key in self.functions.effectful)
 
-    def _body(self, body: Stmts, around: Surroundings, any_library: bool = False) -> Stmts:
+    def _body(self, body: Stmts, around: Surroundings, caller: str | Key, any_library: bool = False) -> Stmts:
         """A body after all passes, in which all is decided; its arguments may be NumPy's arrays with `any_library`."""
         body = self.prepare(body, around)
         times = around.times(body)
+        self.caller, self.calls[caller] = caller, set()
+        if self.traces:
+            self.refused[caller] = list(unknown_sizes.refused(body, times))
         facts = Facts.of(body, ownership.analyse(body, times), frozenset(assigned(body)))
         return Running(facts, Operands(times, self._ask, self.traces, any_library)).block(body)
+
+    def _refuse_unknown_sizes(self) -> None:
+        """In what the model runs: generated quantities need not be compiled."""
+        reached: list[str | Key] = ["model"]
+        for caller in reached:  # which grows
+            reached += sorted(self.calls[caller] - set(reached))
+        errors = [e for caller in reached for e in self.refused.get(caller, ())]
+        if errors:
+            raise StanSemanticError(errors)
 
     def _ask(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""
@@ -93,6 +110,7 @@ class _Specialiser:
         if not self.traces:
             dynamic = (True,) * len(dynamic)
         wanted = (key, dynamic, random_is_dynamic and self.functions.is_random(key))
+        self.calls[self.caller].add(wanted)
         if wanted not in self.asked:
             made = key if key not in self.taken else self.names.again(key)
             while made in self.taken or made != key and made in self.functions.by_key:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from stanimport import pipeline
+from stanimport.errors import StanSemanticError
 from stanimport.source import Source
 from tests.random_programs.referee.ours import outcomes
 from tests.random_programs.referee.walk import Walker
@@ -37,6 +38,34 @@ IN_FUNCTIONS = """functions {
     }
   }
   parameters { real x; vector[5] v; } model { target += f(v, x) + f(v, 2); }"""
+IN_STEPS = """parameters { real x; vector[5] v; }
+  model {
+    real s = 0;
+    int n = 1;
+    while (n <= 5 && s < 9.3) {
+      if (v[n] < 0.25) { s += 0.1; n += 2; continue; }
+      s += norm2(append_row(x, head(v, n)));
+      if (x > 0.5) n += 1; else { n += 3; s -= sum(v[:min({n, 5})]); }
+      s += n;
+    }
+    target += s * x + n;
+  }"""
+DOWNWARDS = """parameters { real x; vector[5] v; }
+  model {
+    real s = 0;
+    for (m in 2:5) {
+      int n = m;
+      while (0 < n && s < 3 * x) {
+        vector[n] w = v[1:n] * x;
+        n -= 1;
+        if (w[n + 1] < 0.2) continue;
+        s += dot_self(w) + sum(tail(v, n));
+        if (s > 2) break;
+      }
+      s += 0.1 * n;
+    }
+    target += s * x;
+  }"""
 POINTS = [np.array([0.3, 0.5, 0.2, 0.1, -1, 1]), np.array([0.9, -0.4, 0.2, 0.4, 0.1, 0.3]), np.full(6, 0.7)]
 
 
@@ -54,7 +83,10 @@ def test_the_referee_counts_as_python_does(point):
     assert Walker(IN_PLACE, {}).at(point).log_density == pytest.approx(by_hand(point[0], point[1:]))
 
 
-@pytest.mark.parametrize("text", [IN_PLACE, BOUND_LAST, IN_FUNCTIONS], ids=["in place", "bound last", "in functions"])
+@pytest.mark.parametrize(
+    "text", [IN_PLACE, BOUND_LAST, IN_FUNCTIONS, IN_STEPS, DOWNWARDS],
+    ids=["in place", "bound last", "in functions", "in steps", "downwards"],
+)  # fmt: skip
 def test_shapes_that_counters_decide(text):
     walker = Walker(text, {})
     expected = [walker.outcome(p, "counting") for p in POINTS]
@@ -78,11 +110,31 @@ def test_a_counter_that_begins_behind_its_bound_is_looked_at_once():
 
 @pytest.mark.parametrize("loop", [
     "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
-    "while (n < N && v[n] > 0) { target += sum(v[1:n]); n += 1; }",
-    "while (n < 5 && v[n] > 0) { if (v[n] > 1) { n += 1; continue; } target += sum(v[1:n]); n += 1; }",
-    "while (n < 5 && v[n] > 0) { target += sum(v[1:n]); n += 2; }",
+    "while (n < N && v[n] > 0) { target += v[n]; n += 1; }",
 ])  # fmt: skip
 def test_other_loops_stay(loop):
     text = f"parameters {{ vector[5] v; }} model {{ int N = v[1] > 2 ? 3 : 4; int n = 1; {loop} }}"
     made = pipeline.translate(Source("p.stan", text), "p", pipeline.Options("numpyro", "comprehensive")).text
     assert "ppl.while_loop" in made
+
+
+UNKNOWN = "int N = v[1] > 2 ? 3 : 4; int n = 1; real s = 0; while (n <= {} && s < 2) {{ s += sd(v[:n]); {} }}"
+
+
+@pytest.mark.parametrize("bound, step", [
+    (4, "n *= 2;"), (4, "n += k[n];"), (4, "if (s > 1) n += 1; else n -= 1;"), (4, "n = n + 1 > 4 ? 5 : 2;"),
+    ("N", "n += 1;"),
+])  # fmt: skip
+def test_other_sizes_are_refused_at_translation(bound, step):
+    """By name, in the model and in functions that it calls; not in generated quantities, which need not be compiled."""
+    loop, data = UNKNOWN.format(bound, step), "data { array[4] int k; } parameters { vector[4] v; }"
+    function = f"functions {{ real f(vector v, array[] int k) {{ {loop} return s; }} }} {data}"
+    for text in (f"{data} model {{ {loop} }}", f"{function} model {{ target += f(v, k); }}"):
+        with pytest.raises(StanSemanticError, match=r"the size n is known only while this `while`"):
+            _translated(text, "numpyro")
+        assert "while" in _translated(text, "pyro")
+    assert "while" in _translated(f"{function} generated quantities {{ real s = f(v, k); }}", "numpyro")
+
+
+def _translated(text, backend):
+    return pipeline.translate(Source("p.stan", text), "p", pipeline.Options(backend, "comprehensive")).text

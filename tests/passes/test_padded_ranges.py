@@ -91,5 +91,6 @@ def test_what_can_not_be_run_rejects_no_draw(torch_double, monkeypatch):
         raise StanUnknownError("must not depend on parameters")
 
     monkeypatch.setattr(stanlib.indexing, "whole", unknown)
+    program = "parameters { real a; vector[2] v; } model { if (a > 0) target += sd(v[1:]); }"
     with pytest.raises(StanUnknownError):
-        log_density("parameters { real a; vector[2] v; } model { if (a > 0) target += sd(v[1:]); }", "pyro", {}, [1, 2, 3])
+        log_density(program, "pyro", {}, [1, 2, 3])
