@@ -2,12 +2,8 @@
 from __future__ import annotations
 
 import ast as python_ast
-import gc
 import os
-import sys
-import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +30,7 @@ from .passes import control, counting, effects, fusion, normalize, predictors, s
 from .passes.callees import Functions
 from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
+from .room import deep
 from .rows import analysis as rows
 from .schemes import comprehensive, generative, guides, mixed, networks
 from .source import Source
@@ -102,7 +99,6 @@ OVER_PROGRAM = tuple(_WHOLE)
 OVER_BODIES = tuple(p for p in PASSES if p.over_bodies)
 OPTIONAL = tuple(p.name for p in PASSES if p.optional)
 Bound = Iterable[tuple[str, str]]
-_RECURSION_LIMIT = 20_000  # deep enough for programs as deep as the parser lets through
 
 
 @dataclass(frozen=True)
@@ -322,35 +318,6 @@ def _called(made: specialise.Specialised) -> Iterator[Function]:
             f = node.function if isinstance(node, gprob.Apply) else getattr(node, "lpdf", None)
             if isinstance(f, Function):
                 yield f
-
-
-class _Room:
-    """How many translations run; before the first the limit of recursion, and whether garbage was collected."""
-
-    lock, users, limit, collects = threading.Lock(), 0, 0, True
-
-
-@contextmanager
-def deep() -> Iterator[None]:
-    """Room on Python's stack for recursion over deep programs, and no search for cycles among nodes that have none.
-
-    Both are one for all threads. For long programs the garbage collector would take a third of the time.
-    """
-    with _Room.lock:
-        if not _Room.users:
-            _Room.limit, _Room.collects = sys.getrecursionlimit(), gc.isenabled()
-            sys.setrecursionlimit(max(_Room.limit, _RECURSION_LIMIT))
-            gc.disable()
-        _Room.users += 1
-    try:
-        yield
-    finally:
-        with _Room.lock:
-            _Room.users -= 1
-            if not _Room.users:
-                sys.setrecursionlimit(_Room.limit)
-                if _Room.collects:
-                    gc.enable()
 
 
 def rows_of(

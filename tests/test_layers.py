@@ -15,6 +15,7 @@ ALLOWED = {
     "stanimport.errors": {"stanlib", "stanimport.source"},
     "stanimport.settings": {"stanimport.errors"},
     "stanimport.files": set(),
+    "stanimport.room": set(),
     "stanimport.trees": set(),
     "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
     "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
@@ -27,7 +28,7 @@ ALLOWED = {
     "stanimport.pipeline": {
         "stanlib", "stanimport.files", "stanimport.source", "stanimport.errors", "stanimport.includes", "stanimport.ir",
         "stanimport.frontend", "stanimport.discrete", "stanimport.schemes", "stanimport.passes", "stanimport.emit",
-        "stanimport.rows",
+        "stanimport.room", "stanimport.rows",
     },
     "stanimport.ownership": set(),
     "stanimport.permissions": {"stanlib"},

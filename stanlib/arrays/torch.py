@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import functools
 import sys
-from builtins import all as builtins_all
 from builtins import any as builtins_any
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,103 +20,20 @@ from . import host_torch, linalg_torch
 from . import numpy as _np
 from .control import cond, loop  # noqa: F401
 from .special import FUNCTIONS
-
-LIBRARY = "torch"
-
-
-def _reference(args: Sequence[Any]) -> torch.Tensor | None:
-    """The tensor whose dtype and device others take: a floating one if there is any."""
-    found = None
-    for a in args:
-        if isinstance(a, (tuple, list)):
-            a = _reference(a)
-        if isinstance(a, torch.Tensor):
-            if a.is_floating_point() or a.is_complex():
-                return a
-            found = found if found is not None else a
-    return found
-
-
-def as_tensor(x: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
-    """A value of any library as a tensor.
-
-    Tensors share the memory of arrays, which they can't if that is read only (an array that was broadcast) or is
-    walked backwards (one that was reversed): those are copied.
-    """
-    if isinstance(x, np.ndarray) and (not x.flags.writeable or builtins_any(s < 0 for s in x.strides)):
-        x = x.copy()
-    return torch.as_tensor(x, dtype=dtype, device=device)
-
-
-def _tensor(x: Any, like: torch.Tensor) -> Any:
-    """x, or the items of a tuple or list, as tensors; reals of the floating type of `like`, else of torch's default."""
-    if isinstance(x, torch.Tensor):
-        return x
-    if isinstance(x, (tuple, list)):
-        return type(x)(_tensor(i, like) for i in x)
-    x = np.asarray(x)
-    if x.dtype.kind == "f":
-        dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
-        return as_tensor(x, dtype=dtype, device=like.device)
-    return as_tensor(x, device=like.device)
-
-
-def convert(args: Sequence[Any]) -> Sequence[Any]:
-    """Arrays become tensors like the tensors beside them, or of a source of random numbers; Python numbers stay."""
-    like = _reference(args)
-    if like is None:
-        like = next((a.like for a in args if getattr(a, "LIBRARY", "") == LIBRARY), None)
-    if like is None:
-        return args
-    return [_tensor(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
-
-
-def _scalar(x: Any) -> Any:
-    """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
-    return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
-
-
-def _lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
-    """f for tensors, with its first `count` arguments converted, and NumPy's function for everything else."""
-    concrete = getattr(_np, name)
-
-    def call(*args: Any, **options: Any) -> Any:
-        if builtins_all(isinstance(a, torch.Tensor) for a in args[:count]):
-            return f(*args, **options)
-        like = _reference(args[:count])
-        if like is None:
-            return _scalar(concrete(*args, **options))
-        return f(*(_tensor(a, like) for a in args[:count]), *args[count:], **options)
-
-    return call
-
-
-def _floating(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f of integers as of reals."""
-
-    def call(*args: torch.Tensor, **options: Any) -> Any:
-        return f(*(a if a.is_floating_point() or a.is_complex() else real(a) for a in args), **options)
-
-    return call
-
-
-def _one_dtype(f: Callable[..., Any]) -> Callable[..., Any]:
-    """f of two tensors, both of the dtype to which they promote."""
-
-    def call(a: torch.Tensor, b: torch.Tensor) -> Any:
-        dtype = torch.promote_types(a.dtype, b.dtype)
-        return f(a.to(dtype), b.to(dtype))
-
-    return call
-
-
-def _reduce(f: Callable[..., Any]) -> Callable[..., Any]:
-    def call(x: torch.Tensor, axis: Any = None, keepdims: bool = False) -> Any:
-        if axis is None:
-            axis = tuple(range(x.ndim))
-        return x if axis == () else f(x, dim=axis, keepdim=keepdims)
-
-    return call
+from .torch_tensors import (  # noqa: F401
+    LIBRARY,
+    as_beside,
+    as_tensor,
+    convert,
+    floating,
+    lift,
+    one_dtype,
+    real,
+    reals,
+    reduce,
+    reference,
+    scalar,
+)  # fmt: skip
 
 
 def _take(x: torch.Tensor, i: torch.Tensor, axis: int = 0) -> torch.Tensor:
@@ -136,106 +52,106 @@ def _prod(x: torch.Tensor, axis: int | None = None) -> Any:
     return torch.prod(x) if axis is None else torch.prod(x, dim=axis)
 
 
-abs = _lift("abs", torch.abs)
-all = _lift("all", torch.all)
-angle = _lift("angle", torch.angle)
-any = _lift("any", torch.any)
-arccos = _lift("arccos", _floating(torch.acos))
-arccosh = _lift("arccosh", _floating(torch.acosh))
-arcsin = _lift("arcsin", _floating(torch.asin))
-arcsinh = _lift("arcsinh", _floating(torch.asinh))
-arctan = _lift("arctan", _floating(torch.atan))
-arctan2 = _lift("arctan2", _floating(torch.atan2), 2)
-arctanh = _lift("arctanh", _floating(torch.atanh))
-ceil = _lift("ceil", torch.ceil)
-conj = _lift("conj", torch.conj_physical)  # the other is a view that NumPy does not read
-cos = _lift("cos", _floating(torch.cos))
-cosh = _lift("cosh", _floating(torch.cosh))
-exp = _lift("exp", _floating(torch.exp))
-expm1 = _lift("expm1", _floating(torch.expm1))
-floor = _lift("floor", torch.floor)
-fmod = _lift("fmod", torch.fmod, 2)
-hypot = _lift("hypot", _floating(torch.hypot), 2)
-imag_part = _lift("imag_part", lambda x: torch.imag(x) if x.is_complex() else torch.zeros_like(x))
-isfinite = _lift("isfinite", torch.isfinite)
-isinf = _lift("isinf", torch.isinf)
-isnan = _lift("isnan", torch.isnan)
-log = _lift("log", _floating(torch.log))
-log10 = _lift("log10", _floating(torch.log10))
-log1p = _lift("log1p", _floating(torch.log1p))
-log2 = _lift("log2", _floating(torch.log2))
-maximum = _lift("maximum", torch.maximum, 2)
-minimum = _lift("minimum", torch.minimum, 2)
-power = _lift("power", torch.pow, 2)
-real_part = _lift("real_part", lambda x: torch.real(x) if x.is_complex() else x)
-sign = _lift("sign", torch.sign)
-sin = _lift("sin", _floating(torch.sin))
-sinh = _lift("sinh", _floating(torch.sinh))
-sqrt = _lift("sqrt", _floating(torch.sqrt))
-square = _lift("square", torch.square)
-tan = _lift("tan", _floating(torch.tan))
-tanh = _lift("tanh", _floating(torch.tanh))
-trunc = _lift("trunc", torch.trunc)
-cbrt = _lift("cbrt", lambda x: torch.sign(x) * torch.abs(real(x)).pow(1.0 / 3.0))
+abs = lift("abs", torch.abs)
+all = lift("all", torch.all)
+angle = lift("angle", torch.angle)
+any = lift("any", torch.any)
+arccos = lift("arccos", floating(torch.acos))
+arccosh = lift("arccosh", floating(torch.acosh))
+arcsin = lift("arcsin", floating(torch.asin))
+arcsinh = lift("arcsinh", floating(torch.asinh))
+arctan = lift("arctan", floating(torch.atan))
+arctan2 = lift("arctan2", floating(torch.atan2), 2)
+arctanh = lift("arctanh", floating(torch.atanh))
+ceil = lift("ceil", torch.ceil)
+conj = lift("conj", torch.conj_physical)  # the other is a view that NumPy does not read
+cos = lift("cos", floating(torch.cos))
+cosh = lift("cosh", floating(torch.cosh))
+exp = lift("exp", floating(torch.exp))
+expm1 = lift("expm1", floating(torch.expm1))
+floor = lift("floor", torch.floor)
+fmod = lift("fmod", torch.fmod, 2)
+hypot = lift("hypot", floating(torch.hypot), 2)
+imag_part = lift("imag_part", lambda x: torch.imag(x) if x.is_complex() else torch.zeros_like(x))
+isfinite = lift("isfinite", torch.isfinite)
+isinf = lift("isinf", torch.isinf)
+isnan = lift("isnan", torch.isnan)
+log = lift("log", floating(torch.log))
+log10 = lift("log10", floating(torch.log10))
+log1p = lift("log1p", floating(torch.log1p))
+log2 = lift("log2", floating(torch.log2))
+maximum = lift("maximum", torch.maximum, 2)
+minimum = lift("minimum", torch.minimum, 2)
+power = lift("power", torch.pow, 2)
+real_part = lift("real_part", lambda x: torch.real(x) if x.is_complex() else x)
+sign = lift("sign", torch.sign)
+sin = lift("sin", floating(torch.sin))
+sinh = lift("sinh", floating(torch.sinh))
+sqrt = lift("sqrt", floating(torch.sqrt))
+square = lift("square", torch.square)
+tan = lift("tan", floating(torch.tan))
+tanh = lift("tanh", floating(torch.tanh))
+trunc = lift("trunc", torch.trunc)
+cbrt = lift("cbrt", lambda x: torch.sign(x) * torch.abs(real(x)).pow(1.0 / 3.0))
 
-erf = _lift("erf", _floating(torch.erf))
-erfc = _lift("erfc", _floating(torch.erfc))
-erfinv = _lift("erfinv", _floating(torch.erfinv))
-expit = _lift("expit", _floating(torch.sigmoid))
-log_expit = _lift("log_expit", _floating(torch.nn.functional.logsigmoid))
-i0e = _lift("i0e", _floating(torch.special.i0e))
-i1e = _lift("i1e", _floating(torch.special.i1e))
-lgamma = _lift("lgamma", _floating(torch.lgamma))
-logit = _lift("logit", _floating(torch.logit))
-logsumexp = _lift("logsumexp", _reduce(_floating(torch.logsumexp)))
-ndtri = _lift("ndtri", _floating(torch.special.ndtri))
-xlog1py = _lift("xlog1py", _floating(torch.special.xlog1py), 2)
-xlogy = _lift("xlogy", _floating(torch.xlogy), 2)
+erf = lift("erf", floating(torch.erf))
+erfc = lift("erfc", floating(torch.erfc))
+erfinv = lift("erfinv", floating(torch.erfinv))
+expit = lift("expit", floating(torch.sigmoid))
+log_expit = lift("log_expit", floating(torch.nn.functional.logsigmoid))
+i0e = lift("i0e", floating(torch.special.i0e))
+i1e = lift("i1e", floating(torch.special.i1e))
+lgamma = lift("lgamma", floating(torch.lgamma))
+logit = lift("logit", floating(torch.logit))
+logsumexp = lift("logsumexp", reduce(floating(torch.logsumexp)))
+ndtri = lift("ndtri", floating(torch.special.ndtri))
+xlog1py = lift("xlog1py", floating(torch.special.xlog1py), 2)
+xlogy = lift("xlogy", floating(torch.xlogy), 2)
 
-argmax = _lift("argmax", torch.argmax)
-argmin = _lift("argmin", torch.argmin)
-argsort = _lift("argsort", lambda x, axis=-1: torch.argsort(x, dim=axis, stable=True))
-broadcast_to = _lift("broadcast_to", torch.broadcast_to)
-concatenate = _lift("concatenate", lambda xs, axis=0: torch.cat(tuple(xs), dim=axis))
-cumsum = _lift("cumsum", lambda x, axis=0: torch.cumsum(x, dim=axis))
-diag = _lift("diag", torch.diag)
-diagonal = _lift("diagonal", lambda x, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2))
-flip = _lift("flip", lambda x, axis=None: torch.flip(x, [axis] if axis is not None else list(range(x.ndim))))
-max = _lift("max", _reduce(torch.amax))
-min = _lift("min", _reduce(torch.amin))
-nonzero = _lift("nonzero", lambda x: torch.nonzero(x, as_tuple=True))
-prod = _lift("prod", _prod)
-reshape = _lift("reshape", torch.reshape)
-searchsorted = _lift("searchsorted", lambda a, v, side="left": torch.searchsorted(a, v, side=side), 2)
-sort = _lift("sort", lambda x, axis=-1: torch.sort(x, dim=axis, stable=True).values)
-stack = _lift("stack", lambda xs, axis=0: torch.stack(tuple(xs), dim=axis))
-sum = _lift("sum", _reduce(torch.sum))
-swapaxes = _lift("swapaxes", torch.swapaxes)
-take = _lift("take", _take, 2)
-transpose = _lift("transpose", lambda x: x.permute(*reversed(range(x.ndim))))
-tril = _lift("tril", torch.tril)
-triu = _lift("triu", torch.triu)
-where = _lift("where", _where, 3)
+argmax = lift("argmax", torch.argmax)
+argmin = lift("argmin", torch.argmin)
+argsort = lift("argsort", lambda x, axis=-1: torch.argsort(x, dim=axis, stable=True))
+broadcast_to = lift("broadcast_to", torch.broadcast_to)
+concatenate = lift("concatenate", lambda xs, axis=0: torch.cat(tuple(xs), dim=axis))
+cumsum = lift("cumsum", lambda x, axis=0: torch.cumsum(x, dim=axis))
+diag = lift("diag", torch.diag)
+diagonal = lift("diagonal", lambda x, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2))
+flip = lift("flip", lambda x, axis=None: torch.flip(x, [axis] if axis is not None else list(range(x.ndim))))
+max = lift("max", reduce(torch.amax))
+min = lift("min", reduce(torch.amin))
+nonzero = lift("nonzero", lambda x: torch.nonzero(x, as_tuple=True))
+prod = lift("prod", _prod)
+reshape = lift("reshape", torch.reshape)
+searchsorted = lift("searchsorted", lambda a, v, side="left": torch.searchsorted(a, v, side=side), 2)
+sort = lift("sort", lambda x, axis=-1: torch.sort(x, dim=axis, stable=True).values)
+stack = lift("stack", lambda xs, axis=0: torch.stack(tuple(xs), dim=axis))
+sum = lift("sum", reduce(torch.sum))
+swapaxes = lift("swapaxes", torch.swapaxes)
+take = lift("take", _take, 2)
+transpose = lift("transpose", lambda x: x.permute(*reversed(range(x.ndim))))
+tril = lift("tril", torch.tril)
+triu = lift("triu", torch.triu)
+where = lift("where", _where, 3)
 
-cholesky = _lift("cholesky", linalg_torch.cholesky)
-det = _lift("det", torch.linalg.det)
-dot = _lift("dot", _one_dtype(torch.dot), 2)
-eig = _lift("eig", linalg_torch.eig)
-eigh = _lift("eigh", torch.linalg.eigh)
-expm = _lift("expm", torch.linalg.matrix_exp)
-fft = _lift("fft", lambda x, n=None, axis=-1: torch.fft.fft(x, n, axis))
-ifft = _lift("ifft", lambda x, n=None, axis=-1: torch.fft.ifft(x, n, axis))
-inv = _lift("inv", linalg_torch.inv)
-matmul = _lift("matmul", _one_dtype(torch.matmul), 2)
-outer = _lift("outer", torch.outer, 2)
-pinv = _lift("pinv", torch.linalg.pinv)
-qr = _lift("qr", torch.linalg.qr)
-slogdet = _lift("slogdet", torch.linalg.slogdet)
-schur = _lift("schur", linalg_torch.schur)
-solve = _lift("solve", _one_dtype(linalg_torch.solve), 2)
-quadratic_spd = _lift("quadratic_spd", _one_dtype(linalg_torch.quadratic_spd), 2)
-solve_spd = _lift("solve_spd", _one_dtype(linalg_torch.solve_spd), 2)
-svd = _lift("svd", linalg_torch.svd)
+cholesky = lift("cholesky", linalg_torch.cholesky)
+det = lift("det", torch.linalg.det)
+dot = lift("dot", one_dtype(torch.dot), 2)
+eig = lift("eig", linalg_torch.eig)
+eigh = lift("eigh", torch.linalg.eigh)
+expm = lift("expm", torch.linalg.matrix_exp)
+fft = lift("fft", lambda x, n=None, axis=-1: torch.fft.fft(x, n, axis))
+ifft = lift("ifft", lambda x, n=None, axis=-1: torch.fft.ifft(x, n, axis))
+inv = lift("inv", linalg_torch.inv)
+matmul = lift("matmul", one_dtype(torch.matmul), 2)
+outer = lift("outer", torch.outer, 2)
+pinv = lift("pinv", torch.linalg.pinv)
+qr = lift("qr", torch.linalg.qr)
+slogdet = lift("slogdet", torch.linalg.slogdet)
+schur = lift("schur", linalg_torch.schur)
+solve = lift("solve", one_dtype(linalg_torch.solve), 2)
+quadratic_spd = lift("quadratic_spd", one_dtype(linalg_torch.quadratic_spd), 2)
+solve_spd = lift("solve_spd", one_dtype(linalg_torch.solve_spd), 2)
+svd = lift("svd", linalg_torch.svd)
 
 arange = _np.arange
 iterate = _np.iterate
@@ -261,8 +177,8 @@ def asarray(x: Any) -> Any:
 
 
 def array(x: Any) -> Any:
-    like = _reference((x,))
-    return np.array(x) if like is None else torch.stack([_tensor(i, like) for i in x])
+    like = reference((x,))
+    return np.array(x) if like is None else torch.stack([as_beside(i, like) for i in x])
 
 
 def is_concrete(x: Any) -> bool:
@@ -293,32 +209,17 @@ def known(x: Any) -> Any:
 
 
 def complex(a: Any, b: Any) -> Any:
-    like = _reference((a, b))
+    like = reference((a, b))
     if like is None:
         return _np.complex(a, b)
-    return torch.complex(*torch.broadcast_tensors(*(real(_tensor(x, like)) for x in (a, b))))
+    return torch.complex(*torch.broadcast_tensors(*(real(as_beside(x, like)) for x in (a, b))))
 
 
 def segment_sum(x: Any, i: Any, n: int) -> Any:
-    like = _reference((x,))
+    like = reference((x,))
     if like is None:
         return _np.segment_sum(x, i, n)
     return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
-
-
-def real(x: Any) -> Any:
-    if not isinstance(x, torch.Tensor):
-        return _scalar(_np.real(x))
-    return x if x.is_floating_point() or x.is_complex() else x.to(torch.get_default_dtype())
-
-
-def reals(args: Sequence[Any]) -> list[Any]:
-    like = _reference(args)
-    if like is None:
-        return _np.reals(args)
-    dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
-    tensors = [_tensor(a, like) for a in args]
-    return [a if a.is_floating_point() else a.to(dtype) for a in tensors]
 
 
 def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
@@ -327,13 +228,13 @@ def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(f)
     def call(*args: Any) -> Any:
-        return _scalar(concrete(*args)) if _reference(args) is None else f(sys.modules[__name__], *reals(args))
+        return scalar(concrete(*args)) if reference(args) is None else f(sys.modules[__name__], *reals(args))
 
     return call
 
 
 def integer(x: Any) -> Any:
-    return x.to(torch.int64) if isinstance(x, torch.Tensor) else _scalar(_np.integer(x))
+    return x.to(torch.int64) if isinstance(x, torch.Tensor) else scalar(_np.integer(x))
 
 
 def broadcast_shape(*args: Any) -> tuple[int, ...]:
@@ -342,10 +243,10 @@ def broadcast_shape(*args: Any) -> tuple[int, ...]:
 
 def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
     """The solution x of a x = b, of a' x = b with `trans`: a is triangular, (..., n, n), b (..., n) or (..., n, k)."""
-    like = _reference((a, b))
+    like = reference((a, b))
     if like is None:
         return _np.solve_triangular(a, b, lower, trans)
-    a, b = _tensor(a, like), _tensor(b, like)
+    a, b = as_beside(a, like), as_beside(b, like)
     if trans:
         a, lower = a.mT, not lower
     column = b.unsqueeze(-1) if b.ndim == a.ndim - 1 else b
@@ -361,10 +262,10 @@ def is_integer(x: Any) -> bool:
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:
     """x[index]; index arrays become tensors on the device of x."""
-    like = _reference((x, *index))
+    like = reference((x, *index))
     if like is None:
         return x[index]
-    x = _tensor(x, like)
+    x = as_beside(x, like)
     return x[_index(x, index)]
 
 
@@ -377,11 +278,11 @@ def _index(x: torch.Tensor, index: Any) -> Any:
 
 def at_set(x: Any, index: Any, value: Any) -> Any:
     """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
-    like = _reference((x, value))
+    like = reference((x, value))
     if like is None:
         return _np.at_set(x, index, value)
-    out = _tensor(x, like).clone()
-    at, value = _index(out, index), _tensor(value, like).to(out.dtype)
+    out = as_beside(x, like).clone()
+    at, value = _index(out, index), as_beside(value, like).to(out.dtype)
     if builtins_any(isinstance(i, torch.Tensor) for i in (at if isinstance(at, tuple) else (at,))):
         return _at_set_last(out, at, value)
     out[at] = value
@@ -425,10 +326,10 @@ class _WithGradient(torch.autograd.Function):
 
 def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
     def call(*args: Any) -> Any:
-        like = _reference(args)
+        like = reference(args)
         if like is None or not builtins_any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
             return f(*args)
-        return _WithGradient.apply(gradients, *(_tensor(a, like) for a in args))
+        return _WithGradient.apply(gradients, *(as_beside(a, like) for a in args))
 
     return call
 
@@ -448,15 +349,15 @@ def _log_of_sum(x: Any, axis: int) -> Any:
     return torch.where(some, torch.log(torch.where(some, total, 1.0)) + most, -inf).squeeze(axis)
 
 
-log_of_sum = _lift("log_of_sum", _log_of_sum)
+log_of_sum = lift("log_of_sum", _log_of_sum)
 
 
 def stop_gradient(x: Any) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 
-hypergeometric = _lift("hypergeometric", host_torch.hypergeometric, 3)
-jv = _lift("jv", host_torch.jv, 2)
-kv = _lift("kv", host_torch.kv, 2)
-yv = _lift("yv", host_torch.yv, 2)
+hypergeometric = lift("hypergeometric", host_torch.hypergeometric, 3)
+jv = lift("jv", host_torch.jv, 2)
+kv = lift("kv", host_torch.kv, 2)
+yv = lift("yv", host_torch.yv, 2)
 globals().update({f.__name__: _of_reals(f) for f in FUNCTIONS})

@@ -13,27 +13,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import LIMITS, StanError, StanIndexError
+from ..errors import LIMITS, StanError
 from ..lanes import control as in_lanes
 from ..lanes import ragged
-from ..lanes.frames import Axis, Frame, current, entered
+from ..lanes.frames import Axis, entered
 from ..lanes.laws import plain
 from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
-from ..lanes.values import Lanes, combine, full
+from ..lanes.values import Lanes, combine
 from ..random.jax import JaxRandom
 from ..rejection import collected, decided, refuse, rejected
 from . import jax_while
+from .jax_states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .jax_tracing import Traced, lifting
 
-State = tuple[Any, ...]
-UNSET = None
 FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
 UNROLL = 4  # trip counts up to which a loop is written out
-
-
-jax.tree_util.register_pytree_node(
-    Lanes, lambda v: ((v.data,), v.axes), lambda axes, data: Lanes(data[0], axes)
-)
 
 
 def is_traced(x: Any) -> bool:
@@ -75,13 +69,13 @@ def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., St
     """The state after one of two branches."""
     if not is_traced(condition):
         return then(*state) if decided(condition) else otherwise(*state)
-    state = _arrays(state)
+    state = as_arrays(state)
     sides = [_Side(body, state, (condition, side)) for body, side in ((then, True), (otherwise, False))]
     errors = [s.error for s in sides if s.error is not None]
     if len(errors) == 2:
         raise errors[0]
     shapes = [s.shapes for s in sides if s.shapes is not None]
-    target = _merge(*shapes) if len(shapes) == 2 else shapes[0]
+    target = merged(*shapes) if len(shapes) == 2 else shapes[0]
     flagged = any(s.rejects for s in sides)
     out, flag = jax.lax.cond(
         jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
@@ -113,9 +107,9 @@ class _Side:
     def run(self, target: State, flagged: bool, state: State) -> tuple[State, Any]:
         """The results as `target` has them, and whether the draw is rejected if that is asked for."""
         if self.shapes is None:
-            return _fit((UNSET,) * len(target), target), jnp.asarray(True)
+            return fitted((UNSET,) * len(target), target), jnp.asarray(True)
         out, flag = self.traced(*state)
-        return _fit(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
+        return fitted(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
 
 
 def _watched(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -242,24 +236,24 @@ def _stack(terms: list[Any]) -> Any:
 def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs: int) -> State:
     """The state after a loop over indices that are known, at least one, and the terms of each output, stacked."""
     count, first = len(state), jnp.asarray(indices[0])
-    state = _arrays(state)
-    target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
+    state = as_arrays(state)
+    target, traced = fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
 
     def step(carry: State, i: Any) -> tuple[State, tuple[State, Any]]:
         result, flag = traced(i, *carry)
         terms = tuple(jnp.zeros(()) if t is UNSET else plain(t) for t in result[count:])
-        return _fit(result[:count], target), (terms, flag)
+        return fitted(result[:count], target), (terms, flag)
 
-    final, (stacked, flags) = jax.lax.scan(step, _fit(state, target), indices)
+    final, (stacked, flags) = jax.lax.scan(step, fitted(state, target), indices)
     return _settled((*final, *((t,) for t in stacked)), flags)
 
 
 def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: State, outputs: int) -> State:
     """A loop of any number of iterations; each output comes back as the sum of its terms."""
     count, first = len(state), jnp.asarray(lower)
-    state = _arrays(state)
+    state = as_arrays(state)
     try:
-        target, traced = _fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
+        target, traced = fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
     except LIMITS:
         raise
     except StanError:
@@ -269,10 +263,10 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
         i, inside, totals, before = s
         result, flag = traced(i, *inside)
         added = tuple(t if x is UNSET else t + jnp.sum(plain(x)) for t, x in zip(totals, result[count:]))
-        return i + 1, _fit(result[:count], target), added, before if flag is None else before | flag
+        return i + 1, fitted(result[:count], target), added, before if flag is None else before | flag
 
     zeros = (jnp.zeros(()),) * outputs
-    start = (first, _fit(state, target), zeros, jnp.asarray(False))
+    start = (first, fitted(state, target), zeros, jnp.asarray(False))
     _, out, totals, flag = jax_while.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
     return _settled((*out, *((t,) for t in totals)), flag)
 
@@ -283,9 +277,9 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
         while condition(*state):
             state = body(*state)
         return state
-    state = _arrays(state)
+    state = as_arrays(state)
     try:
-        target, traced = _fixpoint(_watched(body), (), state, lambda r: r[0])
+        target, traced = fixpoint(_watched(body), (), state, lambda r: r[0])
     except LIMITS:
         raise
     except StanError:  # known to be wrong in the first iteration, if there is one
@@ -300,12 +294,12 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
 
     def once(s: tuple[State, Any]) -> tuple[State, Any]:
         out, flag = traced(*s[0])
-        return tested(_fit(out, target), s[1] if flag is None else s[1] | flag)
+        return tested(fitted(out, target), s[1] if flag is None else s[1] | flag)
 
     def go_on(s: tuple[State, Any]) -> Any:
         return (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1]
 
-    out, flag = jax_while.while_loop(go_on, once, tested(_fit(state, target), jnp.asarray(False)))
+    out, flag = jax_while.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
     return _settled(out, flag)
 
 
@@ -329,18 +323,18 @@ def recur(
         return step(i, *carry, *given)
 
     with entered(frame):
-        carry = _arrays(carry)
+        carry = as_arrays(carry)
         xs = (loop.data.reshape(-1), arrays)
         start = jnp.asarray(xs[0][0])
         first_ = {k: jnp.asarray(a[0]) for k, a in arrays.items()}
         watched = _watched(lambda i, now, *s: one(i, s, now))
-        target, traced = _fixpoint(watched, (start, first_), carry, lambda r: r[0][0])
+        target, traced = fixpoint(watched, (start, first_), carry, lambda r: r[0][0])
 
         def body(carry: State, x: Any) -> tuple[State, Any]:
             (after, outputs), flag = traced(*x, *carry)
-            return _fit(_unmasked(after), target), (_unmasked(_arrays(outputs)), flag)
+            return fitted(unmasked(after), target), (unmasked(as_arrays(outputs)), flag)
 
-        start_ = _fit(_unmasked(carry), target)
+        start_ = fitted(unmasked(carry), target)
         final, (outputs, flags) = jax.lax.scan(body, start_, xs, unroll=_copies(body, start_, xs))
         final, outputs = _settled((final, outputs), flags)
     return final, tuple(_of_all(o, axis) for o in outputs)
@@ -363,98 +357,3 @@ def _of_all(output: Any, axis: Axis) -> Any:
     if output is None or isinstance(output, tuple):
         return output
     return Lanes(output.data, (axis, *output.axes)) if type(output) is Lanes else Lanes(output, (axis,))
-
-
-# --- shapes and types of state ---------------------------------------------------------------------------------------
-
-
-def _arrays(state: State) -> State:
-    return jax.tree_util.tree_map(jnp.asarray, state)
-
-
-def _merge(a: Any, b: Any) -> Any:
-    """Shapes and types that hold both of two states."""
-    if a is UNSET or b is UNSET:
-        return b if a is UNSET else a
-    if isinstance(a, tuple):
-        return tuple(_merge(x, y) for x, y in zip(a, b))
-    if type(a) is Lanes or type(b) is Lanes:
-        return _merge_lanes(a, b)
-    return jax.ShapeDtypeStruct(_common_shape(a.shape, b.shape), jnp.result_type(a.dtype, b.dtype))
-
-
-def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
-    """The shape of a value that comes from either of two paths, which must be one; a number stands for any shape.
-
-    Raises:
-        StanIndexError: naming both shapes.
-    """
-    if a and b and tuple(a) != tuple(b):
-        raise StanIndexError(
-            f"a condition that depends on parameters chooses between values of shapes {tuple(a)} and {tuple(b)}, "
-            "which must be the same for JAX to compile it"
-        )
-    return tuple(a or b)
-
-
-def _merge_lanes(a: Any, b: Any) -> Lanes:
-    """Shapes and types of values of which one differs between lanes."""
-    union = [x for v in (a, b) if type(v) is Lanes for x in v.axes]
-    axes = tuple(x for x in current().axes if x in union)
-    data = [v.data if type(v) is Lanes else v for v in (a, b)]
-    event = _common_shape(*(v.event if type(v) is Lanes else v.shape for v in (a, b)))
-    shape = tuple(x.size for x in axes) + tuple(event)
-    return Lanes(jax.ShapeDtypeStruct(shape, jnp.result_type(data[0].dtype, data[1].dtype)), axes)
-
-
-def _fit_lanes(state: Any, target: Lanes) -> Lanes:
-    if state is UNSET:
-        return Lanes(jnp.zeros(target.data.shape, target.data.dtype), target.axes)
-    data = jnp.asarray(full(state, Frame(target.axes)), target.data.dtype)
-    return Lanes(jnp.broadcast_to(data, target.data.shape), target.axes)
-
-
-def _fixpoint(
-    body: Callable[..., Any], first: tuple[Any, ...], state: State, carried: Callable[[Any], State]
-) -> tuple[State, Traced]:
-    """The shapes and types that a loop's state has from the first iteration on, and the body traced for them.
-
-    The body takes what differs between iterations, as it is in the `first`, and the state; `carried` tells the state
-    afterwards from its results.
-    """
-    target = jax.tree_util.tree_map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), _unmasked(state))
-    while True:
-        traced = Traced(body, *first, *target)
-        after = _merge(target, _unmasked(carried(traced.results)))
-        if _same(after, target):
-            return target, traced
-        target = after
-
-
-def _unmasked(state: Any) -> Any:
-    """The state without the marks of the masks that it was computed under."""
-    if isinstance(state, tuple):
-        return tuple(map(_unmasked, state))
-    return Lanes(state.data, state.axes) if type(state) is Lanes else state
-
-
-def _same(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple):
-        return isinstance(b, tuple) and all(map(_same, a, b))
-    if type(a) is Lanes or type(b) is Lanes:
-        return type(a) is type(b) and a.axes == b.axes and a.data == b.data
-    return bool(a == b)
-
-
-def _fit(state: Any, target: Any) -> Any:
-    """The state in the shapes and types of a target."""
-    if target is UNSET:
-        return UNSET
-    if type(target) is Lanes:
-        return _fit_lanes(state, target)
-    if isinstance(target, tuple):
-        parts = (UNSET,) * len(target) if state is UNSET else state
-        return tuple(_fit(x, t) for x, t in zip(parts, target))
-    if state is UNSET:
-        return jnp.zeros(target.shape, target.dtype)
-    return jnp.broadcast_to(jnp.asarray(state, target.dtype), target.shape)

@@ -26,7 +26,8 @@ from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..metadata import Program
 from ..random.jax import JaxRandom, random_of
 from ..rejection import pending
-from .jax_control import UNSET, choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .jax_control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .jax_states import UNSET
 from .jax_tracing import lifted_under
 from .laws import placed, take_up
 from .networks_numpyro import TRAINED, call_network  # noqa: F401

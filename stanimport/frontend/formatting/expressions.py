@@ -7,6 +7,7 @@ from typing import Any
 from stanlib.types import Tuple as TupleType
 from stanlib.types import Type
 
+from ...source import Span
 from .. import ast
 from .boxes import EITHER, PACKED
 from .comments import begin, end
@@ -21,7 +22,7 @@ def expression(w: Writer, e: ast.Expression) -> None:
     _EXPRESSIONS[type(e)](w, e)
 
 
-def expressions(w: Writer, items: Sequence[ast.Expression], around: ast.Span) -> None:
+def expressions(w: Writer, items: Sequence[ast.Expression], around: Span) -> None:
     """Write expressions with commas."""
     w.listed(items, lambda e: expression(w, e), begin(around), end(around))
 

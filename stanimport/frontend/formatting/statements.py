@@ -6,6 +6,7 @@ from typing import Any
 
 from stanlib.types import Type
 
+from ...source import Span
 from .. import ast
 from .boxes import EITHER, FILLED, FLAT, PACKED, STACKED
 from .comments import Place, begin, end
@@ -32,7 +33,7 @@ def statement(w: Writer, s: ast.Statement) -> None:
     _STATEMENTS[type(s)](w, s)
 
 
-def _braced(w: Writer, body: Sequence[ast.Statement], around: ast.Span) -> None:
+def _braced(w: Writer, body: Sequence[ast.Statement], around: Span) -> None:
     w.page.text("{")
     w.page.cut()
     with w.page.indented():
@@ -41,7 +42,7 @@ def _braced(w: Writer, body: Sequence[ast.Statement], around: ast.Span) -> None:
     w.page.text("}")
 
 
-def _statements(w: Writer, body: Sequence[ast.Statement], around: ast.Span) -> None:
+def _statements(w: Writer, body: Sequence[ast.Statement], around: Span) -> None:
     """Statements below each other, with the blank lines between them, but never two."""
     previous: Place | None = None
     with w.page.box(STACKED):

@@ -1,0 +1,122 @@
+"""Values of other libraries as tensors, and functions of PyTorch that take them beside tensors."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from . import numpy as _np
+
+LIBRARY = "torch"
+
+
+def reference(args: Sequence[Any]) -> torch.Tensor | None:
+    """The tensor whose dtype and device others take: a floating one if there is any."""
+    found = None
+    for a in args:
+        if isinstance(a, (tuple, list)):
+            a = reference(a)
+        if isinstance(a, torch.Tensor):
+            if a.is_floating_point() or a.is_complex():
+                return a
+            found = found if found is not None else a
+    return found
+
+
+def as_tensor(x: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
+    """A value of any library as a tensor.
+
+    Tensors share the memory of arrays, which they can't if that is read only (an array that was broadcast) or is
+    walked backwards (one that was reversed): those are copied.
+    """
+    if isinstance(x, np.ndarray) and (not x.flags.writeable or any(s < 0 for s in x.strides)):
+        x = x.copy()
+    return torch.as_tensor(x, dtype=dtype, device=device)
+
+
+def as_beside(x: Any, like: torch.Tensor) -> Any:
+    """x, or the items of a tuple or list, as tensors; reals of the floating type of `like`, else of torch's default."""
+    if isinstance(x, torch.Tensor):
+        return x
+    if isinstance(x, (tuple, list)):
+        return type(x)(as_beside(i, like) for i in x)
+    x = np.asarray(x)
+    if x.dtype.kind == "f":
+        dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
+        return as_tensor(x, dtype=dtype, device=like.device)
+    return as_tensor(x, device=like.device)
+
+
+def convert(args: Sequence[Any]) -> Sequence[Any]:
+    """Arrays become tensors like the tensors beside them, or of a source of random numbers; Python numbers stay."""
+    like = reference(args)
+    if like is None:
+        like = next((a.like for a in args if getattr(a, "LIBRARY", "") == LIBRARY), None)
+    if like is None:
+        return args
+    return [as_beside(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
+
+
+def scalar(x: Any) -> Any:
+    """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
+    return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
+
+
+def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    """f for tensors, with its first `count` arguments converted, and NumPy's function for everything else."""
+    concrete = getattr(_np, name)
+
+    def call(*args: Any, **options: Any) -> Any:
+        if all(isinstance(a, torch.Tensor) for a in args[:count]):
+            return f(*args, **options)
+        like = reference(args[:count])
+        if like is None:
+            return scalar(concrete(*args, **options))
+        return f(*(as_beside(a, like) for a in args[:count]), *args[count:], **options)
+
+    return call
+
+
+def floating(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f of integers as of reals."""
+
+    def call(*args: torch.Tensor, **options: Any) -> Any:
+        return f(*(a if a.is_floating_point() or a.is_complex() else real(a) for a in args), **options)
+
+    return call
+
+
+def one_dtype(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f of two tensors, both of the dtype to which they promote."""
+
+    def call(a: torch.Tensor, b: torch.Tensor) -> Any:
+        dtype = torch.promote_types(a.dtype, b.dtype)
+        return f(a.to(dtype), b.to(dtype))
+
+    return call
+
+
+def reduce(f: Callable[..., Any]) -> Callable[..., Any]:
+    def call(x: torch.Tensor, axis: Any = None, keepdims: bool = False) -> Any:
+        if axis is None:
+            axis = tuple(range(x.ndim))
+        return x if axis == () else f(x, dim=axis, keepdim=keepdims)
+
+    return call
+
+
+def real(x: Any) -> Any:
+    if not isinstance(x, torch.Tensor):
+        return scalar(_np.real(x))
+    return x if x.is_floating_point() or x.is_complex() else x.to(torch.get_default_dtype())
+
+
+def reals(args: Sequence[Any]) -> list[Any]:
+    like = reference(args)
+    if like is None:
+        return _np.reals(args)
+    dtype = like.dtype if like.is_floating_point() else torch.get_default_dtype()
+    tensors = [as_beside(a, like) for a in args]
+    return [a if a.is_floating_point() else a.to(dtype) for a in tensors]
