@@ -8,15 +8,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Sequence
-from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 NAMES = frozenset({"scipy.fft", "scipy.linalg", "scipy.sparse.linalg", "scipy.special"})
 
 
-class Deferring(MetaPathFinder):
-    """A finder for these modules, before all others."""
+class Deferring:
+    """A finder of `sys.meta_path` for these modules, before all others."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

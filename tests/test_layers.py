@@ -17,6 +17,7 @@ ALLOWED = {
     "stanimport.files": set(),
     "stanimport.room": set(),
     "stanimport.trees": set(),
+    "stanimport.versions": set(),
     "stanimport.includes": {"stanimport.errors", "stanimport.source", "stanimport.files"},
     "stanimport.ir": {"stanlib", "stanimport.source", "stanimport.errors"},
     "stanimport.schemes": {"stanlib", "stanimport.source", "stanimport.errors", "stanimport.ir"},
@@ -60,7 +61,7 @@ ALLOWED = {
     },
     "stanimport.inference": {
         "stanlib", "stanimport.api", "stanimport.cache", "stanimport.errors", "stanimport.files",
-        "stanimport.ownership", "stanimport.settings",
+        "stanimport.ownership", "stanimport.settings", "stanimport.versions",
     },
     "stanimport.editor": {
         "stanlib", "stanimport.errors", "stanimport.frontend", "stanimport.includes", "stanimport.pipeline",

@@ -2,13 +2,27 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
-from jax.sharding import Mesh
 
-from . import options
+from . import executables, options
+
+if TYPE_CHECKING:
+    from jax.sharding import Mesh
+
+
+def local() -> list[Any]:
+    """The devices of this process; one that is None for the CPU where JAX is not loaded, and has no others."""
+    if executables.is_possible():
+        return [None]
+    import jax
+
+    return jax.local_devices()
+
+
+def is_cpu(device: Any) -> bool:
+    return device is None or bool(device.platform == "cpu")
 
 
 def mesh_of(mesh: Any, threads: int | None, method: str, chain_method: str | None) -> Mesh | None:
@@ -26,6 +40,8 @@ def mesh_of(mesh: Any, threads: int | None, method: str, chain_method: str | Non
         raise options.OptionError(f"{name} needs method='nuts', not {method!r}")
     if chain_method == "vectorized":  # XLA's partitioner ends the process
         raise options.OptionError("devices that share the rows can't have chain_method='vectorized'")
+    from jax.sharding import Mesh  # only now: few need it
+
     if mesh is None:
         return _of_threads(int(threads or 1))
     if not isinstance(mesh, Mesh):
@@ -35,6 +51,9 @@ def mesh_of(mesh: Any, threads: int | None, method: str, chain_method: str | Non
 
 def _of_threads(count: int) -> Mesh:
     """A mesh of CPU devices, each of which has a thread of its own."""
+    import jax
+    from jax.sharding import Mesh
+
     if jax.config.jax_num_cpu_devices < count and "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
         try:
             jax.config.update("jax_num_cpu_devices", count)

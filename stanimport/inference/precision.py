@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-import jax
 import numpy as np
 
 # NumPyro's stack of handlers is one for all threads: models are traced one at a time, and compiled at the same time.
@@ -15,6 +14,8 @@ TRACING = threading.RLock()
 
 def double_precision() -> AbstractContextManager[Any]:
     """A context in which JAX computes in 64 bits; afterwards the caller's configuration is as it was."""
+    import jax  # only now: what JAX compiled runs without it
+
     context: AbstractContextManager[Any] = jax.enable_x64(True)
     return context
 

@@ -24,11 +24,11 @@ from jax.extend.core import Literal, Var
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxlib import lapack
 
-from stanlib.errors import StanError
-
+from . import executables
 from .density import kernels, stored
+from .executables import Kept
 from .precision import TRACING, double_precision
-from .running import interrupts
+from .running import forks, interrupts
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
@@ -58,7 +58,7 @@ class Traced:
     """
 
     def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
-        _verify_process()
+        forks.verify()
         interrupts.check()
         self.examples = examples
         with TRACING, double_precision(), jax.default_device(device):
@@ -98,24 +98,6 @@ def _text(lowered: Any) -> str:
     return f"{lowered.in_avals}\n{lowered.as_text()}"
 
 
-@dataclass(frozen=True)
-class Kept:
-    """A compiled program on disk.
-
-    Attributes:
-        key: by which it is found.
-        constants: the data that enter its arithmetic.
-        calls: the functions of libraries that it calls.
-        may_block, is_joinable: as they are of `Program`.
-    """
-
-    key: bytes
-    constants: list[np.ndarray]
-    calls: frozenset[str]
-    may_block: bool
-    is_joinable: bool
-
-
 class Program:
     """A function compiled for arguments of given shapes.
 
@@ -142,28 +124,32 @@ class Program:
         self._calls = frozenset(_CUSTOM_CALL.findall(text))
 
     def __call__(self, *arguments: Any) -> Any:
-        _verify_process()
+        forks.verify()
         compiled = interrupts.result_of(self._compiled)
         with double_precision():
             leaves = compiled(self._constants, jax.tree.leaves(arguments))
             return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
 
-    def kept(self) -> Kept | None:
-        """What another process needs to find the program; None for one that it can't find."""
+    def keep(self) -> Kept | None:
+        """Leave the program to other processes: what they find it by; None for one that they can't find."""
         if self.key is None or self.device is not None or not all(map(_KNOWN_CALL.match, self._calls)):
             return None
         constants = [np.asarray(c) for c in self._constants]
-        return Kept(self.key, constants, self._calls, self.may_block, self._is_joinable)
+        kept = Kept(self.key, constants, self._calls, self.may_block, self._is_joinable)
+        if _is_cpu(None):
+            interrupts.result_of(self._compiled)  # when it is there it is written
+            executables.keep(kept)
+        return kept
 
     @classmethod
     def found(cls, kept: Kept, result: Any) -> Program | None:
         """A program that was compiled before, in this process or another one; None if it is gone.
 
         Args:
-            kept: what `kept` returned.
+            kept: what `keep` returned.
             result: something of the structure of its results.
         """
-        _verify_process()
+        forks.verify()
         if any(name.startswith("lapack") for name in kept.calls):
             lapack.prepare_lapack_call("potrf", np.dtype(float))  # else JAX finds LAPACK when it traces
         compiled = _programs.find(kept.key)
@@ -270,6 +256,7 @@ class _Compiled:
             return self._used(key)
 
     def _used(self, key: bytes) -> Future[Any]:
+        forks.note()
         self.known.move_to_end(key)
         while len(self.known) > self.room:
             self.known.popitem(last=False)
@@ -303,24 +290,11 @@ class _Compiled:
 _programs = _Compiled(ROOM)
 
 
-class _Forked:
-    """Whether this process was forked off one that had compiled: XLA's threads stayed behind, and it waits for them."""
-
-    stranded = False
-
-
 def _begin_anew() -> None:
     """In a forked process: the threads that compile stayed behind too."""
     global _compilers, _programs
-    _Forked.stranded = _Forked.stranded or bool(_programs.known)
     _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
     _programs = _Compiled(ROOM)
-
-
-def _verify_process() -> None:
-    if _Forked.stranded:
-        raise StanError("this process was forked off one in which JAX had run, and would wait for its threads "
-                        "for ever: start worker processes by 'spawn' or 'forkserver'")  # fmt: skip
 
 
 if hasattr(os, "register_at_fork"):

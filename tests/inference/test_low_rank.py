@@ -7,7 +7,7 @@ import stanimport
 from stanimport.inference import from_csv
 from stanimport.inference.options import OptionError
 from stanimport.inference.precision import double_precision
-from stanimport.inference.samplers import low_rank, packed, stranding
+from stanimport.inference.samplers import low_rank, packed, stranding, tree
 from stanimport.inference.samplers.metric import log_volume, size_of
 
 FACTORS = """
@@ -54,7 +54,7 @@ def test_its_products_are_those_of_the_matrix():
     np.testing.assert_allclose(factor @ factor.T, np.linalg.inv(whole))
     np.testing.assert_allclose(packed.matrix(metric.inverse), whole)
     with double_precision():
-        _, drawn = metric.momentum(np.uint64(3))
+        _, drawn = tree.drawn(metric, np.uint64(3))
     assert np.asarray(drawn).shape == (7,) and metric.size == size_of(array) == 7
     np.testing.assert_allclose(log_volume(array), np.linalg.slogdet(whole)[1] / 2)
     np.testing.assert_allclose(stranding.length(0.5, array), stranding.length(0.5, whole))

@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..programs import Program
+if TYPE_CHECKING:
+    from ..programs import Program
 
 Evaluator = Callable[[np.ndarray], tuple[Any, Any]]
 

@@ -16,7 +16,6 @@ from ..failures import InitialValueError
 from ..io.data import read_file
 from ..options import OptionError, suggestion
 from ..precision import Streams, streams_of
-from ..programs import Program as Compiled
 
 if TYPE_CHECKING:
     from stanlib.program import Program
@@ -162,6 +161,8 @@ def unconstrained(posterior: Posterior, values: Mapping[str, Any], default: np.n
     programs = posterior.unconstraining
     start = posterior.blank if default is None else default
     if key not in programs:
+        from ..programs import Program as Compiled  # only now: it loads JAX
+
         programs[key] = Compiled(posterior.unconstrain, given, start)
     point, inside = programs[key](given, start)
     for name, is_inside in inside.items():

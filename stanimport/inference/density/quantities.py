@@ -7,18 +7,18 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from stanlib.errors import StanTracingError
 
-from .. import memory
+from .. import memory, nested
+from ..executables import Executable
 from ..precision import TRACING, double_precision, keys_of_draws, random_keys
-from ..programs import Program
 from ..rows import FEW, Points, take_room
 from .remembered import Remembered
 
 if TYPE_CHECKING:
+    from ..programs import Program
     from .posterior import Posterior
 
 TOGETHER = 512  # draws that one run of the compiled program computes at most
@@ -42,7 +42,12 @@ class Batched:
 
     def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
-        self.function, self.program = function, None
+        import jax  # only now: what was compiled before needs none
+
+        from ..programs import Program
+
+        self.function = function
+        self.program: Program | Executable | None = None
         key = np.zeros(2, np.uint32)
         try:
             with TRACING, double_precision():
@@ -50,13 +55,13 @@ class Batched:
             self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
             self.require_room(count, folder, advice)
             self.batch = _batch_size(one, count)
-            stacked = jax.tree.map(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
+            stacked = nested.mapped(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             self.program = Program(jax.vmap(function), *stacked) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
             self.shapes, self.batch = {}, 0
 
     @classmethod
-    def ready(cls, program: Program, shapes: dict[str, Any], batch: int) -> "Batched":
+    def ready(cls, program: Program | Executable, shapes: dict[str, Any], batch: int) -> "Batched":
         """One whose program is compiled."""
         made = cls.__new__(cls)
         made.program, made.shapes, made.batch = program, shapes, batch
@@ -77,7 +82,7 @@ class Batched:
         """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
         count = len(keys)
         if self.program is not None and count:
-            pieces = (jax.tree.map(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
+            pieces = (nested.mapped(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
                       for i in range(0, count, self.batch))  # fmt: skip
             return self.in_turn(keys, pieces, folder)
         if self.shapes == {} and count:
@@ -88,7 +93,7 @@ class Batched:
         """The same for draws that come in pieces, none larger than a batch; in files of a folder, if one is given."""
         out, start = dict[str, np.ndarray](), 0
         for piece in pieces:
-            size = len(jax.tree.leaves(piece)[0])
+            size = len(nested.leaves(piece)[0])
             made = self._some(keys[start : start + size], piece, size)
             if size == len(keys) and folder is None:
                 return made
@@ -104,7 +109,7 @@ class Batched:
         """One batch; what it lacks is filled up by repeating its last draw."""
         if size < self.batch:
             chosen = np.minimum(np.arange(self.batch), size - 1)
-            keys, draws = keys[chosen], jax.tree.map(lambda a: a[chosen], draws)
+            keys, draws = keys[chosen], nested.mapped(lambda a: a[chosen], draws)
         assert self.program is not None
         return {n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}
 
@@ -112,7 +117,7 @@ class Batched:
         made = []
         with TRACING, double_precision():
             for i, key in enumerate(keys):
-                one = self.function(key, jax.tree.map(lambda a: np.asarray(a)[i], draws))
+                one = self.function(key, nested.mapped(lambda a: np.asarray(a)[i], draws))
                 made.append({n: np.asarray(v)[None] for n, v in one.items()})
         return _joined(made)
 

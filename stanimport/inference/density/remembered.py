@@ -11,21 +11,22 @@ import marshal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import metadata
 from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-import jax
 import numpy as np
 
 from stanlib.program import StanFunction
 
 from ... import cache as translations
-from ..programs import Kept, Program
+from ... import versions
+from .. import executables, nested
+from ..executables import Executable, Kept
 from . import stored
 from .evaluation import Evaluated, Evaluator
 
 if TYPE_CHECKING:
+    from ..programs import Program
     from .posterior import Posterior
 
 _SCALARS = {int, float, bool, complex, str}
@@ -55,8 +56,8 @@ class Memory:
 class Remembered(Evaluated):
     """A posterior whose model is traced only if something needs that: its attributes are those of `Posterior`."""
 
-    def __init__(self, module: ModuleType, memory: Memory, sampler: Program, quantities: Program,
-                 condition: Callable[[], Posterior]):  # fmt: skip
+    def __init__(self, module: ModuleType, memory: Memory, sampler: Program | Executable,
+                 quantities: Program | Executable, condition: Callable[[], Posterior]):  # fmt: skip
         self.module, self.program, self.unconstraining = module, module.stan, {}
         self.names, self.size, self.inputs = memory.names, memory.size, memory.inputs
         self.shapes, self.constrained_shapes = memory.shapes, memory.constrained_shapes
@@ -92,18 +93,29 @@ def _arrays_in(data: Mapping[str, Any]) -> int:
     return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray))
 
 
-_OPTIONS = ("jax_default_prng_impl", "jax_threefry_partitionable", "jax_default_matmul_precision",
-            "jax_numpy_dtype_promotion", "jax_numpy_rank_promotion", "jax_debug_nans")  # fmt: skip
+_DEFAULTS = {
+    "jax_default_prng_impl": "threefry2x32", "jax_threefry_partitionable": True, "jax_default_matmul_precision": None,
+    "jax_numpy_dtype_promotion": "standard", "jax_numpy_rank_promotion": "allow", "jax_debug_nans": False,
+}  # fmt: skip
 
 
 @cache
-def _versions() -> tuple[str, ...]:
-    return translations.fingerprint(), *(metadata.version(package) for package in ("numpyro", "numpy"))
+def _versions() -> bytes:
+    return b"\0".join([translations.fingerprint().encode(), *map(versions.text_of, ("numpyro", "numpy"))])
 
 
 def _surroundings() -> bytes:
-    """The versions of what traces a model, and JAX's options that change what is traced."""
-    return "\0".join([*_versions(), *(repr(getattr(jax.config, option)) for option in _OPTIONS)]).encode()
+    """The versions of what traces a model, and JAX's options that change what is traced, where they are others."""
+    return _versions() + repr(_options()).encode()
+
+
+def _options() -> dict[str, Any]:
+    if executables.is_possible():  # JAX would have its defaults
+        return {}
+    import jax
+
+    given = {name: getattr(jax.config, name) for name in _DEFAULTS}
+    return {name: value for name, value in given.items() if value != _DEFAULTS[name]}
 
 
 def _codes(module: ModuleType) -> list[CodeType]:
@@ -143,20 +155,34 @@ def find(module: ModuleType, key: bytes | None, results: Callable[[int], Any],
     memory = stored.read(key) if key else None
     if not isinstance(memory, Memory):
         return None
-    sampler = Program.found(memory.sampler, results(memory.size))
-    quantities = Program.found(memory.quantities[0], dict.fromkeys(memory.quantities[1], 0))
+    sampler = _program(memory.sampler, results(memory.size))
+    quantities = _program(memory.quantities[0], dict.fromkeys(memory.quantities[1], 0))
     if sampler is None or quantities is None:
         return None
     return Remembered(module, memory, sampler, quantities, condition)
 
 
-def keep(key: bytes | None, posterior: Posterior, sampler: Program, constants: Sequence[Any],
-         quantities: Program | None, shapes: dict[str, Any], batch: int) -> None:  # fmt: skip
+def _program(kept: Kept, result: Any) -> Program | Executable | None:
+    """A program that was kept: without JAX, where that is possible."""
+    found = executables.find(kept, result)
+    if found is not None:
+        return found
+    from ..programs import Program  # only now: it loads JAX
+
+    return Program.found(kept, result)
+
+
+def keep(key: bytes | None, posterior: Posterior, sampler: Program | Executable, constants: Sequence[Any],
+         quantities: Program | Executable | None, shapes: dict[str, Any], batch: int) -> None:  # fmt: skip
     """Remember a posterior for other processes, if all its parts can be."""
-    if key is None or quantities is None or stored.read(key) is not None:
+    from ..programs import Program
+
+    if not isinstance(sampler, Program) or not isinstance(quantities, Program):  # not compiled here
         return
-    inputs = jax.tree.map(np.asarray, posterior.inputs) if _has_jax(posterior.inputs) else posterior.inputs
-    kept = sampler.kept(), quantities.kept()
+    if key is None or stored.read(key) is not None:
+        return
+    inputs = nested.mapped(np.asarray, posterior.inputs) if _has_jax(posterior.inputs) else posterior.inputs
+    kept = sampler.keep(), quantities.keep()
     if kept[0] is None or kept[1] is None or _size(inputs) > LARGEST:
         return
     stored.write(key, Memory(posterior.names, posterior.shapes, posterior.constrained_shapes, posterior.size, inputs,
@@ -164,8 +190,10 @@ def keep(key: bytes | None, posterior: Posterior, sampler: Program, constants: S
 
 
 def _has_jax(inputs: Any) -> bool:
-    return any(isinstance(a, jax.Array) for a in jax.tree.leaves(inputs))
+    import jax
+
+    return any(isinstance(a, jax.Array) for a in nested.leaves(inputs))
 
 
 def _size(inputs: Any) -> int:
-    return sum(np.asarray(a).nbytes for a in jax.tree.leaves(inputs))
+    return sum(np.asarray(a).nbytes for a in nested.leaves(inputs))

@@ -11,16 +11,13 @@ import hashlib
 import os
 import pickle
 import platform
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jax
-import jaxlib
-from jax.experimental import serialize_executable
-
 from ... import cache as translations
-from ... import files, ownership, settings
+from ... import files, ownership, settings, versions
 
 ROOM = 2**29  # bytes on disk: the files used longest ago go
 _MAGIC = b"stanimport program 1\n"
@@ -30,9 +27,12 @@ _SUFFIX = ".xla"
 def load(key: bytes, device: Any = None) -> Any:
     """The compiled program for a device, or JAX's default one; None if there is none that can be used."""
     content = read(key)
+    if content is None:
+        return None
+    import jax  # only now: processes may run without it
+    from jax.experimental import serialize_executable
+
     try:
-        if content is None:
-            return None
         used = [device or jax.local_devices()[0]]
         return serialize_executable.deserialize_and_load(*content, backend=used[0].client, execution_devices=used)
     except Exception:  # whatever XLA has against it: it is compiled anew
@@ -43,6 +43,9 @@ def store(key: bytes, compiled: Any) -> None:
     """Keep a compiled program for other processes."""
     if _path(key) is None:
         return
+    import jax
+    from jax.experimental import serialize_executable
+
     try:
         content = serialize_executable.serialize(compiled)
     except (ValueError, TypeError, jax.errors.JaxRuntimeError):
@@ -96,7 +99,9 @@ def _decode(content: bytes) -> Any:
 
 def _path(key: bytes) -> Path | None:
     folder = settings.jit_cache()
-    if folder is None or jax.config.jax_compilation_cache_dir:
+    jax = sys.modules.get("jax")
+    elsewhere = jax.config.jax_compilation_cache_dir if jax else os.environ.get("JAX_COMPILATION_CACHE_DIR")
+    if folder is None or elsewhere:
         return None
     return folder / (hashlib.sha256(_machine() + key).hexdigest() + _SUFFIX)
 
@@ -104,9 +109,8 @@ def _path(key: bytes) -> Path | None:
 @cache
 def _machine() -> bytes:
     """What else compiled programs depend on: versions, XLA's flags, the processor."""
-    parts = [jax.__version__, jaxlib.__version__, os.environ.get("XLA_FLAGS", ""), platform.machine(),
-             platform.system(), _processor()]  # fmt: skip
-    return "\n".join(parts).encode()
+    parts = os.environ.get("XLA_FLAGS", ""), platform.machine(), platform.system(), _processor()
+    return b"\n".join([versions.text_of("jax"), versions.text_of("jaxlib"), *(p.encode() for p in parts)])
 
 
 def _processor() -> str:

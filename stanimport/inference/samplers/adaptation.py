@@ -8,58 +8,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
 
-import jax.numpy as jnp
 import numpy as np
 
 from .metric import Metric
-from .tree import State
+from .states import State
 
 INITIAL, FIRST, FINAL = 75, 25, 50  # iterations before the windows, in the first one, and after the last
 EARLIEST = 5  # iterations by which windows of an early schedule begin
 FEWEST = 20  # iterations below which the metric is not adapted
-_SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 _SUPERB, _LARGEST, _SMALLEST = 0.8, 1e7, 1e-300
-
-
-class StepSize(NamedTuple):
-    """The step size and the state of its dual averaging.
-
-    Attributes:
-        size: the one to use now.
-        average: the logarithm of the one that adaptation will settle for.
-        error: the mean of the wanted minus the reached acceptance statistic.
-        count: of updates.
-        center: the logarithm that sizes are drawn towards.
-    """
-
-    size: Any
-    average: Any
-    error: Any
-    count: Any
-    center: Any
-
-    @staticmethod
-    def starting(size: Any) -> "StepSize":
-        """Adaptation that begins, or begins anew, at a size."""
-        size = np.asarray(size, float)
-        blank = np.zeros_like(size)
-        return StepSize(size, blank, blank, blank, np.log(10 * size))
-
-    def learned(self, acceptance: Any, wanted: Any) -> "StepSize":
-        """After a transition with this acceptance statistic."""
-        count = self.count + 1
-        share = 1 / (count + _DELAY)
-        error = (1 - share) * self.error + share * (wanted - jnp.minimum(acceptance, 1.0))
-        log_size = self.center - error * jnp.sqrt(count) / _SHRINKAGE
-        weight = count**-_DECAY
-        return StepSize(jnp.exp(log_size), weight * log_size + (1 - weight) * self.average, error, count, self.center)
-
-    def settled(self) -> "StepSize":
-        """The size that adaptation ends with; the one it began with if it learned nothing."""
-        size = np.where(np.asarray(self.count) > 0, np.exp(self.average), self.size)
-        return StepSize.starting(size)
 
 
 @dataclass(frozen=True)

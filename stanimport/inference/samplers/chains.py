@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
-import jax
 import numpy as np
 
+from .. import devices as known
 from ..precision import Streams, streams_of
 from ..rows import BLOCK, FEW, Points
 from ..running import interrupts
@@ -226,8 +226,13 @@ def layout(
     """Devices, lanes of each program, and threads; `shared` is for a program that has devices of its own choice."""
     if shared:  # two of them at once could wait for each other's devices
         return [None], 0, 1
-    devices = jax.local_devices()
-    on_cpu = devices[0].platform == "cpu"
+    if chain_method == "vectorized":
+        import jax
+
+        devices = jax.local_devices()
+    else:
+        devices = known.local()
+    on_cpu = known.is_cpu(devices[0])
     method = chain_method or ("parallel" if on_cpu else "vectorized")
     if method == "vectorized":
         spread = next(n for n in range(min(len(devices), chains), 0, -1) if chains % n == 0)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import curvature, uniforms
+from . import curvature
 from .packed import LARGEST
 
 _TOLD = 2.0  # variances this far from 1, as a factor, by draws and by gradients, are worth a direction
@@ -58,11 +58,6 @@ class LowRank(NamedTuple):
     def shaped(self, normal: Any) -> Any:
         """The momentum that standard normal numbers make."""
         return self._scaled(normal, self.variances**-0.5) / self.scales
-
-    def momentum(self, random: Any) -> tuple[Any, Any]:
-        """The next state of the random numbers, and a momentum drawn from its normal law."""
-        random, drawn = uniforms.normals(random, self.size)
-        return random, self.shaped(drawn)
 
     def _scaled(self, vector: Any, factors: Any) -> Any:
         """The vector, its part in each direction multiplied by the factor."""

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import packed, uniforms
+from . import packed
 
 _COLUMNS = 1024
 
@@ -53,11 +53,6 @@ class Metric(NamedTuple):
     def shaped(self, normal: Any) -> Any:
         """The momentum that standard normal numbers make."""
         return self.factor * normal if self.factor.ndim == 1 else self.factor @ normal
-
-    def momentum(self, random: Any) -> tuple[Any, Any]:
-        """The next state of the random numbers, and a momentum drawn from its normal law."""
-        random, drawn = uniforms.normals(random, self.size)
-        return random, self.shaped(drawn)
 
 
 def size_of(inverse: np.ndarray) -> int:

@@ -10,48 +10,32 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
+from .. import nested
 from ..precision import Streams
-from ..programs import Program, Traced, shared
 from ..running.progress import Progress
-from . import adaptation, curvature, low_rank, stranding, tree, walnuts
-from .adaptation import Segment, StepSize
+from . import adaptation, curvature, low_rank, stranding
+from .adaptation import Segment
 from .chains import in_pieces, room_of
 from .journal import Journal
 from .metric import Metric, estimate
 from .standing import Standing
+from .states import Chain, Controls, State, StepSize
 from .stranding import Restart
 from .tracks import Settings, Track
-from .tree import State
+
+if TYPE_CHECKING:
+    from ..executables import Executable
+    from ..programs import Program
+    from .transitions import Transitions
 
 _NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 _log = logging.getLogger("stanimport")
 _TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
-INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.AdaptiveLeapfrog}  # by the method
 ROOM_DEPTH = 16  # of trees: deeper ones make another program
-
-
-class Chain(NamedTuple):
-    """What a chain carries from one transition to the next, and where it last evaluated the density."""
-
-    random: Any
-    state: State
-    step: StepSize
-    latest: State
-
-
-class Controls(NamedTuple):
-    """The options of transitions: whether the step size adapts, the acceptance wanted, the depth of trees."""
-
-    adapts: Any
-    wanted: Any
-    max_depth: Any
 
 
 class Group(NamedTuple):
@@ -68,7 +52,7 @@ class _Bound:
     """A compiled program with the data that enter its arithmetic."""
 
     constants: Any
-    program: Program
+    program: Program | Executable
 
     @property
     def may_block(self) -> bool:
@@ -101,7 +85,7 @@ class NutsSampler:
         self, density: Callable[[Any, Any], Any], size: int, settings: Settings, lanes: int = 0, metric: Any = None,
         devices: Sequence[Any] = (None,), varying: Mapping[str, np.ndarray] | None = None,
         elsewhere: Callable[[int, int], np.ndarray | None] | None = None,
-        ready: tuple[Program, Any] | None = None, standing: tuple[Standing, np.ndarray] | None = None,
+        ready: tuple[Program | Executable, Any] | None = None, standing: tuple[Standing, np.ndarray] | None = None,
         journal: Journal | None = None, in_turn: bool = False,
     ):  # fmt: skip
         self.settings, self.size, self.lanes, self.elsewhere = settings, size, lanes, elsewhere
@@ -125,16 +109,16 @@ class NutsSampler:
 
     def _compiling(self, density: Callable[[Any, Any], Any], devices: Sequence[Any]) -> list[_Bound]:
         """The programs for the devices, whose compilation begins."""
-        function, examples = jax.value_and_grad(density), (np.ones(self.size), self._own([0], False))
-        traced = [Traced(function, *examples, device=d) for d in devices]
-        self._density, key = traced[0], traced[0].text()
-        depth = room_for(self.settings.max_treedepth)
-        s = self.settings
-        kind = (key, self.lanes, self.in_turn, s.method, s.metric._replace(adapts=True), depth)
-        return [
-            _Bound(t.constants, shared((*kind, str(d)), partial(self._compiled, depth, t, d)))
-            for t, d in zip(traced, devices)
-        ]
+        from ..programs import shared  # only now: what was compiled before needs no JAX
+        from .transitions import Transitions, traced
+
+        s, depth, found = self.settings, room_for(self.settings.max_treedepth), []
+        for device in devices:
+            one = traced(density, np.ones(self.size), self._own([0], False), device)
+            made = Transitions(one, s.method, self.lanes, self.in_turn, depth, self.room, s.metric.by_gradients)
+            kind = one.text(), self.lanes, self.in_turn, s.method, s.metric._replace(adapts=True), depth, str(device)
+            found.append(_Bound(one.constants, shared(kind, partial(self._compiled, made, device))))
+        return found
 
     def _schedule(self) -> list[Segment]:
         s = self.settings
@@ -145,67 +129,15 @@ class NutsSampler:
 
     # --- the program -----------------------------------------------------------------------------------------------
 
-    def _compiled(self, depth: int, density: Traced, device: Any) -> Program:
+    def _compiled(self, transitions: Transitions, device: Any) -> Program:
+        """The program of transitions, whose compilation begins."""
+        from ..programs import Program
+
         each = range(self.lanes or 1)
-        chain, metric = self._joined([_blank(self.size) for _ in each]), self._joined([self.metric for _ in each])
-        return Program(partial(self._advance, depth), density.constants, self._own([0 for _ in each]), chain, metric,
-                       _controls(self.settings, True), np.int64(1), device=device, as_one=True)  # fmt: skip
-
-    def _advance(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
-                 count: Any) -> tuple[Chain, Any, Any]:  # fmt: skip
-        """The chain after `count` transitions, where it was, and the numbers of each transition, (room, 7).
-
-        Where it was are the points, (room, size), with their gradients behind them if those are wanted.
-        """
-        if not (self.lanes and self.in_turn):
-            return self._transitions(depth, constants, varying, chain, metric, controls, count, self.lanes)
-
-        def alone(own: tuple[Any, Chain, Metric]) -> tuple[Chain, Any, Any]:
-            return self._transitions(depth, constants, *own, controls, count, 0)
-
-        made, *records = lax.map(alone, (varying, chain, metric))
-        points, numbers = (jnp.moveaxis(a, 0, 1) for a in records)
-        return made, points, numbers
-
-    def _transitions(self, depth: int, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls,
-                     count: Any, lanes: int) -> tuple[Chain, Any, Any]:  # fmt: skip
-        """The same of one chain, or of several at the same time."""
-
-        def one(carry: Any, varying: Any, metric: Metric) -> Any:
-            return self._transition(partial(self._density, constants), carry, varying, metric, controls)
-
-        room = tree.room(depth, self.size, INTEGRATORS[self.settings.method].end)
-        shape = (lanes,) if lanes else ()
-        if lanes:
-            room = jax.tree.map(lambda a: jnp.stack([a] * lanes), room)
-            one = jax.vmap(one)
-        records = (jnp.zeros((self.room, *shape, self.width)), jnp.zeros((self.room, *shape, len(_NUMBERS))))
-
-        def body(i: Any, carry: Any) -> Any:
-            carry, (points, numbers) = carry
-            carry, new = one(carry, varying, metric)
-            put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)
-            state = carry[0].state
-            both = self.settings.metric.by_gradients
-            here = jnp.concatenate([state.point, state.gradient], -1) if both else state.point
-            return carry, (put(points, here), put(numbers, new))
-
-        (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
-        return chain, *made
-
-    def _transition(self, density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
-        """Chain and room after one transition, in which the step size may adapt, and its numbers, (7,)."""
-        chain, room = carry
-        random, state, room, record = tree.transition(
-            lambda point: density(point, varying), metric, chain.random, chain.state, room, chain.step.size,
-            controls.max_depth, INTEGRATORS[self.settings.method],
-        )  # fmt: skip
-        learned = chain.step.learned(record.acceptance, controls.wanted)
-        step = jax.tree.map(lambda a, b: jnp.where(controls.adapts, a, b), learned, chain.step)
-        numbers = (state.density, chain.step.size, record.acceptance, record.depth, record.steps, record.diverged,
-                   record.energy)  # fmt: skip
-        kept = jnp.stack([jnp.asarray(v, float) for v in numbers])
-        return (Chain(random, state, step, record.latest), room), kept
+        chain, metric = self._joined([Chain.blank(self.size) for _ in each]), self._joined([self.metric for _ in each])
+        own = self._own([0 for _ in each])
+        return Program(transitions, transitions.density.constants, own, chain, metric, _controls(self.settings, True),
+                       np.int64(1), device=device, as_one=True)  # fmt: skip
 
     # --- chains ----------------------------------------------------------------------------------------------------
 
@@ -228,7 +160,7 @@ class NutsSampler:
     def _restored(self, track: Track) -> bool:
         """Whether a journal holds the track, which goes on where it stands there."""
         rows, shape = track.start.rows, [self.lanes] if self.lanes else []
-        blank = self._joined([_blank(self.size) for _ in rows]), self._joined([self.metric for _ in rows])
+        blank = self._joined([Chain.blank(self.size) for _ in rows]), self._joined([self.metric for _ in rows])
         none = {"point": np.zeros((0, *shape, self.size)), **_named(np.zeros((len(_NUMBERS), 0, *shape)))}
         start = track.restore(blank, none, (*shape, self.width))
         if start is None:
@@ -306,7 +238,7 @@ class NutsSampler:
 
     def evaluate(self, program: _Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""
-        out, together, blank = [], self.lanes or 1, _blank(self.size)
+        out, together, blank = [], self.lanes or 1, Chain.blank(self.size)
         still = Controls(np.bool_(False), np.float64(0.0), np.int64(1))
         for at in range(0, len(points), together):
             mine = [min(i, len(points) - 1) for i in range(at, at + together)]
@@ -400,12 +332,12 @@ class NutsSampler:
         """The data of chains that have their own."""
         return {n: v[list(rows)] if self.lanes and in_lanes else v[rows[0]] for n, v in self.varying.items()}
 
-    def _joined(self, trees: list[Any]) -> Any:
-        return jax.tree.map(lambda *a: np.stack(a), *trees) if self.lanes else trees[0]
+    def _joined(self, every: list[Any]) -> Any:
+        return nested.mapped(lambda *a: np.stack(a), *every) if self.lanes else every[0]
 
     def _parts(self, whole: Any) -> list[Any]:
-        known = jax.tree.map(np.asarray, whole)
-        return [jax.tree.map(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
+        known = nested.mapped(np.asarray, whole)
+        return [nested.mapped(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
 
 
 def _start(track: Track) -> dict[str, Any]:
@@ -430,12 +362,7 @@ def room_for(max_treedepth: int) -> int:
 
 def results_of(size: int) -> Any:
     """Something of the structure of the program's results."""
-    return _blank(size), 0, 0
-
-
-def _blank(size: int) -> Chain:
-    state = State(np.zeros(size), np.zeros(()), np.zeros(size))
-    return Chain(np.uint64(0), state, StepSize.starting(1.0), state)
+    return Chain.blank(size), 0, 0
 
 
 def _controls(settings: Settings, adapts: bool) -> Controls:

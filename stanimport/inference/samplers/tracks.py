@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
 import numpy as np
 
+from .. import nested
 from ..rows import Rows
 from .journal import Diary
 from .metric import Kind
@@ -142,7 +142,7 @@ class Track:
         """Note where the chain stands, and what it began with, if there is a diary and it is time."""
         if self.diary is None or not (at_once or self.diary.is_due):
             return
-        leaves = [] if self.state is None else jax.tree.leaves(self.state)
+        leaves = [] if self.state is None else nested.leaves(self.state)
         self.diary.note({
             "done": self.done, "kept": len(self.kept["point"]) if self.kept else 0, "segment": self.segment,
             "window": -1 if self.window is None else len(self.window), "times": self.times, "levels": self.levels,
@@ -165,8 +165,7 @@ class Track:
         if noted is None:
             return None
         if f"{_STATE}0" in noted:
-            leaves, structure = jax.tree.flatten(blank)
-            self.state = jax.tree.unflatten(structure, [noted[f"{_STATE}{i}"] for i in range(len(leaves))])
+            self.state = nested.filled(blank, (noted[f"{_STATE}{i}"] for i in range(len(nested.leaves(blank)))))
         self.done, self.segment, self.times = int(noted["done"]), int(noted["segment"]), noted["times"]
         self.levels, self.recent = noted["levels"], [noted["recent"]]
         self.tally.before, self.tally.seconds = self.done, float(self.times.sum())

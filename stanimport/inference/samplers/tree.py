@@ -19,16 +19,9 @@ from jax import lax
 
 from . import uniforms
 from .metric import Metric
+from .states import State
 
 LARGEST_ERROR = 1000.0  # of the energy: beyond it a trajectory diverges
-
-
-class State(NamedTuple):
-    """A point of a chain: where it is, the log density there and its gradient."""
-
-    point: Any
-    density: Any
-    gradient: Any
 
 
 class End(NamedTuple):
@@ -179,7 +172,7 @@ def transition(
         step_size, max_depth: numbers, which may be traced.
         integrator: from density and metric to what makes the steps; `Leapfrog` if None.
     """
-    random, momentum = metric.momentum(random)
+    random, momentum = drawn(metric, random)
     way = (integrator or Leapfrog)(density, metric)
     start, energy = way.leaf(state, momentum)
     both = jax.tree.map(lambda a: jnp.stack([a, a]), start)
@@ -196,6 +189,12 @@ def transition(
     t = lax.while_loop(grows, doubled, begun)
     acceptance = t.acceptance / jnp.maximum(t.count, 1)
     return t.random, t.chosen, t.waiting, Record(acceptance, t.depth, t.steps, t.diverged, t.energy, t.latest)
+
+
+def drawn(metric: Metric, random: Any) -> tuple[Any, Any]:
+    """The next state of the random numbers, and a momentum drawn from its normal law."""
+    random, normal = uniforms.normals(random, metric.size)
+    return random, metric.shaped(normal)
 
 
 def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Any) -> Trajectory:

@@ -17,7 +17,8 @@ import jax.numpy as jnp
 from jax import lax
 
 from .metric import Metric
-from .tree import Leaf, State, Step, Subtree, either, leapfrog
+from .states import State
+from .tree import Leaf, Step, Subtree, either, leapfrog
 
 LARGEST_ERROR = 0.5  # between the energies of two states on a macro step
 HALVINGS = 10  # of a macro step: if that is not enough, it diverges
