@@ -176,7 +176,7 @@ UPWARD = {
     ("density.initial", "fits.stan_csv"), ("density.initial", "fits.storage"),  # a fit may be where chains start
     ("fits.fit", "methods.drawing"),  # the journal of a run may be read as a fit
     ("options", "running.interrupts"), ("programs", "running.interrupts"),
-    ("programs", "density.stored"), ("programs", "density.kernels"),  # what compiles asks what is on disk
+    ("programs", "density.kernels"),  # which is about how XLA compiles
 }
 
 

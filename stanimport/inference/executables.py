@@ -20,10 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from . import nested
-from .density import stored
+from . import forks, nested, stored
 from .precision import double_precision
-from .running import forks
 
 ROOM = 64  # programs that are kept in memory: those used longest ago go
 _HARMLESS = {"JAX_PLATFORMS": ("", "cpu"), "JAX_ENABLE_X64": None}  # variables of the environment, and their values

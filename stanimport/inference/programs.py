@@ -24,11 +24,11 @@ from jax.extend.core import Literal, Var
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxlib import lapack
 
-from . import executables
-from .density import kernels, stored
+from . import executables, forks, stored
+from .density import kernels
 from .executables import Kept
 from .precision import TRACING, double_precision
-from .running import forks, interrupts
+from .running import interrupts
 
 ROOM = 64  # compiled programs that are kept: those used longest ago go
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program

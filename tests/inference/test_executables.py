@@ -25,7 +25,11 @@ PROGRAMS = {
         transformed parameters { matrix[20, 20] L = cholesky_decompose(add_diag(tcrossprod(a), s)); }
         model { to_vector(a) ~ normal(0, 1); s ~ gamma(3, 3); y ~ normal(L[1, 1], log_determinant(L)); }
     """,
-    "number": "data { int N; vector[N] y; } parameters { real<lower=0> s; } model { y ~ normal(0, s); s ~ gamma(2, 1); }",
+    "number": """
+        data { int N; vector[N] y; }
+        parameters { real<lower=0> s; }
+        model { y ~ normal(0, s); s ~ gamma(2, 1); }
+    """,
 }
 DATA = {"N": 3, "y": [0.5, 1.5, -1.0]}
 OPTIONS = dict(seed=5, chains=2, iter_warmup=60, iter_sampling=20)

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stanimport.inference import programs
-from stanimport.inference.density import stored
+from stanimport.inference import programs, stored
 
 SAMPLE = """
 import json, sys

@@ -20,9 +20,8 @@ from stanlib.program import StanFunction
 
 from ... import cache as translations
 from ... import versions
-from .. import executables, nested
+from .. import executables, nested, stored
 from ..executables import Executable, Kept
-from . import stored
 from .evaluation import Evaluated, Evaluator
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ... import cache as translations
-from ... import files, ownership, settings, versions
+from .. import cache as translations
+from .. import files, ownership, settings, versions
 
 ROOM = 2**29  # bytes on disk: the files used longest ago go
 _MAGIC = b"stanimport program 1\n"
