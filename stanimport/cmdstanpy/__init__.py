@@ -8,8 +8,9 @@ docs/cmdstanpy.md lists what differs.
 from __future__ import annotations
 
 from .files import from_csv, write_stan_json
-from .fits import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB
-from .installation import (
+from .model import CmdStanModel
+from .stanfit import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .utils import (
     cmdstan_path,
     cmdstan_version,
     compile_stan_file,
@@ -22,7 +23,6 @@ from .installation import (
     set_make_env,
     show_versions,
 )
-from .model import CmdStanModel
 
 __all__ = [
     "CmdStanGQ", "CmdStanLaplace", "CmdStanMCMC", "CmdStanMLE", "CmdStanModel", "CmdStanPathfinder", "CmdStanVB",

@@ -9,7 +9,7 @@ from typing import Any
 from ..errors import StanDataError
 from ..inference.io.data import write_json
 from ..inference.methods import regeneration
-from .fits import KINDS, CmdStanFit
+from .stanfit import KINDS, CmdStanFit
 
 METHODS = ("sample", "optimize", "variational", "laplace", "pathfinder")
 

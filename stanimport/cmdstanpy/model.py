@@ -16,8 +16,8 @@ from .. import api
 from ..inference import advi, generate_quantities, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
-from .fits import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
-from .installation import format_stan_file, include_paths, refuse_header
+from .stanfit import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
+from .utils import format_stan_file, include_paths, refuse_header
 
 
 class IgnoredOptionWarning(UserWarning):
@@ -33,6 +33,7 @@ class CmdStanModel:
         stanc_options: of these "include-paths" is heeded.
         exe_file, force_compile, cpp_options, compile: taken for compatibility: nothing is compiled in C++.
         user_header: can't be used.
+        functions: Python's in the place of those in C++, as for `stanimport.load`: {"make_odds": "mine.make_odds"}.
 
     Raises:
         ValueError: without a program.
@@ -43,6 +44,7 @@ class CmdStanModel:
         self, model_name: str | None = None, stan_file: str | os.PathLike[str] | None = None, exe_file: Any = None,
         force_compile: bool = False, stanc_options: Mapping[str, Any] | None = None,
         cpp_options: Mapping[str, Any] | None = None, user_header: Any = None, *, compile: Any = None,
+        functions: Mapping[str, str] | None = None,
     ):  # fmt: skip
         if stan_file is None:
             raise ValueError("Missing model file arguments, you must specify a Stan program: stan_file=...")
@@ -50,7 +52,7 @@ class CmdStanModel:
         self.stan_file, self.exe_file = os.path.abspath(stan_file), exe_file
         self.stanc_options, self.cpp_options = dict(stanc_options or {}), dict(cpp_options or {})
         self.user_header, self.name = "", model_name or Path(stan_file).stem
-        self.module: ModuleType = api.load(stan_file, include_paths=include_paths(stanc_options))
+        self.module: ModuleType = api.load(stan_file, include_paths=include_paths(stanc_options), functions=functions)
 
     def __repr__(self) -> str:
         return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"

@@ -279,14 +279,16 @@ def test_programs_are_formatted(folder, capsys):
         cmdstanpy.format_stan_file(folder / "none.stan")
 
 
-def test_there_is_no_installation(folder, capsys):
+def test_there_is_no_installation(folder, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("CMDSTAN", "")  # restores it afterwards
+    monkeypatch.setenv("HOME", str(tmp_path))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cmdstanpy.install_cmdstan(version="2.36.0", overwrite=True) is True
         cmdstanpy.set_cmdstan_path("anywhere")
         cmdstanpy.set_make_env("make")
         cmdstanpy.rebuild_cmdstan()
-    with pytest.raises(ValueError, match="without CmdStan"):
+    with pytest.raises(ValueError, match="runs without: .CMDSTAN is anywhere"):
         cmdstanpy.cmdstan_path()
     assert "numpyro" in cmdstanpy.show_versions() and capsys.readouterr().out
     assert cmdstanpy.cmdstan_version() >= (2, 36)
@@ -294,6 +296,42 @@ def test_there_is_no_installation(folder, capsys):
     assert cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options=options).endswith("coin.stan")
     with pytest.raises(stanimport.StanError):
         cmdstanpy.compile_stan_file(folder / "coin.stan", stanc_options={"include-paths": str(folder / "none")})
+
+
+def test_scripts_find_the_examples_of_cmdstan_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CMDSTAN", raising=False)
+    with pytest.raises(ValueError, match="there is no folder of CmdStan"):
+        cmdstanpy.cmdstan_path()
+    for version in ("2.9.0", "2.36.0", "2.36.0-rc1"):
+        (tmp_path / ".cmdstan" / f"cmdstan-{version}").mkdir(parents=True)
+    assert cmdstanpy.cmdstan_path() == str(tmp_path / ".cmdstan" / "cmdstan-2.36.0")
+    monkeypatch.setenv("CMDSTAN", "")  # what set_cmdstan_path sets is forgotten with the test
+    cmdstanpy.set_cmdstan_path(tmp_path)
+    assert cmdstanpy.utils.cmdstan_path() == str(tmp_path)
+
+
+def test_modules_have_cmdstanpys_names():
+    from stanimport.cmdstanpy.model import CmdStanModel
+    from stanimport.cmdstanpy.stanfit import CmdStanMCMC
+    from stanimport.cmdstanpy.utils import cmdstan_path
+
+    assert (CmdStanModel, CmdStanMCMC, cmdstan_path) == (
+        cmdstanpy.CmdStanModel, cmdstanpy.CmdStanMCMC, cmdstanpy.cmdstan_path)  # fmt: skip
+
+
+def test_functions_in_python_take_the_place_of_those_in_cpp(tmp_path):
+    program = tmp_path / "external.stan"
+    program.write_text("""
+functions { real my_sqrt(real x); }
+parameters { real<lower=0> theta; }
+model { theta ~ gamma(3, 2); }
+generated quantities { real root = my_sqrt(theta); }""")
+    with pytest.raises(stanimport.StanError, match="functions="):
+        cmdstanpy.CmdStanModel(stan_file=program, stanc_options={"allow-undefined": True})
+    external = cmdstanpy.CmdStanModel(stan_file=program, functions={"my_sqrt": "jax.numpy.sqrt"})
+    fit = external.sample(chains=1, iter_warmup=50, iter_sampling=20, seed=1, show_progress=False)
+    np.testing.assert_allclose(fit.root, np.sqrt(fit.theta))
 
 
 def test_gradients_are_checked(model, folder):

@@ -1,7 +1,8 @@
-"""What CmdStanPy asks of an installation of CmdStan: there is none, so most of it has nothing to do."""
+"""CmdStanPy's helpers. Most are about an installation of CmdStan, which nothing here needs, and have nothing to do."""
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +23,9 @@ def rebuild_cmdstan(*args: Any, **options: Any) -> None:
     """Nothing has to be built."""
 
 
-def set_cmdstan_path(path: str) -> None:
-    """There is no CmdStan to find."""
+def set_cmdstan_path(path: str | os.PathLike[str]) -> None:
+    """Say where CmdStan is, for scripts that take programs and data from its folder."""
+    os.environ["CMDSTAN"] = os.fspath(path)
 
 
 def set_make_env(make: str) -> None:
@@ -31,8 +33,23 @@ def set_make_env(make: str) -> None:
 
 
 def cmdstan_path() -> str:
-    """There is no folder of CmdStan's: raises ValueError, as CmdStanPy does where none is installed."""
-    raise ValueError("stanimport.cmdstanpy runs without CmdStan: it has no folder")
+    """CmdStan's folder, if there is one: $CMDSTAN, else the newest in ~/.cmdstan. It is read by scripts, not here.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    given = os.environ.get("CMDSTAN")
+    found = [Path(given)] if given else sorted(Path.home().glob(".cmdstan/cmdstan-*"), key=_version)
+    if not found or not found[-1].is_dir():
+        where = f"$CMDSTAN is {given}" if given else "it is not in ~/.cmdstan"
+        raise ValueError(f"there is no folder of CmdStan, which stanimport.cmdstanpy runs without: {where}")
+    return os.path.normpath(found[-1])
+
+
+def _version(folder: Path) -> list[int]:
+    """The numbers in the name of CmdStan's folder; a release candidate comes before its release."""
+    numbers = [int(n) for n in re.findall(r"\d+", folder.name.partition("-rc")[0])]
+    return [*numbers, 0 if "-rc" in folder.name else 1]
 
 
 def cmdstan_version() -> tuple[int, int]:
@@ -58,7 +75,8 @@ def compile_stan_file(
 def refuse_header(user_header: Any) -> None:
     """Raise NotImplementedError for a file of functions in C++."""
     if user_header is not None:
-        raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan, or in Python")
+        raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan, or in Python "
+                                  "and give CmdStanModel(..., functions={'name': 'package.module.name'})")
 
 
 def enable_logging() -> AbstractContextManager[None]:
