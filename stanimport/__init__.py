@@ -46,6 +46,13 @@ _INFERENCE = (
     "pathfinder", "prior_predictive", "sample", "sample_many", "sbc", "variational",
 )  # fmt: skip
 
+# Names of CmdStanPy, PyStan and rstan, and what has their place here.
+_ELSEWHERE = {n: f"stanimport.cmdstanpy has it: from stanimport.cmdstanpy import {n}" for n in (
+    "CmdStanModel", "CmdStanMCMC", "CmdStanMLE", "CmdStanVB", "CmdStanGQ", "write_stan_json", "install_cmdstan",
+    "cmdstan_path", "set_cmdstan_path")}  # fmt: skip
+_ELSEWHERE |= {n: "load(path) and loads(text) give a program's module" for n in ("build", "StanModel", "stan_model")}
+_ELSEWHERE |= {"stan": "sample(program, data) fits, load(path) gives a program's module"}
+
 
 def __getattr__(name: str) -> object:
     """The inference functions, which load an array library, when they are first used."""
@@ -53,7 +60,17 @@ def __getattr__(name: str) -> object:
         from . import inference
 
         return getattr(inference, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}", name=name)
+
+
+def _hint(name: str) -> str:
+    """What was meant by the name of an attribute that is not there."""
+    from .errors import nearest
+
+    if name in _ELSEWHERE:
+        return f": {_ELSEWHERE[name]}"
+    similar = None if name.startswith("_") else nearest(name, [*__all__, *_INFERENCE])
+    return f"; did you mean {similar!r}?" if similar else ""
 
 
 def __dir__() -> list[str]:

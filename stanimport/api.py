@@ -58,7 +58,10 @@ def load(
         ('flips', 'heads', 'bias')
     """
     path = _path_of(path_or_module_name)
-    program = loading.read(path)
+    try:
+        program = loading.read(path)
+    except FileNotFoundError as e:
+        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path)}", str(path)) from None
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
     return _module(program, chosen)
 
@@ -74,6 +77,8 @@ def loads(
         >>> wait.stan.parameters[0].constraint
         'lower=0'
     """
+    if re.fullmatch(r"\s*[^\s{}]+\.stan\s*", source):
+        raise ValueError(f"{source!r} is a path, and loads() takes the text of a program: load() reads files")
     tag = hashlib.sha256(source.encode()).hexdigest()[:8]
     program = StanFile(f"<{name}-{tag}.stan>", source, None, name)
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
@@ -244,6 +249,18 @@ def _path_of(path_or_module_name: PathLike) -> Path:
             return Path(spec.loader.path)
         raise FileNotFoundError(f"there is no Stan program {text!r} on the module path")
     return path
+
+
+def _hint(path: Path) -> str:
+    """What was meant by a path where there is no file."""
+    if "{" in str(path):
+        return "; loads() takes the text of a program"
+    try:
+        there = [p.name for p in path.parent.iterdir() if p.suffix in (".stan", ".stanfunctions")]
+    except OSError:
+        return ""
+    similar = nearest(path.name, there)
+    return f"; did you mean {similar!r}?" if similar else ""
 
 
 def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:

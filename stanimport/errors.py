@@ -158,6 +158,10 @@ class Diagnostics:
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
-    """The known name that a misspelt one most resembles, or None."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
+    """The known name that a misspelt one most resembles, or None; one in other letters' case before all others."""
+    known = list(known)
+    same = [k for k in known if k.casefold() == name.casefold()]
+    if same:
+        return same[0]
+    found = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
     return found[0] if found else None

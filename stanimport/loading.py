@@ -44,6 +44,11 @@ class StanFile:
         return str(self.path or self.name)
 
 
+# Functions of `stanimport` that other packages have as methods of a model.
+_METHODS = ("sample", "optimize", "variational", "advi", "pathfinder", "laplace_sample", "generate_quantities",
+            "log_prob", "prior_predictive")  # fmt: skip
+
+
 class StanModule(types.ModuleType):
     """A translated module. It pickles by name or with its program, so that it can be sent to other processes."""
 
@@ -51,6 +56,12 @@ class StanModule(types.ModuleType):
         spec = self.__spec__
         reference = getattr(None if spec is None else spec.loader, "reference", None)
         return super().__reduce__() if reference is None else reference(None)
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise AttributeError for what a module does not have; for a method of inference with where it is."""
+        meant = f": it is a function of the package, stanimport.{name}(module, data)" if name in _METHODS else ""
+        own = self.__dict__.get("__name__")
+        raise AttributeError(f"module {own!r} has no attribute {name!r}{meant}", name=name, obj=self)
 
     def _repr_html_(self) -> str:
         """What notebooks show: the program, and what it takes and gives."""

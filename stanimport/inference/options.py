@@ -30,12 +30,24 @@ SYNONYMS = {
     "num_samples": "iter_sampling", "draws": "iter_sampling", "target_accept": "adapt_delta",
     "target_accept_prob": "adapt_delta", "max_tree_depth": "max_treedepth", "init": "inits", "init_params": "inits",
     "rng_key": "seed", "random_seed": "seed", "progress_bar": "show_progress", "cores": "parallel_chains",
-    "n_jobs": "parallel_chains", "delta": "adapt_delta", "num_thin": "thin", "stepsize": "step_size",
+    "n_jobs": "parallel_chains", "threads": "threads_per_chain", "pars": "keep", "include": "keep",
+    "verbose": "show_progress", "refresh": "show_progress", "show_console": "show_progress", "n_iter": "iter_sampling",
+    "n_warmup": "iter_warmup", "n_tune": "iter_warmup", "n_samples": "iter_sampling", "n_draws": "iter_sampling",
+    "rng_seed": "seed", "initial_values": "inits", "max_depth": "max_treedepth",
+    "delta": "adapt_delta", "num_thin": "thin", "stepsize": "step_size",
 }  # fmt: skip
 
 
-# Options of CmdStan's method of a name that another function has here.
-ELSEWHERE = {"variational": {n: "advi" for n in ("elbo_samples", "adapt_iter", "adapt_engaged", "eval_elbo")}}
+# Options that other functions have, or that stand for several.
+_ADVI = "advi() has it"
+_FILES = "fit.save() and fit.save_csvfiles() write files, CmdStanModel of stanimport.cmdstanpy too"
+_WRAPPED = "CmdStanModel of stanimport.cmdstanpy has it"
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "variational": {n: _ADVI for n in ("elbo_samples", "adapt_iter", "adapt_engaged", "eval_elbo")},
+    "sample": {"iter": "iter_warmup and iter_sampling count the two parts of a chain",
+               "control": "its entries are options themselves: adapt_delta, max_treedepth, ..."},
+    "": {"output_dir": _FILES, "sig_figs": _FILES, "timeout": _WRAPPED, "save_profile": "fit.profiles() has the times"},
+}  # fmt: skip
 
 
 class OptionError(ValueError):
@@ -53,8 +65,8 @@ def suggesting(function: F) -> F:
     def checked(*args: Any, **options: Any) -> Any:
         for name in options:
             if name not in known:
-                other = ELSEWHERE.get(function.__name__, {}).get(name)
-                hint = f": {other}() has it" if other else suggestion(name, known)
+                told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)
+                hint = f": {told}" if told else suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
         with collected():
             return function(*args, **options)

@@ -114,13 +114,15 @@ def test_optimization_and_what_starts_from_it(model):
     assert started.draws().shape == (5, 1, 20)
 
 
-def test_approximations(model):
+def test_approximations(model, tmp_path):
     vb = model.variational(DATA, seed=1, draws=200, iter=2000, require_converged=False, grad_samples=2,
                            elbo_samples=50, adapt_iter=20, eval_elbo=10, tol_rel_obj=0.02)  # fmt: skip
     assert len(vb.fit.info["elbo"]) == vb.fit.info["steps"] // 10 and vb.fit.settings["adapt_iter"] == 20
     assert vb.variational_params_np.shape == (vb.columns,) and vb.variational_sample.shape == (200, vb.columns)
     assert vb.stan_variable("theta", mean=True) == vb.variational_params_dict["theta"] == pytest.approx(0.25, abs=0.1)
     assert vb.stan_variable("theta", mean=False).shape == (200,) and vb.eta in (100, 10, 1, 0.1, 0.01)
+    vb.save_csvfiles(tmp_path)
+    assert cmdstanpy.from_csv(tmp_path).eta == vb.eta
     given = model.variational(DATA, seed=1, iter=10, eta=0.3, adapt_engaged=False, require_converged=False)
     assert given.eta == 0.3 and given.fit.info["steps"] == 10
     paths = model.pathfinder(DATA, seed=1, draws=100, num_paths=2, num_single_draws=100)

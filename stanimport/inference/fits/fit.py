@@ -11,6 +11,7 @@ import numpy as np
 
 from stanlib.extras import require
 
+from ...errors import nearest
 from .. import tuples
 from ..options import wanted
 from ..running.interrupts import collected
@@ -19,6 +20,15 @@ from .result import Result
 if TYPE_CHECKING:
     from .diagnosis import Diagnosis
     from .predictive import Predictions
+
+
+# What other packages' fits have, and what has its place here.
+_OTHERS = {
+    "extract": "stan_variables", "samples": "stan_variables", "get_samples": "stan_variables", "posterior": "to_arviz",
+    "to_frame": "draws_pd", "to_dataframe": "draws_pd", "draws_df": "draws_pd", "as_data_frame": "draws_pd",
+    "to_netcdf": "save", "sampler_diagnostics": "method_variables", "get_sampler_params": "method_variables",
+    "print_summary": "summary", "plot": "plot_trace", "loo": "to_arviz", "inference_data": "to_arviz",
+}  # fmt: skip
 
 
 class Fit(Result):
@@ -44,6 +54,18 @@ class Fit(Result):
         from .html import of_fit
 
         return of_fit(self)
+
+    if not TYPE_CHECKING:  # a type checker would take every misspelt method for a variable
+
+        def __getattr__(self, name: str) -> Any:
+            """The draws of a variable, as `stan_variable` gives them. Raises AttributeError."""
+            known = vars(self).get("variables")
+            if known is not None and any(n.partition(".")[0] == name for n in known):
+                return self.stan_variable(name)
+            public = [*(n for n in dir(type(self)) if not n.startswith("_")), *(known or ())]
+            meant = None if name.startswith("_") else _OTHERS.get(name) or nearest(name, public)
+            hint = f"; did you mean {meant!r}?" if meant else ""
+            raise AttributeError(f"a fit has no attribute and no variable {name!r}{hint}", name=name, obj=self)
 
     # --- what it holds ---------------------------------------------------------------------------------------------
 

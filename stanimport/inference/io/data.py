@@ -1,11 +1,15 @@
 """A program's data from wherever they are: dicts, JSON and R dump files, tables, xarray's data sets."""
 from __future__ import annotations
 
+import codecs
 import errno
+import gzip
+import io
 import json
 import math
 import os
 import re
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,8 +28,9 @@ def read_data(data: Any) -> dict[str, Any]:
 
     Args:
         data: None, a mapping, an object with columns (a pandas or polars frame, an xarray data set), or the path of a
-            JSON file, an R dump (.R, .Rdump, .data.R), a table (.csv) or a NetCDF file (.nc). A table, as a file or
-            as a frame, also gives `N`, the number of its rows, unless it has a column of that name.
+            JSON file, an R dump (.R, .Rdump, .data.R), a table (.csv) or a NetCDF file (.nc), the first three also
+            compressed (.json.gz). A table, as a file or as a frame, also gives `N`, the number of its rows, unless it
+            has a column of that name.
 
     Raises:
         StanDataError: if the file can't be read or holds no data.
@@ -36,6 +41,8 @@ def read_data(data: Any) -> dict[str, Any]:
     """
     if data is None:
         return {}
+    if isinstance(data, str) and data.lstrip().startswith("{"):
+        raise StanDataError("the data are JSON text, where a path is meant: give json.loads(text)")
     if isinstance(data, (str, os.PathLike)):
         return read_file(Path(data))
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
@@ -83,22 +90,52 @@ def array_of(name: str, value: Any) -> np.ndarray:
 
 def read_file(path: Path) -> dict[str, Any]:
     """The data in a file, by its suffix. Raises StanDataError."""
+    kind = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
     try:
-        if path.suffix.lower() == ".csv":
-            return _read_table(path)
-        if path.suffix.lower() in (".nc", ".netcdf"):
+        if kind in (".nc", ".netcdf"):
             return _read_netcdf(path)
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as e:  # no text, or a path that can be none
+        text = _text(path.read_bytes(), path)
+    except (OSError, EOFError, ValueError, zlib.error) as e:  # no text, or a path that can be none
         if isinstance(e, StanDataError):
             raise
         reason = e.strerror if isinstance(e, OSError) and e.strerror else e
         raise StanDataError(f"{path}: can't be read: {reason}") from None
-    if path.suffix.lower() in (".r", ".rdump"):
+    if kind == ".csv":
+        return _read_table(text, path)
+    if kind in (".r", ".rdump"):
         from .rdump import parse
 
         return parse(text, str(path))
     return _parse_json(text, path)
+
+
+def _text(content: bytes, path: Path) -> str:
+    """The text of a file: UTF-8, UTF-16 or UTF-32 with its mark, also compressed by gzip.
+
+    Raises:
+        StanDataError: for what is another format by its first bytes, and for text in no such encoding.
+        OSError, EOFError: for compressed data that are damaged.
+    """
+    if content.startswith(b"\x1f\x8b"):
+        content = gzip.decompress(content)
+    known = next((what for start, what in _OTHERS.items() if content.startswith(start)), None)
+    if known is not None:
+        raise StanDataError(f"{path}: is {known}: read it in Python, and give its contents as a dict or a table")
+    try:
+        return content.decode(next((e for mark, e in _MARKS.items() if content.startswith(mark)), "utf-8"))
+    except UnicodeDecodeError as e:
+        line = content.count(b"\n", 0, e.start) + 1
+        raise StanDataError(f"{path}: is no text in UTF-8: see byte {content[e.start]:#04x} in line {line}") from None
+
+
+# How files begin: marks of encodings, and formats that are taken for data. R's and Python's are also compressed.
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF32_LE: "utf-32", codecs.BOM_UTF32_BE: "utf-32",
+          codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}  # fmt: skip
+_OTHERS = {b"PK\x03\x04": "a zip archive, as Excel's and NumPy's .npz files are", b"\x93NUMPY": "an array of NumPy's",
+           b"PAR1": "a parquet file", b"\x89HDF": "an HDF5 or NetCDF file", b"ARROW1": "a feather file",
+           b"RDX": "data that R saved", b"X\n": "an object that R saved", b"A\n": "an object that R saved",
+           b"\x80\x02": "a pickle", b"\x80\x03": "a pickle", b"\x80\x04": "a pickle",
+           b"\x80\x05": "a pickle"}  # fmt: skip
 
 
 def _parse_json(text: str, path: Path) -> dict[str, Any]:
@@ -156,13 +193,12 @@ def _short(text: str) -> str:
     return text if len(text) < 20 else f"{text[:10]}... of {len(text)} characters"
 
 
-def _read_table(path: Path) -> dict[str, Any]:
+def _read_table(text: str, path: Path) -> dict[str, Any]:
     """The table in a CSV file with a header."""
     import csv
 
     try:
-        with path.open(newline="", encoding="utf-8-sig") as f:
-            rows = list(csv.reader(f))
+        rows = list(csv.reader(io.StringIO(text, newline="")))
     except csv.Error as e:
         raise StanDataError(f"{path}: no readable table: {e}") from None
     while rows and not rows[-1]:

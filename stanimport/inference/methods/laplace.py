@@ -32,7 +32,8 @@ def laplace_sample(
 
     Args:
         module, data, seed, inits: as for `sample`.
-        mode: where to expand: a fit by `optimize` with the same `jacobian`, or a dict of values; found if None.
+        mode: where to expand: a fit by `optimize` with the same `jacobian`, its path, or a dict of values; found if
+            None.
         draws: how many.
         jacobian: whether the mode and the Hessian are those of the unconstrained parameters' density.
 
@@ -74,7 +75,9 @@ def _densities(posterior: Posterior, density: Any, draws: int) -> Program:
 
 def _mode(posterior: Posterior, mode: Any, inits: Any, seed: int, jacobian: bool) -> np.ndarray:
     if mode is not None:
-        values: Mapping[str, Any] = mode.create_inits(chains=1)[0] if isinstance(mode, Fit) else mode
+        (values,) = initial.per_chain(mode, 1, seed)
+        if not isinstance(values, Mapping):
+            raise options.OptionError(f"mode must be a fit by optimize, its path, or a dict of values, not {mode!r}")
         return initial.unconstrained(posterior, values)
     start = initial.starting_points(posterior, inits, 1, seed)[0]
     found, _ = optimization.maximum(posterior, start, "lbfgs", jacobian, _LIMITS)
