@@ -5,6 +5,7 @@
 """
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from .api import check, configure, format, load, loads, translate
@@ -84,4 +85,14 @@ def load_ipython_extension(shell: object) -> None:
     register(shell)
 
 
+def _watch_for_edits() -> None:
+    """In IPython let `%autoreload` see edited programs."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    if shell is not None:
+        from .notebook import watch
+
+        watch(shell)
+
+
 install()
+_watch_for_edits()

@@ -1,4 +1,4 @@
-"""The notebook extension: `%load_ext stanimport`, then cells that begin with `%%stan NAME`.
+"""The notebook extension: `%load_ext stanimport`, then cells that begin with `%%stan NAME`; and `%autoreload`.
 
 The only module that imports IPython, which need not be installed for anything else.
 """
@@ -49,6 +49,11 @@ class StanMagics(Magics):
 def register(shell: Any) -> None:
     """Make `%%stan` known to a shell, and edited programs to its `%autoreload`."""
     shell.register_magics(StanMagics)
+    watch(shell)
+
+
+def watch(shell: Any) -> None:
+    """Let a shell's `%autoreload 2` reload edited programs too."""
     if not any(getattr(f, "__name__", "") == "_before_cell" for f in shell.events.callbacks["pre_run_cell"]):
 
         def _before_cell(*_: Any) -> None:

@@ -74,6 +74,10 @@ def test_variables_are_attributes_of_a_fit(beta_fit):
     assert not hasattr(beta_fit, "_ipython_display_")
 
 
+def test_a_diagnosis_at_a_prompt_is_its_report(beta_fit):
+    assert repr(beta_fit.diagnose()) == str(beta_fit.diagnose())
+
+
 def test_methods_are_no_attributes_of_a_module(beta_module):
     with pytest.raises(AttributeError, match=r"stanimport.sample\(module, data\)"):
         beta_module.sample(FLIPS)

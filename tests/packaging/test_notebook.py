@@ -1,7 +1,10 @@
 """The cell magic `%%stan`, in IPython's own shell."""
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -81,3 +84,23 @@ def test_autoreload(shell, tmp_path, monkeypatch):
     finally:
         shell.run_line_magic("autoreload", "0")
         sys.modules.pop("edited_often", None)
+
+
+def test_autoreload_needs_no_extension(tmp_path):
+    """In a shell of its own, since that of these tests has the extension."""
+    pytest.importorskip("IPython", reason="IPython is not installed")
+    (tmp_path / "session.py").write_text("""
+from pathlib import Path
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+program = Path("edited.stan")
+program.write_text("generated quantities { real y = 1.5; }")
+shell.run_cell("%load_ext autoreload\\n%autoreload 2").raise_error()
+shell.run_cell("import sys; sys.path.insert(0, ''); import stanimport, edited").raise_error()
+program.write_text("generated quantities { real y = 20.5; }")
+shell.run_cell("print(edited.generated_quantities()['y'])").raise_error()
+""")
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2]), "IPYTHONDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "session.py"], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout.strip() == "20.5", done.stdout + done.stderr

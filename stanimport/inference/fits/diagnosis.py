@@ -23,7 +23,7 @@ BAD_RHAT = 1.05  # from here on draws are not to be used
 LEAST_ESS = 100  # for each chain
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diagnosis:
     """The problems of a fit; `str` is the report.
 
@@ -51,6 +51,9 @@ class Diagnosis:
 
     def _repr_html_(self) -> str:
         return "\n".join(f"<p>{escape(p)}</p>" for p in self.problems or (str(self),))
+
+    def __repr__(self) -> str:
+        return str(self)  # for a prompt
 
     def __str__(self) -> str:
         if self.ok:
