@@ -105,8 +105,8 @@ def test_files_that_hold_no_data(tmp_path, name, content, told):
 
 
 def test_bytes_that_are_no_text(tmp_path):
-    (tmp_path / "a.json").write_bytes(b"\xff\xfe{}")
-    with pytest.raises(stanimport.StanDataError, match="can't be read"):
+    (tmp_path / "a.json").write_bytes(b"\xfa\xfe{}")
+    with pytest.raises(stanimport.StanDataError, match="is no text in UTF-8: see byte 0xfa in line 1"):
         read_data(tmp_path / "a.json")
 
 
