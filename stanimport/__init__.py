@@ -55,13 +55,15 @@ _ELSEWHERE |= {n: "load(path) and loads(text) give a program's module" for n in 
 _ELSEWHERE |= {"stan": "sample(program, data) fits, load(path) gives a program's module"}
 
 
-def __getattr__(name: str) -> object:
-    """The inference functions, which load an array library, when they are first used."""
-    if name in _INFERENCE:
-        from . import inference
+if not TYPE_CHECKING:  # which knows the names from above, and would take any other for one
 
-        return getattr(inference, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}", name=name)
+    def __getattr__(name: str) -> object:
+        """The inference functions, which load an array library, when they are first used."""
+        if name in _INFERENCE:
+            from . import inference
+
+            return getattr(inference, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{_hint(name)}", name=name)
 
 
 def _hint(name: str) -> str:

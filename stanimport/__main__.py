@@ -44,9 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done; 1: a program, data or a file that is wrong; 2: an unknown command or option; 130: interrupted.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not given or given[0] in ("-h", "--help"):
+    if not given or given[0] in ("-h", "--help") or given == ["help"]:
         print(_usage())
         return 0 if given else 2
+    if given[0] == "help":
+        return _run(given[1], ["--help"])
     if given[0] == "--version":
         from . import __version__
 

@@ -6,7 +6,7 @@ from scipy import stats
 
 import stanimport
 from stanimport.inference import LogProb
-from stanimport.inference.methods.optimization import ConvergenceWarning
+from stanimport.inference.methods.optimization import ConvergenceWarning, _Slope
 
 NORMAL = """
 data { int N; vector[N] y; }
@@ -219,3 +219,31 @@ def test_unknown_options(function, gaussian):
 def test_a_program_without_a_guide_block_says_so(gaussian):
     with pytest.raises(ValueError, match="no guide block"):
         stanimport.variational(gaussian, algorithm="guide")
+
+
+def test_a_relative_gradient_ends_an_optimization(gaussian):
+    """What the next step promises: with the exact curvature it is twice what is left to gain, and so it nearly is."""
+    start, eps = {"x": [20.0, 5.0]}, np.finfo(float).eps
+    for algorithm in ("lbfgs", "bfgs"):
+        whole = stanimport.optimize(gaussian, inits=start, algorithm=algorithm, save_iterations=True, seed=1)
+        for limit in (1e-2, 1e-4):
+            ended = stanimport.optimize(gaussian, inits=start, algorithm=algorithm, tol_rel_grad=limit / eps, seed=1)
+            assert ended.converged and ended.info["iterations"] < whole.info["iterations"]
+            left = float(whole.stats["lp__"][0, 0] - ended.stats["lp__"][0, 0])
+            assert 0 < 2 * left < 10 * limit * max(1, abs(float(ended.stats["lp__"][0, 0])))
+        np.testing.assert_allclose(whole.x, [1, -2], atol=1e-5)
+
+
+def test_the_slope_is_that_of_the_inverse_hessian():
+    """After steps along all axes of a quadratic L-BFGS knows its curvature."""
+    curvature = np.array([1.0, 4.0, 25.0])
+
+    def objective(x):
+        return float(curvature @ x**2) / 2, curvature * x
+
+    point = np.array([3.0, -2.0, 1.0])
+    slope = _Slope(5, point, objective)
+    for axis in range(3):
+        point = point + 0.1 * np.eye(3)[axis]
+        found = slope.at(point)
+    assert found == pytest.approx(curvature @ point**2, rel=1e-12)

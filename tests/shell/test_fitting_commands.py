@@ -108,9 +108,12 @@ def test_every_command_has_help_with_examples(name, capsys):
 
 
 def test_the_list_of_commands(capsys):
-    assert main(["--help"]) == 0 and main([]) == 2
+    assert main(["--help"]) == 0 == main(["help"]) and main([]) == 2
     shown = capsys.readouterr().out
     assert all(f"  {name} " in shown for name in commands.COMMANDS)
+    with pytest.raises(SystemExit):
+        main(["help", "sample"])
+    assert "usage: stanimport sample" in capsys.readouterr().out
     assert main(["--version"]) == 0 and capsys.readouterr().out == f"stanimport {stanimport.__version__}\n"
 
 

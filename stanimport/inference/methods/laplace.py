@@ -74,6 +74,7 @@ def _densities(posterior: Posterior, density: Any, draws: int) -> Program:
 
 
 def _mode(posterior: Posterior, mode: Any, inits: Any, seed: int, jacobian: bool) -> np.ndarray:
+    """The point to expand at: the one that was given, else the mode. Raises OptionError, ValueError."""
     if mode is not None:
         (values,) = initial.per_chain(mode, 1, seed)
         if not isinstance(values, Mapping):

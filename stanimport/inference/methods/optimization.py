@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -31,7 +32,7 @@ class ConvergenceWarning(RuntimeWarning):
 @options.suggesting
 def optimize(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
-    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float = 1e7, tol_grad: float = 1e-8,
+    iter: int = 2000, jacobian: bool = False, tol_rel_grad: float | None = None, tol_grad: float = 1e-8,
     tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
     networks: Mapping[str, Any] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
     tol_param: float | None = None,
@@ -46,8 +47,9 @@ def optimize(
         jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
             (penalized maximum likelihood).
         tol_grad: the gradient's norm at which to stop.
-        tol_rel_obj, tol_rel_grad: relative changes at which to stop, in units of the machine epsilon; L-BFGS
-            stops by the first, `tol_rel_grad` is taken for compatibility.
+        tol_rel_obj: the relative change of the density at which L-BFGS stops, in units of the machine epsilon.
+        tol_rel_grad: what a quasi-Newton step promises to gain, relatively, at which "lbfgs" and "bfgs" stop too, in
+            the same units.
         history_size: of L-BFGS.
         require_converged: raise an error if it does not converge; else warn.
         save_iterations: keep the start and the point after every step but the last, as `fit.warmup`:
@@ -75,7 +77,7 @@ def optimize(
     posterior, chosen = posterior_of(module, data, seed, networks)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
-              "tol_obj": tol_obj, "tol_param": tol_param}  # fmt: skip
+              "tol_obj": tol_obj, "tol_param": tol_param, "tol_rel_grad": tol_rel_grad}  # fmt: skip
     found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
@@ -118,13 +120,17 @@ def maximum(
         return (-float(value), -np.asarray(gradient)) if finite else (np.inf, np.zeros_like(point))
 
     passed = [(start, objective(start)[0])]
+    slope = _Slope(limits["history_size"], start, objective) if limits.get("tol_rel_grad") is not None else None
 
     def note(intermediate_result: Any) -> None:
         (before, value), now = passed[-1], (np.array(intermediate_result.x), float(intermediate_result.fun))
         if not keep:
             passed.clear()
         passed.append(now)
-        if algorithm != "newton" and _is_small(now[0] - before, now[1] - value, limits):
+        if algorithm == "newton":
+            return
+        promised = np.inf if slope is None else slope.at(now[0]) / max(abs(now[1]), 1.0)
+        if _is_small(now[0] - before, now[1] - value, promised, limits):
             raise StopIteration
 
     if algorithm == "newton":
@@ -145,11 +151,40 @@ def maximum(
 _STOPPED = 99  # SciPy's status where a callback has ended an optimization
 
 
-def _is_small(step: np.ndarray, change: float, limits: Mapping[str, Any]) -> bool:
+def _is_small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> bool:
     """Whether a step is one at which to stop."""
-    tol_obj, tol_param = limits.get("tol_obj"), limits.get("tol_param")
-    by_value = tol_obj is not None and abs(change) < tol_obj
-    return by_value or tol_param is not None and float(np.linalg.norm(step)) < tol_param
+    found = {"tol_obj": abs(change), "tol_param": float(np.linalg.norm(step)),
+             "tol_rel_grad": promised / np.finfo(float).eps}  # fmt: skip
+    return any(limits.get(name) is not None and value < limits[name] for name, value in found.items())
+
+
+class _Slope:
+    """How steep a density is along the next quasi-Newton step: the gradient times the step.
+
+    Source: Nocedal and Wright (2006), "Numerical Optimization", algorithm 7.4.
+    """
+
+    def __init__(self, history: int, start: np.ndarray, objective: Callable[[np.ndarray], tuple[float, np.ndarray]]):
+        self._objective, self._point, self._gradient = objective, start, objective(start)[1]
+        self._steps: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=history)
+
+    def at(self, point: np.ndarray) -> float:
+        """The slope at the next point of the path."""
+        gradient = self._objective(point)[1]
+        step, change = point - self._point, gradient - self._gradient
+        self._point, self._gradient = point, gradient
+        if step @ change > 0:
+            self._steps.append((step, change))
+        direction, used = gradient.copy(), []
+        for s, y in reversed(self._steps):
+            used.append((s @ direction) / (s @ y))
+            direction -= used[-1] * y
+        if self._steps:
+            s, y = self._steps[-1]
+            direction *= (s @ y) / (y @ y)
+        for (s, y), share in zip(self._steps, reversed(used)):
+            direction += (share - (y @ direction) / (s @ y)) * s
+        return float(gradient @ direction)
 
 
 def _is_flat(found: Any, limits: Mapping[str, Any]) -> bool:
