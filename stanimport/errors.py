@@ -158,10 +158,13 @@ class Diagnostics:
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:
-    """The known name that a misspelt one most resembles, or None; one in other letters' case before all others."""
+    """The known name that a misspelt one most resembles, or None; one in other letters' case before all others.
+
+    `n` is no misspelt `N`, as it may be meant for the variable of a loop that has ended.
+    """
     known = list(known)
     same = [k for k in known if k.casefold() == name.casefold()]
-    if same:
+    if same and (len(name) > 1 or name.isupper()):
         return same[0]
     found = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
     return found[0] if found else None
