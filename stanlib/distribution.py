@@ -61,6 +61,7 @@ class Native:
         return self.name if special == "" else special
 
 
+Check = tuple[int, str, Domain]  # a parameter's position, its name and its domain
 Outcomes = Domain | Interval | Callable[..., Domain]
 
 
@@ -107,7 +108,7 @@ class Distribution:
         method: Callable[..., Any] = methods[name]
         return method
 
-    @property
+    @cached_property
     def density(self) -> str:
         return "lpmf" if "lpmf" in self.methods else "lpdf"
 
@@ -178,9 +179,13 @@ class Distribution:
         Parameters outside their domain raise StanDomainError where they are known, and make the result -inf where
         they are traced, as does a result of NaN.
         """
+        return self.checked_log_prob(y, arguments, self._density_checks)
+
+    def checked_log_prob(self, y: Any, arguments: Sequence[Any], checks: Sequence[Check]) -> Any:
+        """The same, for parameters of which some have been checked already: `checks` are those to be made."""
         xp = namespace((y, *arguments))
         with collected() as found:
-            kept, bad = self._inside(xp, arguments)
+            kept, bad = self._inside(xp, arguments, checks)
             wrong = self.wrong_variate(self.density, y, arguments)
             y, *kept = (xp.reals if self.density == "lpmf" else xp.convert)((y, *kept))
             check_sizes(xp, self.name, (y, *kept), self.event_dims, self.dims)
@@ -231,10 +236,12 @@ class Distribution:
         given = (y, *guard(xp, name, parameters, checks))
         return numbers(name, self.methods[method](xp, *(xp.reals if self.density == "lpmf" else xp.convert)(given)))
 
-    def _inside(self, xp: Namespace, arguments: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def _inside(
+        self, xp: Namespace, arguments: Sequence[Any], checks: Sequence[Check]
+    ) -> tuple[list[Any], list[Any]]:
         """The parameters with numbers of their domains for what is outside, and for which observations that was so."""
         kept, bad = list(arguments), []
-        for i, wrong, domain, error in outside(xp, f"{self.name}_{self.density}", arguments, self._density_checks):
+        for i, wrong, domain, error in outside(xp, f"{self.name}_{self.density}", arguments, checks):
             if is_explaining():
                 refuse(wrong, error)
             kept[i] = domain.replaced(xp, wrong, kept[i])
@@ -242,8 +249,12 @@ class Distribution:
             bad.append(xp.any(wrong, axis=tuple(range(-own, 0))) if own else wrong)
         return kept, bad
 
+    def checks_of(self, arguments: Sequence[Any]) -> tuple[Check, ...]:
+        """The checks of the density that constants among its parameters have not passed once `check_parameters` ran."""
+        return tuple(c for c in self._density_checks if c[0] >= len(arguments) or type(arguments[c[0]]) is not float)
+
     @cached_property
-    def _density_checks(self) -> tuple[tuple[int, str, Domain], ...]:
+    def _density_checks(self) -> tuple[Check, ...]:
         domains = self.density_domains
         return tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
 
@@ -391,7 +402,10 @@ def check_sizes(
     """
     if event_dims:
         return  # the multivariate densities check the shapes of theirs
-    leading = [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, dims or (0,) * len(arguments))]
+    shapes = [xp.shape(a) for a in arguments]
+    leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
+    if sum(map(bool, leading)) < 2:
+        return
     sizes = {s[0] for s in leading if len(s) == 1}
     if len(sizes) > 1 and max(map(len, leading)) == 1:
         shown = " and ".join(map(str, sorted(sizes)))

@@ -27,6 +27,8 @@ class Domain:
 
     def check(self, xp: Namespace, function: str, argument: str, x: Any) -> None:
         """Raise StanDomainError unless every component of a value that is known is inside."""
+        if type(x) is float and not self.bounds and self.test(named("numpy"), x):
+            return
         numpy = named("numpy")  # JAX would trace the test of its own arrays too, where it is tracing
         if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
@@ -93,7 +95,7 @@ def outside(
         if i >= len(arguments):
             continue  # an overload with fewer arguments
         x = arguments[i]
-        if is_of_data((x,)) and is_of_data(domain.bounds) and not is_lane_by_lane():
+        if is_of_data((x, *domain.bounds)) and not is_lane_by_lane():
             domain.check(xp, function, name, x)
         elif domain.looks_at(x):
             if domain.is_known_to_hold(xp, x):

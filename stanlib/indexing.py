@@ -129,10 +129,9 @@ def _convert(xp: Namespace, index: Any, n: int) -> Any:
     if not is_of_data((index,)):
         if n == 0:
             raise out_of_range(index, n)
-        inside = (index >= 1) & (index <= n)
-        if xp.holds(inside):
+        if xp.are_between(index, 1, n):
             return index - 1
-        refuse(~inside, lambda: out_of_range(index, n))
+        refuse((index < 1) | (index > n), lambda: out_of_range(index, n))
         return xp.minimum(xp.maximum(index, 1), n) - 1
     index = np.asarray(index)
     if index.size and (index.min() < 1 or index.max() > n):

@@ -69,15 +69,19 @@ def whole(n: Any) -> int:
     return int(n if is_of_data((n,)) else decided(n))
 
 
-@contextlib.contextmanager
-def collected(of_lanes: bool = False, raising: bool = False) -> Iterator[Rejections]:
-    """Inside, conditions are noted in the Rejections that this gives."""
-    made = Rejections(of_lanes, raising)
-    token = _current.set(made)
-    try:
-        yield made
-    finally:
-        _current.reset(token)
+class collected:
+    """Inside, conditions are noted in the Rejections that this gives. Arguments as for those."""
+
+    def __init__(self, of_lanes: bool = False, raising: bool = False):
+        self.of_lanes, self.raising = of_lanes, raising
+
+    def __enter__(self) -> Rejections:  # written out: every density enters one
+        made = Rejections(self.of_lanes, self.raising)
+        self.token = _current.set(made)
+        return made
+
+    def __exit__(self, *raised: Any) -> None:
+        _current.reset(self.token)
 
 
 @contextlib.contextmanager

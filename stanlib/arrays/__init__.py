@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from typing import Any
 
 from .base import Namespace
@@ -48,16 +49,22 @@ def is_of_data(args: Iterable[Any]) -> bool:
 
 def tracing() -> Any:
     """What JAX and PyTorch are tracing now, to compare with what they trace at another time."""
-    state = level = None
-    if "jax" in sys.modules:
+    return tuple(state() for state in _states("jax" in sys.modules, "torch" in sys.modules))
+
+
+@cache
+def _states(jax: bool, torch: bool) -> tuple[Callable[[], Any], ...]:
+    """What tells the state of the libraries that are loaded."""
+    states: list[Callable[[], Any]] = []
+    if jax:
         from jax.extend import core
 
-        state = core.get_opaque_trace_state(convention="nnx")
-    if "torch" in sys.modules:
+        states.append(partial(core.get_opaque_trace_state, convention="nnx"))
+    if torch:
         from torch._C import _functorch
 
-        level = _functorch.maybe_current_level()
-    return state, level
+        states.append(_functorch.maybe_current_level)
+    return tuple(states)
 
 
 def uses_jax(args: Iterable[Any]) -> bool:

@@ -7,6 +7,7 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     is_concrete(x)    whether the components of x are known now (not traced; torch tensors count as traced)
     holds(x)          whether a condition holds everywhere, as far as that can be told now without waiting (torch: on
                       the processor, where nothing is traced): then nothing needs to be masked
+    are_between(x, low, high)    whether all components are known to be, with the same proviso
     glance(x)         a number of torch's as NumPy's, where it can be looked at as for `holds`; None for all else
     known(x)          the components of x as a NumPy array if they can be had now, without gradient, else None
     complex(a, b)     a + b i, also where either is infinite
@@ -42,6 +43,7 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     erfcx(x)                        exp(x^2) erfc(x), also its derivative, precise for large x
     ndtri_exp(log_p)                the standard normal quantile of exp(log_p)
     without_nan(x)    log densities, -inf where they are NaN; the derivative is that of x, so that it costs none
+    pick_last(x, i)   the component i of every row along the last axis of x, for indices that are inside
     get(x, index)     x[index] for a tuple of NumPy-style indices, known to be inside or traced
     where(c, a, b)    as NumPy's; both branches are evaluated, so a NaN gradient of the other branch must be kept out
                       by giving it a safe argument first
@@ -193,12 +195,14 @@ class Namespace(Protocol):
     searchsorted: Callable[..., Any]
     is_integer: Callable[[Any], bool]
     get: Callable[[Any, tuple[Any, ...]], Any]
+    pick_last: Binary
     at_set: Ternary
     segment_sum: Callable[[Any, Any, int], Any]
     complex: Binary
     known: Unary
     is_concrete: Callable[[Any], bool]
     holds: Callable[[Any], bool]
+    are_between: Callable[[Any, Any, Any], bool]
     glance: Callable[[Any], Any]
     convert: Callable[[Sequence[Any]], Sequence[Any]]
     stop_gradient: Unary

@@ -165,6 +165,16 @@ def holds(condition: Any) -> bool:
     return is_concrete(condition) and bool(_np.all(condition))
 
 
+def are_between(x: Any, low: Any, high: Any) -> bool:
+    return is_concrete(x) and _np.are_between(x, low, high)
+
+
+def pick_last(x: Any, i: Any) -> Any:
+    rows = jnp.broadcast_shapes(shape(x)[:-1], shape(i))
+    index = jnp.broadcast_to(i, rows)[..., None]
+    return jnp.take_along_axis(jnp.broadcast_to(x, (*rows, shape(x)[-1])), index, -1)[..., 0]
+
+
 def glance(x: Any) -> Any:
     return None
 

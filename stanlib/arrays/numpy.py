@@ -136,6 +136,11 @@ def holds(condition: Any) -> bool:
     return bool(np.all(condition))
 
 
+def are_between(x: Any, low: Any, high: Any) -> bool:
+    x = np.asarray(x)
+    return bool(x.dtype.kind != "c" and np.all((x >= low) & (x <= high)))
+
+
 def glance(x: Any) -> Any:
     return None
 
@@ -190,6 +195,12 @@ def is_integer(x: Any) -> bool:
 
 def get(x: Any, index: tuple[Any, ...]) -> Any:
     return x[index]
+
+
+def pick_last(x: Any, i: Any) -> Any:
+    rows = np.broadcast_shapes(np.shape(x)[:-1], np.shape(i))
+    index = np.broadcast_to(i, rows)[..., None]
+    return np.take_along_axis(np.broadcast_to(x, (*rows, np.shape(x)[-1])), index, -1)[..., 0]
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:

@@ -165,7 +165,9 @@ def full(shape: Any, value: Any) -> Any:
 
 
 def shape(x: Any) -> tuple[int, ...]:
-    return tuple(x.shape) if isinstance(x, torch.Tensor) else np.shape(x)
+    if isinstance(x, torch.Tensor):
+        return tuple(x.shape)
+    return () if isinstance(x, (float, int)) else np.shape(x)
 
 
 def ndim(x: Any) -> int:
@@ -188,19 +190,30 @@ def is_concrete(x: Any) -> bool:
 def holds(condition: Any) -> bool:
     if not isinstance(condition, torch.Tensor):
         return bool(np.all(condition))
-    return condition.device.type == "cpu" and not _is_tracing() and bool(condition.all())
+    return condition.device.type == "cpu" and not is_tracing() and bool(condition.all())
+
+
+def are_between(x: Any, low: Any, high: Any) -> bool:
+    if not isinstance(x, torch.Tensor):
+        return _np.are_between(x, low, high)
+    if x.device.type != "cpu" or x.is_complex() or is_tracing():
+        return False
+    if not x.numel():
+        return True
+    least, most = torch.aminmax(x.detach())  # in a fraction of the time of comparisons
+    return bool(least.item() >= low and most.item() <= high)
 
 
 def glance(x: Any) -> Any:
-    if not isinstance(x, torch.Tensor) or x.ndim or x.device.type != "cpu" or x.is_complex() or _is_tracing():
+    if not isinstance(x, torch.Tensor) or x.ndim or x.device.type != "cpu" or x.is_complex() or is_tracing():
         return None
     return np.float64(x.item())
 
 
-def _is_tracing() -> bool:
+def is_tracing() -> bool:
     """Whether what runs is recorded or transformed, so that values are not to be looked at."""
     return (
-        torch.jit.is_tracing() or _functorch.maybe_current_level() is not None or torch.compiler.is_compiling()
+        torch._C._is_tracing() or _functorch.maybe_current_level() is not None or torch.compiler.is_compiling()
     )
 
 
@@ -276,6 +289,15 @@ def _index(x: torch.Tensor, index: Any) -> Any:
     return as_tensor(index, device=x.device) if isinstance(index, np.ndarray) else index
 
 
+def pick_last(x: Any, i: Any) -> Any:
+    like = reference((x,))
+    if like is None:
+        return _np.pick_last(x, i)
+    rows = torch.broadcast_shapes(x.shape[:-1], shape(i))
+    index = as_tensor(i, device=x.device).expand(rows).unsqueeze(-1)
+    return x.expand(*rows, x.shape[-1]).gather(-1, index).squeeze(-1)
+
+
 def at_set(x: Any, index: Any, value: Any) -> Any:
     """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
     like = reference((x, value))
@@ -337,6 +359,10 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Calla
 def without_nan(x: Any) -> Any:
     if not isinstance(x, torch.Tensor):
         return _np.without_nan(x)
+    if x.device.type == "cpu" and not is_tracing():
+        total = x.detach().sum().item()  # NaN if a term is, and in a fraction of the time of looking at each
+        if total == total:
+            return x
     numbers = x == x
     return x if holds(numbers) else torch.where(numbers, x, -inf)
 

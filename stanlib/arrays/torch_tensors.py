@@ -68,6 +68,9 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
     """f for tensors, with its first `count` arguments converted, and NumPy's function for everything else."""
     concrete = getattr(_np, name)
 
+    def call_of_one(x: Any, *args: Any, **options: Any) -> Any:
+        return f(x, *args, **options) if isinstance(x, torch.Tensor) else call(x, *args, **options)
+
     def call(*args: Any, **options: Any) -> Any:
         if all(isinstance(a, torch.Tensor) for a in args[:count]):
             return f(*args, **options)
@@ -76,13 +79,15 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
             return scalar(concrete(*args, **options))
         return f(*(as_beside(a, like) for a in args[:count]), *args[count:], **options)
 
-    return call
+    return call_of_one if count == 1 else call
 
 
 def floating(f: Callable[..., Any]) -> Callable[..., Any]:
     """f of integers as of reals."""
 
     def call(*args: torch.Tensor, **options: Any) -> Any:
+        if len(args) == 1 and args[0].is_floating_point():
+            return f(*args, **options)
         return f(*(a if a.is_floating_point() or a.is_complex() else real(a) for a in args), **options)
 
     return call
@@ -92,6 +97,8 @@ def one_dtype(f: Callable[..., Any]) -> Callable[..., Any]:
     """f of two tensors, both of the dtype to which they promote."""
 
     def call(a: torch.Tensor, b: torch.Tensor) -> Any:
+        if a.dtype == b.dtype:
+            return f(a, b)
         dtype = torch.promote_types(a.dtype, b.dtype)
         return f(a.to(dtype), b.to(dtype))
 

@@ -110,11 +110,16 @@ def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Any:
 
 def pick(xp: Namespace, x: Any, y: Any) -> Any:
     """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
+    if xp.are_between(y, 1, xp.shape(x)[-1]):
+        return pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, y)
     inside = (y >= 1) & (y <= xp.shape(x)[-1])
-    if xp.ndim(x) > 1:
-        return within(xp, inside, pick_column(xp, x, y))
+    terms = pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, inner(xp, inside, y, 1))
+    return within(xp, inside, terms)
+
+
+def _from_table(xp: Namespace, x: Any, y: Any) -> Any:
     table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
-    return within(xp, inside, xp.get(table, (xp.integer(inner(xp, inside, y, 1) - 1),)))
+    return xp.get(table, (xp.integer(y - 1),))
 
 
 def pick_all(xp: Namespace, tables: Any, y: Any) -> Any:
@@ -136,7 +141,14 @@ def stored(xp: Namespace, x: Any, uses: Any) -> Any:
 
 
 def pick_column(xp: Namespace, x: Any, y: Any) -> Any:
-    """The y-th component of every row, by a mask instead of indices, whose gradient is a sum too; else 0."""
+    """The y-th component of every row; 0 for a y that is none."""
+    if xp.LIBRARY == "torch" and xp.are_between(y, 1, xp.shape(x)[-1]):
+        return xp.pick_last(x, xp.integer(y) - 1)
+    return _masked_column(xp, x, y)
+
+
+def _masked_column(xp: Namespace, x: Any, y: Any) -> Any:
+    """The same by a mask, whose gradient is a sum too where XLA's of an index is a scatter."""
     y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
     columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
     return xp.sum(xp.where(columns == y, x, 0.0), axis=-1)

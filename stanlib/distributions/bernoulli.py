@@ -30,7 +30,7 @@ class bernoulli:
             terms = log0(xp, xp.where(y == 1, theta, 1 - theta))
         else:
             terms = xp.where(y == 1, log0(xp, theta), log_one_less(xp, theta))
-        return within(xp, (y == 0) | (y == 1), terms)
+        return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
     def cdf(xp: Namespace, y: Any, theta: Any) -> Any:

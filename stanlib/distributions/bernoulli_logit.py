@@ -32,7 +32,7 @@ class bernoulli_logit:
             terms = xp.where(y == 1, xp.log_expit(alpha), xp.log_expit(-alpha))
         else:
             terms = xp.log_expit((2 * y - 1) * alpha)
-        return within(xp, (y == 0) | (y == 1), terms)
+        return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
     def rng(xp: Namespace, random: Random, alpha: Any) -> Any:

@@ -6,6 +6,7 @@ mapped)` is the backend's map: f for every entry along the first axis of the arg
 """
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -24,10 +25,15 @@ Each = Callable[[Callable[..., Any], Sequence[Any], Sequence[bool]], Any]
 def statement_log_prob(law: Any, record: Distribution, value: Any, each: Each) -> Any:
     """The log density of a backend's distribution `law`: -inf where the draw is rejected.
 
-    `law.rejected` is a condition met before the statement of the law, `law.place` tells where that stands.
+    `law.rejected` is a condition met before the statement of the law, `law.place` tells where that stands. A law that
+    keeps its constants as `numbers`, checked but for `checks`, has its density of these.
     """
+    numbers = getattr(law, "numbers", None)
     with places.blamed(law.place):
-        terms = log_prob(record, value, law.arguments, each)
+        if numbers is None:
+            terms = log_prob(record, value, law.arguments, each)
+        else:
+            terms = record.checked_log_prob(value, numbers, law.checks)
     if law.rejected is NEVER:
         return terms
     xp = namespace((terms, law.rejected))
@@ -52,8 +58,8 @@ def placed(make: Make) -> Make:
     return make_placed
 
 
-def take_up(law: Any, value: Any) -> None:
-    """Before an observation: Stan may throw for its value; what was computed before may reject the draw.
+def take_up(law: Any, value: Any) -> Any:
+    """The law of an observation: Stan may throw for its value; what was computed before may reject the draw.
 
     Raises:
         StanDomainError: for an outcome outside the support, where Stan throws for one.
@@ -65,18 +71,25 @@ def take_up(law: Any, value: Any) -> None:
         record.check_variate(xp, record.density, value, base.arguments)
         if 0 in xp.shape(value):  # there is no density that could be -inf: a later one will be
             record.guard_parameters(base.arguments)
-            return
-    if hasattr(law, "rejected"):
-        flag = pending()
-        law.rejected = NEVER if flag is None else flag
+            return law
+    flag = pending() if hasattr(law, "rejected") else None
+    if flag is not None:
+        law = copy.copy(law) if hasattr(law, "wholes") else law  # one of constants is its statement's in other calls
+        law.rejected = flag
+    return law
 
 
 def log_prob(record: Distribution, value: Any, arguments: Sequence[Any], each: Each) -> Any:
     """One log density per observation, of an outcome and parameters with any leading axes that broadcast."""
-    if not record.event_dims and "x" not in record.argument_dims:  # all but the generalised linear models broadcast
+    if broadcasts(record):
         return record.log_prob(value, *arguments)
     given = (value, *arguments)
     return _by_lanes(namespace(given), record.log_prob, given, record.dims, record.spare_dims, each)
+
+
+def broadcasts(record: Distribution) -> bool:
+    """Whether the density takes any leading axes: all univariate ones do but the generalised linear models."""
+    return not record.event_dims and "x" not in record.argument_dims
 
 
 def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequence[Any], each: Each) -> Any:

@@ -126,7 +126,7 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
-    take_up(distribution, value)
+    distribution = take_up(distribution, value)
     observed(name, distribution, value)
 
 

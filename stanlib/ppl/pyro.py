@@ -25,10 +25,10 @@ from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ..metadata import Program
 from ..random.torch import TorchRandom
 from ..rejection import decided, pending  # noqa: F401
-from .laws import placed, take_up
+from .laws import take_up
 from .networks_pyro import TRAINED, call_network  # noqa: F401
 from .pyro_bounds import bound, known, recorded  # noqa: F401
-from .pyro_distributions import Improper, Restricted, Truncated, make, tensors
+from .pyro_distributions import Improper, Restricted, Truncated, make_placed, tensors
 from .pyro_priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .pyro_supports import support_of
 from .sites_pyro import is_predicting, latent, observed, weighted
@@ -51,7 +51,6 @@ from .values import (  # noqa: F401
     unset,
 )  # fmt: skip
 
-make_placed = placed(make)
 make_distribution = lane_law(make_placed)
 _warned: set[str] = set()
 
@@ -128,7 +127,7 @@ def observe(name: str, distribution: Any, value: Any) -> None:
             observe_terms(name, distribution.log_prob(value))
             return
         distribution, value = made
-    take_up(distribution, value)
+    distribution = take_up(distribution, value)
     observed(name, distribution, _tensor(value))
 
 

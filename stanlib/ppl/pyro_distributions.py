@@ -13,8 +13,9 @@ from pyro.distributions.torch_distribution import ExpandedDistribution
 from torch.distributions import biject_to, constraints
 
 from .. import distribution as records
+from .. import places
 from ..arrays import named
-from ..arrays.torch import as_tensor
+from ..arrays.torch import as_tensor, is_tracing
 from ..random.torch import TorchRandom
 from . import laws
 from .pyro_supports import support_of
@@ -64,6 +65,9 @@ class StanDistribution(TorchDistribution):
     def log_prob(self, value: Any) -> torch.Tensor:
         return torch.as_tensor(laws.statement_log_prob(self, self.record, value, _each))
 
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        return Expanded(self, torch.Size(batch_shape))
+
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
         return draw(self.record, given, tuple(sample_shape))
@@ -72,8 +76,32 @@ class StanDistribution(TorchDistribution):
 def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The Pyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("pyro")
-    given = tensors(record.in_reals(arguments))
-    return StanDistribution(record, given) if name is None else _native_class(record)(*given)
+    given = record.in_reals(arguments)
+    return StanDistribution(record, tensors(given)) if name is None else _native_class(record)(*given)
+
+
+_make_placed = laws.placed(make)
+_of_constants: dict[tuple[Any, ...], Any] = {}
+_MOST = 4096  # laws that are kept
+
+
+def make_placed(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+    """The distribution of a statement. One of constants is made once: it is the same in every step of inference.
+
+    It has a dict `wholes` then, of what it is for parameters of some size and domain.
+    """
+    if not all(isinstance(a, (float, int)) for a in arguments) or is_tracing():
+        return _make_placed(record, arguments)
+    like, place = torch.empty(()), places.here()
+    where = (None, 0) if place is None else (id(place[1]), place[2])  # the code, which the law keeps, and where in it
+    key = (record, *arguments, *where, like.dtype, like.device, like.is_inference())
+    law = _of_constants.get(key)
+    if law is None:
+        if len(_of_constants) >= _MOST:
+            _of_constants.clear()
+        law = _of_constants[key] = _make_placed(record, arguments)
+        law.wholes = {}
+    return law
 
 
 def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
@@ -104,19 +132,24 @@ def _native_class(record: records.Distribution) -> Any:
     assert native is not None
     base = getattr(pyro_distributions, native.on("pyro") or "")
 
-    def init(self: Any, *arguments: Any) -> None:
+    def init(self: Any, *numbers: Any) -> None:
+        arguments = tensors(numbers)
         named = dict(zip(record.argument_names, arguments))
         given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
         keywords = {k: named[a] for k, a in native.keywords.items()}
         with pyro_distributions.validation_enabled(False):  # else Pyro raises for what Stan rejects draws for
             base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
+        if laws.broadcasts(record):
+            self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]
+            self.checks = record.checks_of(self.numbers)
 
     def log_prob(self: Any, value: Any) -> Any:
-        return torch.as_tensor(laws.statement_log_prob(self, record, value, _each))
+        terms = laws.statement_log_prob(self, record, value, _each)
+        return terms if isinstance(terms, torch.Tensor) else torch.as_tensor(terms)
 
     def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
-        return ExpandedDistribution(self, torch.Size(batch_shape))
+        return Expanded(self, torch.Size(batch_shape))
 
     body = {
         "__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__,
@@ -124,6 +157,17 @@ def _native_class(record: records.Distribution) -> Any:
         "rejected": laws.NEVER, "place": None,
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+class Expanded(ExpandedDistribution):
+    """A law of more entries than its parameters have."""
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        terms: torch.Tensor = self.base_dist.log_prob(value)
+        if terms.shape == self.batch_shape:  # as it is, but for values that broadcast
+            return terms
+        event = value.ndim - self.event_dim
+        return terms.expand(torch.broadcast_shapes(self.batch_shape, value.shape[:event]))
 
 
 def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:

@@ -13,7 +13,7 @@ from torch.distributions import biject_to, constraints
 from .pyro_bounds import known, recorded
 from .pyro_distributions import of_shape, tensors
 from .pyro_supports import StanConstraint, support_of
-from .sites_pyro import latent
+from .sites_pyro import as_event, latent
 from .values import check_domain, check_law
 
 
@@ -31,10 +31,23 @@ def sample(
         bounding: whether bounds of other parameters refer to this one.
         arguments: lower, upper, offset, multiplier.
     """
-    check_domain(name, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
+    wholes = None if bounding else getattr(distribution, "wholes", None)
+    if wholes is None or not all(type(a) is float for a in arguments.values()):
+        return latent(name, _whole(name, distribution, sizes, kind, bounding, arguments))
+    key = (sizes, kind, *arguments.items())
+    if key not in wholes:
+        wholes[key] = _whole(name, distribution, sizes, kind, bounding, arguments)
+    return latent(name, wholes[key])
+
+
+def _whole(
+    name: str, distribution: Any, sizes: tuple[int, ...], kind: str | None, bounding: bool, arguments: dict[str, Any]
+) -> Any:
+    """The law of a parameter, as one event."""
+    check_domain(name, {k: known(v) for k, v in arguments.items()})
     support = support_of(kind, arguments, sizes)
-    return latent(name, fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
+    return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
 
 def sample_unconstrained(

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyro
 import torch
+from pyro.poutine.indep_messenger import IndepMessenger
 
 from .. import batches
 from ..drawn import note
@@ -18,9 +19,14 @@ from .pyro_distributions import of_shape
 
 def latent(name: str, law: Any) -> Any:
     """A parameter, as one event."""
-    rank = len(law.batch_shape)
     with _scaled(name):
-        return note(name, pyro.sample(name, law.to_event(rank) if rank else law))
+        return note(name, pyro.sample(name, as_event(law)))
+
+
+def as_event(law: Any) -> Any:
+    """The law of all entries together."""
+    rank = len(law.batch_shape)
+    return law.to_event(rank) if rank else law
 
 
 def observed(name: str, law: Any, value: Any) -> None:
@@ -43,10 +49,10 @@ def is_predicting() -> bool:
 
 
 def plates(name: str, shape: Sequence[int]) -> ExitStack:
-    """A plate for every axis, if there are any entries."""
+    """A plate for every axis, if there are any entries; of all of them, so that there is no sample of entries."""
     stack = ExitStack()
     for i, n in enumerate(() if 0 in shape else shape):
-        stack.enter_context(pyro.plate(f"{name}__plate{i + 1}", size=n, dim=i - len(shape)))
+        stack.enter_context(IndepMessenger(f"{name}__plate{i + 1}", size=n, dim=i - len(shape)))
     return stack
 
 
