@@ -179,3 +179,17 @@ def between(low: float, high: float, **options: Any) -> None:
     for name, value in options.items():
         if not isinstance(value, Real) or not low < float(value) < high:
             raise OptionError(f"{name} must be between {low} and {high}, not {value!r}")
+
+
+def numbers_of_rows(size: str, given: Any, total: int) -> np.ndarray:
+    """Numbers of rows, counted from 1.
+
+    Raises:
+        OptionError: for what are none, and for rows that there are not.
+    """
+    numbers = np.atleast_1d(np.asarray(given))
+    if numbers.dtype.kind not in "iu" or numbers.ndim != 1 or not numbers.size:
+        raise OptionError(f"rows of {size} are whole numbers: {{{size!r}: [1, 2]}}")
+    if numbers.min() < 1 or numbers.max() > total:
+        raise OptionError(f"rows of {size} go from 1 to {total}")
+    return numbers

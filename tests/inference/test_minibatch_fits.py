@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
-from stanimport.inference.methods.minibatch import numpyro_steps, optimization
+from stanimport.inference.methods import importance
+from stanimport.inference.methods.minibatch import fitting, numpyro_steps, optimization
 from stanimport.inference.methods.optimization import ConvergenceWarning
 from stanimport.inference.options import OptionError
 
@@ -244,3 +246,73 @@ def test_parameters_that_still_move_when_the_bound_hardly_does_are_told_of():
         fit = stanimport.variational(line, line_data(), minibatch={"N": 64}, seed=1, iter=2000, eta=1e-4, draws=10,
                                      tol_rel_obj=0.5, khat=False)  # fmt: skip
     assert fit.info["converged"] and not fit.info["arrived"]
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_importance_ratios_of_two_sizes_are_of_all_rows(backend, monkeypatch):
+    """Where the approximation is the posterior, every ratio is the evidence, in whatever parts the rows are read."""
+    source = """
+        data { int N; int M; vector[N] x; vector[M] z; matrix[N, M] y; }
+        parameters { vector[N] a; vector[M] b; real c; }
+        model {
+          a ~ normal(0, 1); b ~ normal(0, 1); c ~ normal(0, 2);
+          x ~ normal(a, 0.5); z ~ normal(b, 0.5);
+          for (n in 1:N) for (m in 1:M) y[n, m] ~ normal(c, 3);
+        }
+    """
+    rng, N, M = np.random.default_rng(3), 12, 9
+    x, z, y = rng.normal(size=N), rng.normal(size=M), rng.normal(size=(N, M))
+    evidence = stats.norm(0, np.sqrt(1.25)).logpdf(np.concatenate([x, z])).sum()
+    evidence += stats.multivariate_normal(cov=9 * np.eye(N * M) + 4.0).logpdf(y.ravel())
+    found = []
+    monkeypatch.setattr(fitting, "ROWS", 36)  # four rows of N at once
+    monkeypatch.setattr(importance, "pareto_shape", lambda ratios: found.append(ratios) or 0.0)
+    module, data = stanimport.loads(source, backend=backend), {"N": N, "M": M, "x": x, "z": z, "y": y}
+    stanimport.variational(module, data, minibatch={"N": 4, "M": 3}, iter=4000, seed=1, eta=0.05,
+                           require_converged=False)  # fmt: skip
+    assert np.median(found[0]) == pytest.approx(evidence, abs=1.0)
+    assert found[0].std() < 1.5
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_parameters_of_rows_are_drawn_with_those_of_all(backend):
+    """The rows' law under this guide is around a draw of m, so that what is left of it is known."""
+    source = """
+        data { int N; vector[N] y; }
+        parameters { real m; vector<lower=0>[N] z; }
+        model { m ~ normal(0, 1); z ~ lognormal(m, 1); y ~ normal(z, 1); }
+        guide parameters { real s; }
+        guide { m ~ normal(s, 1); z ~ lognormal(m + y, 0.001); }
+    """
+    module, y, rows = stanimport.loads(source, backend=backend), np.linspace(-1, 1, 12), np.array([2, 11])
+    options = {"minibatch": {"N": 3}, "iter": 6, "seed": 1, "require_converged": False, "khat": False}
+    fit = stanimport.variational(module, {"N": 12, "y": y}, **options, draws=50, rows={"N": rows})
+    assert fit.info["z.draws"].shape == (50, 2)
+    expected = fit.stan_variable("m")[:, None] + y[rows - 1]
+    np.testing.assert_allclose(np.log(fit.info["z.draws"]), expected, atol=0.01)
+    for wrong, said in (({"N": [13]}, "from 1 to 12"), ({"M": [1]}, "a size of rows"), ({"N": [0.5]}, "whole numbers")):
+        with pytest.raises(OptionError, match=said):
+            stanimport.variational(module, {"N": 12, "y": y}, **options, rows=wrong)
+
+
+def test_rows_of_an_automatic_guide_are_drawn_from_its_lines(tmp_path):
+    """Their draws are saved with the fit."""
+    source = """
+        data { int N; vector[N] y; }
+        parameters { real mu; vector<lower=0>[N] z; }
+        model { mu ~ normal(0, 1); z ~ lognormal(mu, 1); y ~ normal(z, 0.1); }
+    """
+    y = np.linspace(0.5, 3, 20)
+    fit = stanimport.variational(stanimport.loads(source), {"N": 20, "y": y}, minibatch={"N": 5}, iter=400, seed=1,
+                                 draws=400, rows={"N": [1, 20]}, require_converged=False)  # fmt: skip
+    means, spreads = (fit.info["params"][f"z.{what}"][[0, 19]] for what in ("loc", "scale"))
+    standardized = (np.log(fit.info["z.draws"]) - means) / spreads
+    assert stats.kstest(standardized.ravel(), stats.norm.cdf).pvalue > 1e-4
+    read = stanimport.inference.Fit.load(fit.save(tmp_path / "fit.nc"))
+    np.testing.assert_array_equal(read.info["z.draws"], fit.info["z.draws"])
+
+
+def test_a_ratio_beyond_all_others_is_no_reliable_approximation():
+    """Next to it the exponentials of the others are 0, which they are not where all are equal."""
+    assert importance.pareto_shape(np.linspace(0, 1e6, 200)) == np.inf
+    assert importance.pareto_shape(np.zeros(200)) == -np.inf

@@ -28,7 +28,8 @@ def pareto_shape(log_ratios: np.ndarray) -> float:
         log_ratios: log densities of the posterior minus those of the approximation, at its draws; up to a constant.
 
     Returns:
-        The estimate; infinity if a ratio is none or all tail ratios are equal to nothing, NaN for fewer than 25 draws.
+        The estimate; infinity if a ratio is none or a few are beyond all others, minus infinity if those of the tail
+        are equal, NaN for fewer than 25 draws.
     """
     ratios = np.sort(np.where(np.isnan(log_ratios), -np.inf, log_ratios))
     count = len(ratios)
@@ -39,6 +40,9 @@ def pareto_shape(log_ratios: np.ndarray) -> float:
         return float("inf")
     threshold = ratios[-tail - 1]
     excesses = np.exp(ratios[-tail:] - ratios[-1]) - np.exp(threshold - ratios[-1])
+    quartile = int(tail / 4 + 0.5) - 1
+    if excesses[quartile] < np.finfo(float).tiny and ratios[-tail:][quartile] > threshold:
+        return float("inf")  # next to the largest the others are nothing
     if excesses[0] <= 0 or excesses[-1] <= excesses[0] * (1 + 1e-12):
         return float("-inf")
     return _shape(excesses)

@@ -47,7 +47,7 @@ def variational(
     guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
     draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
     networks: Mapping[str, Any] | None = None, minibatch: Mapping[str, int] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
+    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
@@ -72,6 +72,8 @@ def variational(
             fit takes as many as its parameters need to arrive, with smaller and smaller step sizes; see
             [Large data](large.md).
         checkpoint: a file that keeps how far a fit by minibatches has come. Where it is there, the fit goes on from it.
+        rows: of fits by minibatches, the rows whose parameters are drawn, by size and counted from 1: {"N": [1, 17]}.
+            `fit.info["z.draws"]` has them, with these rows where `z` has all, jointly with the fit's draws.
         khat: whether to compare the approximation with the posterior, which takes a pass over all data.
 
     Returns:
@@ -117,13 +119,16 @@ def variational(
     elif algorithm not in (*GUIDES, "guide"):
         raise options.OptionError(f"NumPyro has no {algorithm} flow: translate the program for Pyro, or choose another")
     if minibatch is not None:
-        settings |= {"minibatch": dict(minibatch), "khat": khat}
+        numbers = {size: np.asarray(given).tolist() for size, given in (rows or {}).items()}
+        settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": numbers}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
         _tell_of_rest(fit)
         return fit
     if checkpoint is not None:
         raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
+    if rows is not None:
+        raise options.OptionError("rows are drawn of fits by minibatches: give minibatch={size: rows} too")
     given = read_data(data)
     if translated.stan.backend == "pyro":
         from .pyro_methods import variational as variational_by_pyro

@@ -189,16 +189,38 @@ class ArrayFeed:
                     made[name] = np.take(made[name], chosen, axis=axis)
         return made
 
+    @property
+    def longest(self) -> str:
+        """The size with the most rows."""
+        return max(self.totals, key=lambda size: self.totals[size])
+
     def everything(self, batch: int) -> Iterator[Chunk]:
-        """All rows in order, in batches of so many rows and a smaller last one. For one size."""
-        ((size, total),) = self.totals.items()
+        """All rows in order, in batches of so many rows and a smaller last one.
+
+        Of several sizes the longest is divided; each batch has all rows of the others.
+        """
+        size = self.longest
+        total = self.totals[size]
         axes = {n: self.axes[size][n] for n in self.arrays if n in self.axes[size]}
         for start in range(0, total, batch):
             rows = slice(start, min(start + batch, total))
+            if not self.is_single:
+                yield self.some({size: np.arange(rows.start, rows.stop)})
+                continue
             flat = {n: sources.part(self.arrays[n], a, rows) for n, a in axes.items()}
             yield Chunk(1, {size: np.arange(rows.start, rows.stop)[None]}, [flat])
             for name in axes:
                 sources.releaser(self.arrays[name])()
+
+    def some(self, rows: Mapping[str, np.ndarray]) -> Chunk:
+        """One batch of these rows, and of all rows of sizes of which none are named."""
+        chosen = {size: rows.get(size, np.arange(total)) for size, total in self.totals.items()}
+        made = dict(self.arrays)
+        for size, numbers in chosen.items():
+            for name, axis in self.axes[size].items():
+                if name in made:
+                    made[name] = sources.selected(made[name], axis, numbers)
+        return Chunk(1, {size: numbers[None] for size, numbers in chosen.items()}, [made])
 
 
 def _stretches(order: Order, g: int) -> Iterator[slice]:
@@ -324,6 +346,11 @@ class IterableFeed:
 
     def _held(self, piece: Mapping[str, np.ndarray]) -> int:
         return self._length(piece) if piece else 0
+
+    @property
+    def longest(self) -> str:
+        """The only size."""
+        return self.size
 
     def everything(self, batch: int) -> Iterator[Chunk]:
         """All rows of one pass, in batches of so many rows and a smaller last one."""

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 from stanlib.batches import Batches
 from stanlib.program import Model
 
+from ... import options
 from ...fits.fit import Fit
 from ...options import OptionError, whole
 from .. import importance
@@ -41,6 +43,7 @@ def variational(
     sizes = _checked(batch)
     model = module.model.with_batches(**sizes)
     feed = _feed(data, sizes, model, settings["seed"])
+    wanted = _wanted(settings["rows"], feed)
     made = _of_batches(module, model, feed.totals)
     law = _guide(guide, feed.totals) if settings["algorithm"] == "guide" else None
     inputs = Inputs(feed, _converter(made, settings["seed"]), model.batches.rows)
@@ -51,7 +54,7 @@ def variational(
            "totals": feed.totals, **{n: settings[n] for n in ("seed", "algorithm", "grad_samples", "eta", "minibatch")}}
     at = _begun(steps, feed, settings, inits, checkpoint, run)
     at = optimize(steps, inputs, at, settings["iter"], settings["eta"], most, show, checkpoint, run)
-    return _fit(module, inputs, steps, at, settings)
+    return _fit(module, inputs, steps, at, settings, wanted)
 
 
 def _checked(batch: Mapping[str, int]) -> dict[str, int]:
@@ -133,11 +136,27 @@ def _length(total: int, most: int) -> int:
     return next((n for n in range(min(most, total), most // 4, -1) if total % n == 0), min(most, total))
 
 
-def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any]) -> Fit:
+def _wanted(rows: Mapping[str, Any], feed: Feed) -> dict[str, np.ndarray]:
+    """The rows whose parameters are to be drawn, by size and counted from 0.
+
+    Raises:
+        OptionError: for sizes of which there are no batches, rows that there are not, and rows of an iterable.
+    """
+    for size in rows:
+        options.one_of("a size of rows", size, tuple(feed.totals))
+        if not feed.has_places:
+            raise OptionError("an iterable does not say which rows a batch holds: give arrays for rows={...}")
+    return {size: options.numbers_of_rows(size, given, feed.totals[size]) - 1 for size, given in rows.items()}
+
+
+def _fit(
+    module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any],
+    wanted: Mapping[str, np.ndarray],
+) -> Fit:  # fmt: skip
     """The fit from where an optimization stands: draws, (1, draws, ...) each, bounds, parameters, and Pareto's k."""
     rows, state = inputs.rows, at.result()
-    wanted = frozenset.intersection(*(r.whole for r in rows.values()))
-    variables = steps.draws(state, wanted, settings["draws"])
+    whole = frozenset.intersection(*(r.whole for r in rows.values()))
+    variables = steps.draws(state, whole, settings["draws"])
     elbo, error = at.elbo()
     losses = np.concatenate([np.zeros(0), *at.losses])
     info = {"converged": at.converged or has_converged(losses[np.isfinite(losses)], settings["tol_rel_obj"]),
@@ -146,9 +165,14 @@ def _fit(module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settin
     for size, local in steps.locals.items():
         params |= local.params(at.tables[size])
     info["params"] = params
-    if settings["khat"] and len(rows) == 1:
-        ((size, total),) = inputs.feed.totals.items()
-        batch = _length(total, max(ROWS, inputs.feed.batch[size]))
+    if wanted and isinstance(inputs.feed, ArrayFeed):
+        names = frozenset(n for s in wanted for n in rows[s].axes if n in module.stan.names("parameters"))
+        drawn = steps.draws_of_rows(state, at.tables, inputs.feed.some(wanted), names, settings["draws"])
+        info |= {f"{n}.draws": v for n, v in drawn.items()}
+    if settings["khat"]:
+        size, totals = inputs.feed.longest, inputs.feed.totals
+        others = math.prod(n for s, n in totals.items() if s != size)
+        batch = _length(totals[size], max(1, max(ROWS, inputs.feed.batch[size]) // others))
         info["pareto_k"] = importance.pareto_shape(steps.ratios(state, at.tables, min(DRAWS, settings["draws"]), batch))
     data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,

@@ -95,11 +95,16 @@ class Inputs:
         return [{n: p[i] for n, p in parts.items()} for i in range(chunk.steps)]
 
     def of_some(self, chunk: Chunk) -> dict[str, Any]:
-        """All inputs of one batch, which may be smaller than others. For one size."""
-        ((size, rows),) = self.rows.items()
-        held = {n: v.shape[rows.axes[n]] for n, v in chunk.batches[0].items()}
-        made = self._converted(chunk.batches[0], {size: next(iter(held.values()))}, self._numbers(chunk))
+        """All inputs of one batch, which may be smaller than others."""
+        made = self._converted(chunk.batches[0], self.held(chunk), self._numbers(chunk))
         return {**self.fixed, **made}
+
+    def held(self, chunk: Chunk) -> dict[str, int]:
+        """How many rows of each size one batch has."""
+        if chunk.rows:
+            return {size: rows.shape[1] for size, rows in chunk.rows.items()}
+        ((size, rows),) = self.rows.items()
+        return {size: next(v.shape[rows.axes[n]] for n, v in chunk.batches[0].items())}
 
 
 def _apart(flat: np.ndarray, axis: int, steps: int) -> np.ndarray:

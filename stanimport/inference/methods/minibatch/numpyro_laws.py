@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any, Protocol
@@ -188,7 +188,7 @@ class _Keys(handlers.seed):
     def process_message(self, msg: dict[str, Any]) -> None:
         if msg["type"] == "sample" and not msg["is_observed"] and msg["kwargs"]["rng_key"] is None:
             name = msg["name"]
-            mine = name.startswith(_SITE) or name.partition(".")[0] in self.of_rows
+            mine = not self.of_rows.isdisjoint((name, name.partition(".")[0]))
             key = self.rows_key if mine else self.shared_key
             msg["kwargs"]["rng_key"] = jax.random.fold_in(key, zlib.crc32(name.encode()))
         super().process_message(msg)
@@ -222,6 +222,19 @@ def draw(
     generate = partial(module.generated_quantities, **{**inputs, **packed})
     found = handlers.seed(handlers.substitute(generate, data=params), keys[1])()
     return shared | tuples.unpack({n: v for n, v in found.items() if n in wanted})
+
+
+def draw_rows(
+    laws: Laws, params: Any, key: Any, of_rows: frozenset[str], names: frozenset[str], batch: Batch, spread: Spread
+) -> dict[str, Any]:  # fmt: skip
+    """One draw of the parameters `names`, of the rows of a batch: for one key with those that `draw` makes."""
+    made = laws.parameters(_guided(laws, params, (key, key), of_rows, batch, spread))
+    return {n: v for n, v in made.items() if n.partition(".")[0] in names}
+
+
+def sites_of_rows(size: str, names: Iterable[str]) -> frozenset[str]:
+    """The sites of guides that belong to the rows of a size, given the parameters and data that do."""
+    return frozenset((_SITE + size, *names))
 
 
 def _complete(name: str, made: Mapping[str, Any]) -> list[tuple[str, Any]]:

@@ -1,6 +1,7 @@
 """Steps of stochastic optimization on NumPyro: several batches are one run of a program that is compiled once."""
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import partial
 from types import ModuleType
@@ -20,9 +21,10 @@ from ...density.quantities import Batched
 from ...modules import with_weights
 from ...precision import TRACING, double_precision, random_keys
 from ...programs import Program
+from .feeds import Chunk
 from .inputs import Inputs
 from .locals import Local, adam
-from .numpyro_laws import Automatic, Guided, Laws, draw, log_ratio
+from .numpyro_laws import Automatic, Guided, Laws, draw, draw_rows, log_ratio, sites_of_rows
 from .stopping import Block
 
 State = dict[str, np.ndarray]
@@ -221,24 +223,44 @@ class Steps:
         params = self.params(state["values"], state["changing"])
         keys, own = (random_keys(self.settings["seed"], tag, count=count) for tag in (11, 12))
         made, programs = np.zeros(count), dict[int, Program]()
-        ((size, total),) = self.inputs.feed.totals.items()
+        size = self.inputs.feed.longest
+        total, divided = self.inputs.feed.totals[size], sites_of_rows(size, self.inputs.rows[size].axes)
         for number, chunk in enumerate(self.inputs.feed.everything(batch)):
-            inputs = self.inputs.of_some(chunk)
-            given, held = {n: inputs[n] for n in self.inputs.varying}, int(inputs[size])
-            lines = {s: tables[s][chunk.rows[s][0]] for s in self.locals}
+            fixed, given, lines = self._of_chunk(chunk, tables)
+            held = self.inputs.held(chunk)
             arguments = params, keys, own, np.int64(number), given, lines
-            if held not in programs:
-                fixed = {n: v for n, v in inputs.items() if n not in given}
-                laws = self._laws(fixed, given, {size: held})
-                programs[held] = Program(partial(self._ratios, laws, max(1, _TOGETHER // held)), *arguments)
-            made += held / total * np.asarray(programs[held](*arguments))
+            if held[size] not in programs:
+                laws, together = self._laws(fixed, given, held), max(1, _TOGETHER // math.prod(held.values()))
+                programs[held[size]] = Program(partial(self._ratios, laws, together, divided), *arguments)
+            made += held[size] / total * np.asarray(programs[held[size]](*arguments))
         return made
 
-    def _ratios(self, laws: Laws, together: int, params: Any, keys: Any, own: Any, number: Any, batch: Any,
-                lines: Any) -> Any:  # fmt: skip
+    def _of_chunk(self, chunk: Chunk, tables: Mapping[str, np.ndarray]) -> tuple[Any, Any, Any]:
+        """The inputs of one batch that all have in common, the others, and the lines of its rows."""
+        inputs = self.inputs.of_some(chunk)
+        given = {n: inputs[n] for n in self.inputs.varying}
+        fixed = {n: v for n, v in inputs.items() if n not in given}
+        return fixed, given, {s: tables[s][chunk.rows[s][0]] for s in self.locals}
+
+    def draws_of_rows(
+        self, state: State, tables: Mapping[str, np.ndarray], chunk: Chunk, names: frozenset[str], count: int
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Draws of the parameters of a batch's rows, by site, jointly with those of `draws`."""
+        params = self.params(state["values"], state["changing"])
+        fixed, given, lines = self._of_chunk(chunk, tables)
+        laws = self._laws(fixed, given, self.inputs.held(chunk))
+
+        def one(key: Any, _: Any) -> dict[str, Any]:
+            return draw_rows(laws, params, jax.random.split(key)[0], self.of_rows, names, given, self.spread(lines))
+
+        keys = random_keys(self.settings["seed"], 8, count=count)
+        return Batched(one, np.zeros(()), count)(keys, np.zeros(count))
+
+    def _ratios(self, laws: Laws, together: int, divided: frozenset[str], params: Any, keys: Any, own: Any,
+                number: Any, batch: Any, lines: Any) -> Any:  # fmt: skip
         def one(keys: Any) -> Any:
             rows = jax.random.fold_in(keys[1], number)
-            return log_ratio(laws, params, (keys[0], rows), self.of_rows, batch, self.spread(lines))
+            return log_ratio(laws, params, (keys[0], rows), divided, batch, self.spread(lines))
 
         return jax.lax.map(one, jnp.stack([keys, own], axis=1), batch_size=min(together, len(keys)))
 

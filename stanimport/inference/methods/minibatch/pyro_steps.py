@@ -17,6 +17,7 @@ from stanlib.errors import StanError
 
 from ... import options, tuples
 from ..pyro_methods import Density, double_precision, stacked, starts
+from .feeds import Chunk
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
 from .stopping import Block
@@ -178,6 +179,7 @@ class Steps:
 
     def draws(self, state: State, wanted: frozenset[str], count: int) -> dict[str, np.ndarray]:
         """Draws of what depends on no row: parameters, and those quantities that are `wanted`."""
+        self.shared: list[dict[str, Any]] = []
         with self._inside(state, 1), torch.no_grad():
             return stacked([self._draw(wanted) for _ in range(count)])
 
@@ -186,6 +188,9 @@ class Steps:
         held = {s: b for s, b in self.inputs.feed.batch.items() if s in self.locals}
         laws = {s: (torch.zeros(b, self.locals[s].width), torch.ones(b, self.locals[s].width)) for s, b in held.items()}
         trace = poutine.trace(self.laws.guide).get_trace(self.example, laws)
+        mine = {*self.of_rows, *(_SITE + s for s in self.inputs.rows)}
+        self.shared.append({n: s["value"] for n, s in trace.nodes.items()
+                            if s["type"] == "sample" and mine.isdisjoint((n, n.partition(".")[0]))})  # fmt: skip
         made = self.laws.parameters(trace)
         names = [n for v in self.module.stan.parameters if v.name not in self.of_rows for n in tuples.leaves(v)]
         drawn = {n: v for n, v in made.items() if n in names or n.removesuffix(".real").removesuffix(".imag") in names}
@@ -208,24 +213,42 @@ class Steps:
     def ratios(self, state: State, tables: Mapping[str, np.ndarray], count: int, batch: int) -> np.ndarray:
         """The log density of the posterior of all data minus that of the approximation, at `count` draws."""
         made, shared, laws = np.zeros(count), list[dict[str, Any]](), dict[int, Any]()
-        ((size, total),) = self.inputs.feed.totals.items()
+        size = self.inputs.feed.longest
+        total, divided = self.inputs.feed.totals[size], {_SITE + size, *self.inputs.rows[size].axes}
         with self._inside(state, 2), torch.no_grad():
             for chunk in self.inputs.feed.everything(batch):
-                inputs = self.inputs.of_some(chunk)
-                given, held = {n: inputs[n] for n in self.inputs.varying}, int(inputs[size])
-                fixed = {n: v for n, v in inputs.items() if n not in given}
-                if held not in laws:
-                    laws[held] = self.laws.of(fixed, given, {size: held})
-                spread = self.spread({s: torch.as_tensor(tables[s][chunk.rows[s][0]]) for s in self.locals})
+                fixed, given, spread = self._of_chunk(chunk, tables)
+                held = self.inputs.held(chunk)
+                if held[size] not in laws:
+                    laws[held[size]] = self.laws.of(fixed, given, held)
                 for i in range(count):
-                    ratio, drawn = _ratio(laws[held], given, spread, shared[i] if i < len(shared) else {})
-                    made[i] += held / total * ratio
+                    ratio, drawn = _ratio(laws[held[size]], given, spread, shared[i] if i < len(shared) else {})
+                    made[i] += held[size] / total * ratio
                     if i == len(shared):
-                        shared.append({n: v for n, v in drawn.items() if not self._is_of_rows(n)})
+                        shared.append({n: v for n, v in drawn.items() if divided.isdisjoint((n, n.partition(".")[0]))})
         return made
 
-    def _is_of_rows(self, site: str) -> bool:
-        return site.startswith(_SITE) or site.partition(".")[0] in self.of_rows
+    def _of_chunk(self, chunk: Chunk, tables: Mapping[str, np.ndarray]) -> tuple[Any, Any, Any]:
+        """The inputs of one batch that all have in common, the others, and the laws of its rows."""
+        inputs = self.inputs.of_some(chunk)
+        given = {n: inputs[n] for n in self.inputs.varying}
+        fixed = {n: v for n, v in inputs.items() if n not in given}
+        lines = {s: torch.as_tensor(tables[s][chunk.rows[s][0]]) for s in self.locals}
+        return fixed, given, self.spread(lines)
+
+    def draws_of_rows(
+        self, state: State, tables: Mapping[str, np.ndarray], chunk: Chunk, names: frozenset[str], count: int
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """Draws of the parameters of a batch's rows, by site, jointly with those that `draws` made last."""
+        fixed, given, spread = self._of_chunk(chunk, tables)
+        made = []
+        with self._inside(state, 3), torch.no_grad():
+            laws = self.laws.of(fixed, given, self.inputs.held(chunk))
+            for shared in self.shared[:count]:
+                with _Keep(shared):
+                    drawn = laws.parameters(poutine.trace(laws.guide).get_trace(given, spread))
+                made.append({n: v.detach().numpy() for n, v in drawn.items() if n.partition(".")[0] in names})
+        return stacked(made)
 
 
 class _Guided:

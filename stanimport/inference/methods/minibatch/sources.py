@@ -185,6 +185,13 @@ def part(array: Any, axis: int, rows: slice) -> np.ndarray:
     return np.asarray(array[index])
 
 
+def selected(array: Any, axis: int, rows: np.ndarray) -> np.ndarray:
+    """Single rows of an array along an axis, in memory."""
+    if isinstance(array, np.ndarray):
+        return np.take(array, rows, axis=axis)
+    return np.concatenate([part(array, axis, slice(int(r), int(r) + 1)) for r in rows], axis=axis)
+
+
 def whole(value: Any) -> Any:
     """A value in memory."""
     return np.asarray(value[(slice(None),) * len(value.shape)]) if is_array(value) else value
