@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from .errors import nearest
+from .ir.targets import TARGETS
 
-BACKENDS = ("numpyro", "pyro")
+BACKENDS = tuple(TARGETS)
 SCHEMES = ("comprehensive", "mixed", "generative", "simulation")
 
 

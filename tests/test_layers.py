@@ -13,7 +13,7 @@ ALLOWED = {
     "stanlib": set(),
     "stanimport.source": set(),
     "stanimport.errors": {"stanlib", "stanimport.source"},
-    "stanimport.settings": {"stanimport.errors"},
+    "stanimport.settings": {"stanimport.errors", "stanimport.ir"},
     "stanimport.files": set(),
     "stanimport.room": set(),
     "stanimport.trees": set(),

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Target:
-    """A backend: its name, and whether it traces control flow over dynamic values (JAX) or runs it (torch)."""
+    """A backend: whether it traces control flow over dynamic values (JAX) or runs it (torch)."""
 
-    backend: str
     traces: bool
 
 
-TARGETS = {"numpyro": Target("numpyro", True), "pyro": Target("pyro", False)}
+TARGETS = {"numpyro": Target(traces=True), "pyro": Target(traces=False)}
 
 
 @dataclass(frozen=True)

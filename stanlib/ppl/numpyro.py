@@ -37,7 +37,6 @@ from .numpyro_supports import support_of
 from .sites_numpyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401
     array,
-    check,
     check_domain,
     copy,
     fatal_error,
@@ -47,11 +46,13 @@ from .values import (  # noqa: F401
     real,
     reject,
     replace_item,
+    require,
     row,
     said,
     terms,
     text,
     unset,
+    verify,
 )  # fmt: skip
 
 xp = named("jax")
@@ -248,20 +249,6 @@ def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: A
     if isinstance(distribution, LaneLaw):
         return TruncatedLaneLaw(distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
-
-
-def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
-    check(name, value, kind, bounds)
-
-
-def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """Transformed data and generated quantities must satisfy their declared constraint.
-
-    Raises:
-        StanReject: naming the variable.
-    """
-    check(name, value, kind, bounds)
 
 
 # --- random numbers --------------------------------------------------------------------------------------------------

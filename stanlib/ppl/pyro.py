@@ -35,7 +35,6 @@ from .sites_pyro import is_predicting, latent, observed, weighted
 from .values import (  # noqa: F401
     UNSET,
     array,
-    check,
     check_domain,
     copy,
     fatal_error,
@@ -45,10 +44,12 @@ from .values import (  # noqa: F401
     real,
     reject,
     replace_item,
+    require,
     row,
     said,
     terms,
     unset,
+    verify,
 )  # fmt: skip
 
 make_distribution = lane_law(make_placed)
@@ -201,20 +202,6 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
     value, low, high = tensors([value, low, high])
     inside = ((value >= low) & (value <= high)).all()
     return torch.where(inside, density - log_normalizer * value.numel(), -torch.inf)
-
-
-def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected."""
-    check(name, value, kind, bounds)
-
-
-def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
-    """Transformed data and generated quantities must satisfy their declared constraint.
-
-    Raises:
-        StanReject: naming the variable.
-    """
-    check(name, value, kind, bounds)
 
 
 def random() -> TorchRandom:

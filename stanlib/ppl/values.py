@@ -128,15 +128,24 @@ def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
     return inside
 
 
-def check(name: str, value: Any, kind: str | None, bounds: dict[str, Any]) -> None:
-    """A variable must satisfy its declared constraint: else the draw is rejected.
+def require(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """A transformed parameter must satisfy its declared constraint: a draw that does not is rejected.
 
     Raises:
-        StanReject: where that does not depend on parameters, or outside of models.
+        StanReject: where that does not depend on parameters.
     """
     inside = satisfies(value, kind, bounds)
     if inside is not None:
         refuse(inside == 0, lambda: violation(name, value, kind, bounds))
+
+
+def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> None:
+    """Transformed data and generated quantities must satisfy their declared constraint.
+
+    Raises:
+        StanReject: naming the variable.
+    """
+    require(name, value, kind, **bounds)
 
 
 def check_law(name: str, own: Sequence[int], shape: Sequence[int], event_dims: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from stanimport import pipeline
+from stanimport import pipeline, settings
 from stanimport.ir import gprob, traversal, verify
 from stanimport.ir.fresh import Fresh
 from stanimport.ir.phases import Phase
@@ -152,3 +152,7 @@ def test_every_stage_shows_the_program():
     assert "for v in y" in shown["scheme"] and "for _v in 1:size(y)" in shown["normalize"]
     assert "lanes n in 1:N" in shown["lanes"] and "lanes n" not in shown["sinking"]
     assert shown["loops"] == shown["predictors"] and shown["gprob"] == shown["target_reads"]
+
+
+def test_the_schemes_and_backends_that_may_be_chosen_are_those_that_there_are():
+    assert settings.SCHEMES == tuple(pipeline.SCHEMES) and settings.BACKENDS == tuple(pipeline.TARGETS)
