@@ -98,7 +98,7 @@ class CmdStanModel:
                output_dir: Any = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
                save_profile: bool = False, show_progress: bool = True, show_console: bool = False,
                refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
-               inv_metric: Any = None, force_one_process_per_chain: bool | None = None,
+               force_one_process_per_chain: bool | None = None, inv_metric: Any = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
         fit = _within(timeout, sample)(
