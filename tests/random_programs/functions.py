@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .containers import expression
 from .kinds import COMPLEX, INT, REAL, Kind, array, matrix, tuple_of, unsized, vector
+from .laws import both
 from .reals import real
 from .scope import Place, Signature, Variable
 from .statements import accumulator, indented, statements
@@ -17,8 +20,10 @@ def function(place: Place, sizes: list[int]) -> Lines:
     suffixes = [(6, ""), (2, "lp"), (2, "lpdf"), (1, "lpmf")]
     suffixes += [(6, s) for s in ("jacobian", "rng") if s in place.features]
     suffix = c.weighted(suffixes)
-    if suffix == "" and c.chance(15):
-        return recursive(place)
+    if suffix == "" and c.chance(25):
+        return c.pick([recursive, recursive_by_size, overloaded, at_once])(place)
+    if suffix == "lpdf" and c.chance(30):
+        return without_constants(place)
     n = c.pick(sizes)
     options = [REAL, vector(n), INT, array(REAL, n), matrix(n, 2), array(INT, n)]
     if "tuples" in place.features:
@@ -43,8 +48,9 @@ def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) 
     data = tuple(kind in (REAL, INT) and i > 0 and c.chance(15) for i, kind in enumerate(kinds))
     bounds = (1, 3)
     inside = Place(c, place.names, place.features - {"ragged", "target"}, "function", functions=list(place.functions),
-                   budget=8, result=result, returns=True, escapes=c.chance(50), target=suffix == "lp",
-                   jacobian=suffix == "jacobian", random=suffix == "rng")  # fmt: skip
+                   solvers=list(place.solvers), budget=8, result=result, returns=True, escapes=c.chance(50),
+                   target=suffix == "lp", jacobian=suffix == "jacobian",
+                   random=suffix == "rng")  # fmt: skip
     arguments = []
     for kind, is_data in zip(kinds, data):
         argument = inside.add(Variable(place.names.fresh(), kind, *bounds, is_data, is_data))
@@ -85,3 +91,74 @@ def recursive(place: Place) -> Lines:
     place.functions.append(Signature(name, (REAL, INT), (False, True), REAL, "", ((0, 0), (0, 3))))
     return [f"real {name}(real {x}, data int {n}) {{", f"  if ({n} <= 0) return {x};",
             f"  return {name}({step}, {n} - 1) * 0.5 + {x};", "}"]  # fmt: skip
+
+
+def _inside(place: Place, *arguments: tuple[str, Kind]) -> Place:
+    inside = Place(place.choices, place.names, place.features - {"ragged", "target"}, "function",
+                   functions=[f for f in place.functions if not f.suffix], budget=4)  # fmt: skip
+    for name, kind in arguments:
+        inside.add(Variable(name, kind))
+    return inside
+
+
+def recursive_by_size(place: Place) -> Lines:
+    """A function of a vector that calls itself on what is left of it."""
+    name, v, x = (place.names.fresh() for _ in range(3))
+    step = real(_inside(place, (x, REAL)), 1)
+    rest = place.choices.pick([f"tail({v}, size({v}) - 1)", f"{v}[2:]", f"{v}[2 : size({v})]"])
+    place.functions.append(Signature(name, (vector(3),), (False,), REAL, "", ((0, 0),)))
+    return [f"real {name}(vector {v}) {{", f"  if (size({v}) == 0) return 0.3;", f"  real {x} = {v}[1];",
+            f"  return tanh({step}) + 0.5 * {name}({rest});", "}"]  # fmt: skip
+
+
+def overloaded(place: Place) -> Lines:
+    """One name for functions of reals, of vectors and of ints."""
+    c = place.choices
+    name, x, v = (place.names.fresh() for _ in range(3))
+    whole = c.pick([f"sum({v})", f"{name}({v}[1]) + {name}({v}[2])", f"dot_self({v})"])
+    lines = [f"real {name}(real {x}) {{", f"  return {real(_inside(place, (x, REAL)), 2)};", "}",
+             f"real {name}(vector {v}) {{",
+             f"  return {whole};", "}"]  # fmt: skip
+    place.functions.append(Signature(name, (REAL,), (False,), REAL, "", ((0, 0),)))
+    place.functions.append(Signature(name, (vector(2),), (False,), REAL, "", ((0, 0),)))
+    return lines
+
+
+def at_once(place: Place) -> Lines:
+    """A function that returns from a loop, with the first value for which something is so."""
+    c = place.choices
+    name, v, i, x, total = (place.names.fresh() for _ in range(5))
+    step = real(_inside(place, (x, REAL)), 1)
+    how = c.pick([f"if ({total} > 0.137) return {total};", f"if ({x} < -0.431) return {total} + {i};",
+                  f"if ({x} < 0.137) continue;", f"if (is_nan({x})) reject(\"no number\", {x});",
+                  f"if ({x} > 1.019) {{ {total} -= {x}; break; }}"])  # fmt: skip
+    place.functions.append(Signature(name, (vector(3),), (False,), REAL, "", ((0, 0),)))
+    return [f"real {name}(vector {v}) {{", f"  real {total} = 0;", f"  for ({i} in 1:num_elements({v})) {{",
+            f"    real {x} = {v}[{i}];", f"    {how}", f"    {total} += tanh({step});", "  }",
+            f"  return 0.5 * {total};", "}"]  # fmt: skip
+
+
+def without_constants(place: Place) -> Lines:
+    """A law of the program that is another one without its constants, and something."""
+    c = place.choices
+    name, y, m, s = (place.names.fresh() for _ in range(4))
+    inside = _inside(place, (y, REAL), (m, REAL), (s, REAL))
+    law = c.pick(["normal", "student_t", "logistic"])
+    given = f"{'4, ' if law == 'student_t' else ''}{m}, exp(tanh({s}))"
+    place.functions.append(Signature(f"{name}_lpdf", (REAL, REAL, REAL), (False,) * 3, REAL, "lpdf", ((0, 0),) * 3))
+    density = both(f"{law}_lupdf({y} | {given})", f"{law}_lpdf({y} | {given})")
+    return [f"real {name}_lpdf(real {y}, real {m}, real {s}) {{", f"  return {density} - tanh({real(inside, 1)});",
+            "}"]  # fmt: skip
+
+
+def counting(place: Place, data: dict[str, Any]) -> Lines:
+    """A function that counts entries of data, by which variables are declared then."""
+    known = place.having(lambda v: v.kind.name == "array" and v.kind.element == INT)
+    if not known:
+        return []
+    x = place.choices.pick(known)
+    name, a, n, i = (place.names.fresh() for _ in range(4))
+    least = place.choices.between(0, 2)
+    place.sizes[f"{name}({x.name})"] = sum(value >= least for value in data[x.name])
+    return [f"int {name}(array[] int {a}) {{", f"  int {n} = 0;", f"  for ({i} in 1:size({a})) {{",
+            f"    if ({a}[{i}] >= {least}) {n} += 1;", "  }", f"  return {n};", "}"]  # fmt: skip

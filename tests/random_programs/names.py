@@ -19,6 +19,9 @@ GENERATED = (
     "name", "numpyro", "jax",
 )  # fmt: skip
 
+LAWS = ("gamma", "normal", "poisson", "exponential", "multi_normal", "cauchy", "lognormal", "uniform", "binomial")
+CALLED_BY_ANY = ("beta", "trigamma", "erfc", "choose", "distance", "crossprod", "trace", "lbeta", "log10", "rank")
+
 
 class Names:
     """Names that one program has not used yet."""
@@ -28,11 +31,12 @@ class Names:
         self.used: set[str] = set()
         self.random: set[str] = set()  # variables that are drawn at random
         self.positive: set[str] = set()  # parameters that are positive
+        self.words: tuple[str, ...] = ()  # of the library, which variables may have
 
     def fresh(self) -> str:
         pools: list[tuple[int, tuple[str, ...]]] = [(10, PLAIN)]
         if self.adversarial:
-            pools += [(8, PYTHON), (10, GENERATED)]
+            pools += [(8, PYTHON), (10, GENERATED), *((3, w) for w in (self.words,) if w)]
         name = self.choices.pick(self.choices.weighted(pools))
         found, count = name, 2
         while found in self.used:

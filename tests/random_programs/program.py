@@ -8,11 +8,12 @@ from typing import Any
 
 from .choices import Choices
 from .containers import expression
-from .functions import function
+from .functions import counting, function
 from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, matrix, row_vector, sized, tuple_of, vector
 from .laws import prior
-from .names import Names
+from .names import CALLED_BY_ANY, LAWS, Names
 from .scope import Place, Variable, size
+from .sharing import shared
 from .solvers import solver
 from .statements import accumulator, body, indented, statements
 
@@ -28,6 +29,7 @@ FEATURES = {
     "adversarial": 45,
     "target": 8,
     "constrained": 50,
+    "shared": 50,
 }
 
 
@@ -54,7 +56,8 @@ def program(c: Choices, wild: bool = False) -> RandomProgram:
     place = Place(c, names, features)
     data: dict[str, Any] = {}
     declarations = data_block(place, data)
-    blocks = {"functions": functions_block(place), "data": declarations}
+    blocks = {"functions": functions_block(place, data), "data": declarations}
+    names.words = LAWS if "library" in features else LAWS + CALLED_BY_ANY
     blocks["transformed data"] = transformed_data(place)
     blocks["parameters"] = parameters_block(place)
     blocks |= computed_blocks(place)
@@ -68,6 +71,8 @@ def program(c: Choices, wild: bool = False) -> RandomProgram:
         "generated quantities",
     )
     text = "".join(_block(b, blocks[b]) for b in order if blocks[b] or b in ("parameters", "model"))
+    if "shared" in features:
+        text = shared(c, text)
     return RandomProgram(_ours(text), _without_jacobian(_stans(text)), data, frozenset(names.random), features)
 
 
@@ -200,15 +205,21 @@ def _permuted(c: Choices, n: int) -> list[int]:
     return out
 
 
-def functions_block(place: Place) -> list[str]:
+def functions_block(place: Place, data: dict[str, Any]) -> list[str]:
     c = place.choices
     lines: list[str] = []
     sizes = sorted({n for n in place.sizes.values() if n < 5}) or [2]
+    solvers_first = c.chance(50)  # so that functions call them
+    if "solvers" in place.features and solvers_first:
+        lines += solver(place)
+    with c.span():
+        if c.chance(12):
+            lines += counting(place, data)
     for _ in range(2):
         with c.span():
             if c.chance(35):
                 lines += function(place, sizes)
-    if "solvers" in place.features:
+    if "solvers" in place.features and not solvers_first:
         lines += solver(place)
     return lines
 
@@ -271,11 +282,15 @@ def constrained(place: Place, name: str, n: int) -> str:
                 "<multiplier=0.5>",
             ]
         )
+        if kind != REAL and c.chance(25):
+            form = by_components(place, kind, n) or form
         place.add(Variable(name, kind))
         if form == "<lower=0>":
             place.names.positive.add(name)
         return declared(kind, [size(place, d) for d in all_dims(kind)], name, form) + ";"
     k = max(c.pick([2, 1]), n)
+    if c.chance(25):
+        return matrices(place, name, k)
     forms: list[tuple[str, Kind]] = [
         (f"simplex[{k}]", vector(k)),
         (f"ordered[{k}]", vector(k)),
@@ -292,6 +307,38 @@ def constrained(place: Place, name: str, n: int) -> str:
         (f"array[2] cholesky_factor_corr[{k}]", array(matrix(k, k), 2)),
         (f"cholesky_factor_cov[{k + 1}, {k}]", matrix(k + 1, k)),
     ]
+    form, kind = c.pick(forms)
+    place.add(Variable(name, kind))
+    return f"{form} {name};"
+
+
+def by_components(place: Place, kind: Kind, n: int) -> str:
+    """A constraint that each component has for itself, perhaps by parameters declared before."""
+    c = place.choices
+    known = [v.name for v in place.having(lambda v: v.kind == kind)]
+    if kind.name == "vector":
+        known += [f"rep_vector(0.2, {size(place, n)})", f"linspaced_vector({n}, -0.5, 0.5)"] if n else []
+        bound = c.pick(known or [""])
+        forms = [f"<lower={bound}>", f"<lower={bound}, upper={bound} + 1>", f"<offset={bound}>", f"<upper={bound}>",
+                 f"<offset={bound}, multiplier=exp(tanh({bound}))>", f"<lower=-1, upper=exp({bound})>"]  # fmt: skip
+    else:
+        bound = c.pick([*known, f"rep_array(0.3, {size(place, n)})"] if n else [""])
+        forms = [f"<lower={bound}>", f"<upper={bound}>", f"<offset={bound}>"]
+    return c.pick(forms) if bound else ""
+
+
+def matrices(place: Place, name: str, k: int) -> str:
+    """A constraint of matrices, or of the entries of one."""
+    c = place.choices
+    forms: list[tuple[str, Kind]] = [
+        (f"sum_to_zero_matrix[2, {k}]", matrix(2, k)), (f"column_stochastic_matrix[2, {k}]", matrix(2, k)),
+        (f"row_stochastic_matrix[{k}, 2]", matrix(k, 2)), (f"matrix<lower=0>[2, {k}]", matrix(2, k)),
+        (f"array[2] row_vector<upper=0.3>[{k}]", array(row_vector(k), 2)),
+        (f"matrix<offset=0.5, multiplier=2>[{k}, 2]", matrix(k, 2)),
+        (f"array[2] matrix<lower=-1, upper=1>[2, {k}]", array(matrix(2, k), 2)),
+        (f"array[2, 2] simplex[{k}]", array(array(vector(k), 2), 2)),
+        (f"array[2] sum_to_zero_vector[{k}]", array(vector(k), 2)), (f"array[2] unit_vector[{k}]", array(vector(k), 2)),
+    ]  # fmt: skip
     form, kind = c.pick(forms)
     place.add(Variable(name, kind))
     return f"{form} {name};"

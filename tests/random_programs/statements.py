@@ -9,7 +9,9 @@ from .groups import scattered
 from .idioms import idiom
 from .integers import condition, integer, is_static
 from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, is_empty, matrix, row_vector, tuple_of, vector
+from .language import rare
 from .laws import both, law
+from .models import modelling
 from .reals import axes, real, scalar
 from .scope import Place, Variable, size
 
@@ -55,7 +57,7 @@ def statement(place: Place) -> Lines:
     c = place.choices
     makers = [(5, declaration), (7, assignment), (4, branch)]
     if place.budget > 1:
-        makers.append((3, idiom))
+        makers += [(3, idiom), (3, modelling)]
         makers += [(6, loop), (1, loop_over_items), (2, counted_while), (4, filled)]
     if place.target:
         makers += [(5, law_statement), (4, increment)]
@@ -69,7 +71,7 @@ def statement(place: Place) -> Lines:
         makers.append((2, random_numbers))
     if "NG" in place.sizes:
         makers.append((3, scattered))
-    makers.append((1, nested_block))
+    makers += [(1, nested_block), (3, rare)]
     return c.weighted(makers)(place) or increment_or_nothing(place)
 
 

@@ -181,6 +181,11 @@ def _broadcast(x: Array, *, shape: Sequence[int], broadcast_dimensions: Sequence
     return np.broadcast_to(x.reshape(wide), shape)
 
 
+def _reshaped(x: Array, *, new_sizes: Sequence[int], dimensions: Sequence[int] | None, **_: Any) -> Array:
+    """The components in the order of `dimensions`, where that is not that of the array."""
+    return (x if dimensions is None else x.transpose(dimensions)).reshape(new_sizes)
+
+
 def _slice(x: Array, *, start_indices: Any, limit_indices: Any, strides: Any) -> Array:
     return x[tuple(itertools.starmap(slice, zip(start_indices, limit_indices, strides or [None] * x.ndim)))]
 
@@ -297,7 +302,7 @@ def _scatter(combine: Callable[[Array, Array], Array]) -> Callable[..., Array]:
 SHAPES: dict[str, Callable[..., Array]] = {
     "broadcast_in_dim": _broadcast,
     "convert_element_type": lambda x, *, new_dtype, **_: x.astype(new_dtype),
-    "reshape": lambda x, *, new_sizes, **_: x.reshape(new_sizes),
+    "reshape": _reshaped,
     "squeeze": lambda x, *, dimensions: x.squeeze(tuple(dimensions)),
     "expand_dims": lambda x, *, dimensions: np.expand_dims(x, tuple(dimensions)),
     "transpose": lambda x, *, permutation: x.transpose(permutation),

@@ -163,3 +163,12 @@ def test_slopes_stand_for_gradients():
         1.2 * np.cos(0.3) + 0.8 * np.sin(0.3), abs=1e-10
     )
     assert np.isnan(slope(lambda p: abs(p[0]), np.array([0.001]), np.array([1.0])))
+
+
+def test_interpreted_products_are_differentiated_in_the_order_of_their_axes():
+    """The derivative of a product along the last axis reorders axes while it reshapes."""
+    given = np.array([[0.7, 1.0], [0.7, 0.4]])
+    traced = jax.jit(jax.value_and_grad(lambda x: jax.numpy.prod(x, axis=1) @ np.array([1.0, 3.0]))).trace(given)
+    value, gradient = evaluate(traced.jaxpr, given)
+    assert value == pytest.approx(0.7 + 3 * 0.28)
+    assert gradient == pytest.approx(np.array([[1.0, 0.7], [1.2, 2.1]]))
