@@ -94,7 +94,8 @@ class Summing:
         body, made = normal.body, [*made, *normal.known]
         static, found = self.static(made), self.depending(body)
         body = with_impossible_ones(by_value(body, self.discrete, static), found)
-        logs, body = looked_up(body, self.source.block("parameters"), self.discrete, found, self.names)
+        declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
+        logs, body = looked_up(body, declared, self.discrete, found, self.names)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
         arguments: list[gprob.Expr] = []

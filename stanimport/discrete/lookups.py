@@ -19,12 +19,17 @@ from .zeros import is_binary
 
 
 def looked_up(
-    body: Stmts, parameters: Sequence[gprob.Stmt], discrete: Mapping[str, Discrete], tainted: Set[str], names: Fresh
+    body: Stmts, declared: Sequence[gprob.Stmt], discrete: Mapping[str, Discrete], tainted: Set[str], names: Fresh
 ) -> tuple[Stmts, Stmts]:  # fmt: skip
-    """Statements that declare the logarithms of parameters that are simplexes, and the body that reads them."""
+    """Statements that declare the logarithms of variables that are simplexes, and the body that reads them.
+
+    Args:
+        declared: The declarations of parameters and transformed parameters.
+    """
     simplexes = {
-        s.name: s for s in parameters
+        s.name: s for s in declared
         if isinstance(s, gprob.Declare) and s.constraint is not None and s.constraint.kind == "simplex"
+        and s.name not in tainted
     }  # fmt: skip
     tables = _Tables(simplexes, discrete, tainted, names)
     body = tuple(tables.changed(s) for s in body)
@@ -37,7 +42,7 @@ class _Tables:
     discrete: Mapping[str, Discrete]
     tainted: Set[str]
     names: Fresh
-    made: dict[str, gprob.Declare] = field(default_factory=dict)  # by the name of the parameter
+    made: dict[str, gprob.Declare] = field(default_factory=dict)  # by the name of the variable
 
     def changed(self, s: gprob.Stmt) -> gprob.Stmt:
         if isinstance(s, typed.Tilde) and s.distribution.lower is None and s.distribution.upper is None:
@@ -57,7 +62,7 @@ class _Tables:
     def term(self, law: Function | str, arguments: Sequence[gprob.Expr]) -> gprob.Expr | None:
         """What stands for a law of one outcome that discrete parameters decide."""
         name = law.name if isinstance(law, Function) else ""
-        if name == "categorical_lpmf" and self.is_decided(arguments[0]):
+        if name == "categorical_lpmf" and arguments[0].type == INT and uses.mentions(tuple(arguments), self.tainted):
             return self.component(*arguments)
         if name == "bernoulli_logit_lpmf" and self.is_decided(arguments[0]) and arguments[1].type == REAL:
             return self.logit(*arguments)
@@ -74,7 +79,7 @@ class _Tables:
         return call("subtract", e.span, chosen, call("log1p_exp", e.span, e))
 
     def component(self, outcome: gprob.Expr, theta: gprob.Expr) -> gprob.Expr | None:
-        """The logarithm, for a simplex that is a parameter, or one of an array of them."""
+        """The logarithm, for a declared simplex, or one of an array of them."""
         base = theta.base if isinstance(theta, gprob.Index) else theta
         if theta.type != VECTOR or not isinstance(base, gprob.Var) or base.name not in self.simplexes:
             return None

@@ -5,7 +5,8 @@
     array[N, 1] int elements;
     for (n in 1:N) elements[n] = {element_of_z[n]};
 
-A term that is the same in all iterations of the loops around it has one table for all of them.
+A term that is the same in all iterations of the loops around it has one table for all of them. Where it does not stand
+in all of them, or they differ in length, the places where it stands are numbered, and tables have an axis for those.
 """
 from __future__ import annotations
 
@@ -53,6 +54,7 @@ class _Builder:
         self.level = len(self.loops)
         self.indices = {s.name for s in self.loops}
         self.table, self.elements, self.sum = (names.helper(n) for n in ("table", "elements", "sum"))
+        self.place = names.helper("place") if self._is_partial() else ""
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
 
@@ -60,6 +62,8 @@ class _Builder:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""
         self._values()
         counts = self._counts()
+        if self.place:
+            counts = [self._places(counts)]
         self._elements(counts)
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
@@ -69,7 +73,7 @@ class _Builder:
         else:
             nested = with_names(self._nested(top, 0), self.copies)
             self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
-        width = len(self.loops)
+        width = len(counts)
         label = text(f"line {self.span.in_main().line}", self.span)
         dims = (0 if bare is not None else width) + len(self.sites)
         found = variable(array(INT, width + 1), self.span, self.elements)
@@ -150,7 +154,35 @@ class _Builder:
             body = (replace(loop, body=body),)
         return body
 
+    def _is_partial(self) -> bool:
+        """Whether loops differ in length, or branches in them that data decide leave the term out."""
+        if any(uses.names_in((s.lower, s.upper)) & self.indices for s in self.loops):
+            return True
+        return any(isinstance(s, gprob.If) for s in self._taken()) and bool(self.loops)
+
+    def _places(self, counts: Sequence[gprob.Expr]) -> gprob.Expr:
+        """Numbers the iterations in which the term stands; how many there are."""
+        t, one = array(INT, len(counts)), gprob.int_const(1, self.span)
+        stands = self.names.helper("stands")
+        self._declare(stands, t, counts, gprob.int_const(0, self.span))
+        self.made += self._renamed(self._around((self._set(stands, t, self._iteration(), one),)))
+        numbers = raw("discrete_places__", t, self.span, variable(t, self.span, stands))
+        self.made.append(gprob.Declare(self.span, self.place, gprob.Sized(t, tuple(counts)), None, numbers))
+        count = self.names.helper("count")
+        total = raw("discrete_standing__", INT, self.span, variable(t, self.span, stands))
+        self.made.append(gprob.Declare(self.span, count, gprob.Sized(INT), None, total))
+        return variable(INT, self.span, count)
+
+    def _number(self) -> gprob.Expr:
+        """The number of the current iteration among those in which the term stands, 0 where it does not."""
+        whole = variable(array(INT, len(self.loops)), self.span, self.place)
+        return gprob.Index(INT, self.span, whole, tuple(self._iteration()))
+
     def _at(self) -> list[gprob.IndexExpr]:
+        """Where the current iteration stands in arrays over the places of the term."""
+        return [gprob.Single(self._number(), numbers=True)] if self.place else self._iteration()
+
+    def _iteration(self) -> list[gprob.IndexExpr]:
         """Where the current iteration stands in arrays over the loops."""
         out: list[gprob.IndexExpr] = []
         for loop in self.loops:
@@ -199,23 +231,24 @@ class _Builder:
         )
         return found if s.missing < 2 else call("to_array_1d", self.span, found)
 
+    def _taken(self) -> Iterator[gprob.Stmt]:
+        """The loops and branches around the term, up to the first loop that is not one of its own."""
+        keys = len(self.loops)
+        for s in self.term.path:
+            if not isinstance(s, gprob.If) and not (keys and isinstance(s, gprob.For)):
+                return
+            keys -= isinstance(s, gprob.For)
+            if isinstance(s, gprob.For) or isinstance(s, gprob.If) and self._is_static(s.condition):
+                yield s
+
     def _around(self, body: Stmts) -> Stmts:
         """The body inside the loops, and inside the branches that data decide, up to the next loop."""
-        path, keys = list(self.term.path), len(self.loops)
-        taken: list[tuple[gprob.Stmt, gprob.Stmt]] = []
-        for s, below in zip(path, [*path[1:], self.term.statement]):
-            if isinstance(s, gprob.If):
-                taken.append((s, below))
-            elif keys and isinstance(s, gprob.For):
-                keys -= 1
-                taken.append((s, below))
-            else:
-                break
-        for s, below in reversed(taken):
+        below = dict(zip(map(id, self.term.path), [*self.term.path[1:], self.term.statement]))
+        for s in reversed(tuple(self._taken())):
             if isinstance(s, gprob.For):
                 body = (replace(s, body=body),)
-            elif isinstance(s, gprob.If) and self._is_static(s.condition):
-                there = any(x is below for x in s.then)
+            elif isinstance(s, gprob.If):
+                there = any(x is below[id(s)] for x in s.then)
                 body = (replace(s, then=body if there else (), otherwise=() if there else body),)
         return body
 
@@ -237,8 +270,7 @@ class _Builder:
         shape = (*map(self._size, self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
-        partly = counts and any(isinstance(s, gprob.If) for s in self.term.path)
-        if partly or any(s.discrete.varies for s in self.sites):
+        if self.place or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
         else:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
@@ -293,6 +325,8 @@ class _Builder:
         for s in reversed(self.sites):
             if shared or s.level == level:
                 body = self._over_values(s, body, shared)
+        if self.place and level == self.level and not shared:
+            body = (gprob.If(self.span, self._number(), body),)
         return body
 
     def _position(self, s: Site) -> gprob.IndexExpr:

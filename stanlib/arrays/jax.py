@@ -260,7 +260,19 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
         return _np.at_set(x, index, value)
     x = jnp.asarray(x, jnp.result_type(x, value))
     block = _block(index, x.shape)
-    return x.at[index].set(value) if block is None else _with_block(x, block, value)
+    if block is not None:
+        return _with_block(x, block, value)
+    return x.at[index].set(value, unique_indices=_is_unique(index, x.shape))
+
+
+def _is_unique(index: Any, shape: tuple[int, ...]) -> bool:
+    """Whether known indices, one array for each of the first dimensions, name no place twice."""
+    parts = index if isinstance(index, tuple) else (index,)
+    arrays = [i for i in parts if isinstance(i, np.ndarray) and i.dtype.kind in "iu" and i.shape == parts[0].shape]
+    if not arrays or len(arrays) < len(parts):
+        return False
+    flat = np.ravel_multi_index(arrays, shape[: len(arrays)], mode="wrap").reshape(-1)
+    return len(np.unique(flat)) == flat.size
 
 
 def _block(index: Any, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:

@@ -4,7 +4,7 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from .possible import Possible, at_known, conditioned
 from .problem import Factor, Problem, aligned, limit, permuted, rows
 from .sweeps import Sweep
 
+FEW = 0.25  # open elements among those of chains, below which it is worth to leave out the known ones
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
 
@@ -143,8 +144,11 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         possible = Possible(problem)
         self.known = possible.known
+        whole = _is_simpler_whole(problem, self.known)
+        if whole:
+            self.known = np.full(len(self.known), -1)
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
-        self.factors = list(conditioned(self.xp, problem.factors, possible))
+        self.factors = list(problem.factors if whole else conditioned(self.xp, problem.factors, possible))
         self.tables: list[Any] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
@@ -313,6 +317,31 @@ class _Elimination:
             there, found = xp.convert(((~missing).T[:, :, None, None], found))
             found = xp.where(there, found, 0.0)
         return found
+
+
+def _is_simpler_whole(problem: Problem, known: np.ndarray) -> bool:
+    """Whether chains that known elements would break into many pieces are summed out as they are.
+
+    What is known has but one value that counts there. To sum over the others costs less than to pick pieces of many
+    lengths out of tables.
+    """
+    several = [f.elements for f in problem.factors if f.elements.shape[1] > 1]
+    inside = np.unique(np.concatenate([e.reshape(-1) for e in several])) if several else np.zeros(0, int)
+    if not (known[inside] >= 0).any() or np.mean(known[inside] < 0) < FEW:
+        return False
+    left = [scope for e in several for scope in _open_parts(e, known)]
+    whole = order.plan(problem.kinds, np.arange(len(known)), several, limit()).steps
+    pieces = order.plan(problem.kinds, np.flatnonzero(known < 0), left, limit()).steps
+    along = all(isinstance(s, Chains) or isinstance(s, order.Class) and s.neighbours.shape[1] < 2 for s in whole)
+    return along and len(whole) < len(pieces)
+
+
+def _open_parts(elements: np.ndarray, known: np.ndarray) -> Iterator[np.ndarray]:
+    """The scopes that the places of a factor have without known elements, as far as they still couple several."""
+    is_open = known[elements] < 0
+    for pattern in np.unique(is_open, axis=0):
+        if pattern.sum() > 1:
+            yield elements[(is_open == pattern).all(axis=1)][:, pattern]
 
 
 def sum_of(xp: Namespace, a: Any, b: Any) -> Any:

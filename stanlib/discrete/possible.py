@@ -5,6 +5,7 @@ elements does, what is impossible for one tells of the others, until nothing mor
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
@@ -143,20 +144,28 @@ def at_known(xp: Namespace, table: Any, known: np.ndarray) -> Any:
 
 
 def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor]:
+    """The factor where all of its elements are known, as one sum, and where some or none are."""
     patterns, which = np.unique(values >= 0, axis=0, return_inverse=True)
     for i, known in enumerate(patterns):
         places = np.flatnonzero(which.reshape(-1) == i)
-        table = _at(xp, rows(xp, f.table, places), known, values[places][:, known])
-        yield replace(f, elements=f.elements[places][:, ~known], table=table)
+        if known.all():
+            sizes = xp.shape(f.table)[1:]
+            at = np.full(len(values), -1)
+            at[places] = np.ravel_multi_index(tuple(values[places].T), sizes)
+            total = at_known(xp, xp.reshape(f.table, (xp.shape(f.table)[0], math.prod(sizes))), at)
+            yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(total, (1,)))
+        else:
+            table = _at(xp, f.table, places, known, values[places][:, known])
+            yield replace(f, elements=f.elements[places][:, ~known], table=table)
 
 
-def _at(xp: Namespace, table: Any, known: np.ndarray, values: np.ndarray) -> Any:
-    """The table at the positions `values`, (rows, axes that are known), of those of its axes."""
+def _at(xp: Namespace, table: Any, places: np.ndarray, known: np.ndarray, values: np.ndarray) -> Any:
+    """Rows of the table at the positions `values`, (rows, axes that are known), of those of its axes."""
     if not known.any():
-        return table
+        return rows(xp, table, places)
     first = [0, *(np.flatnonzero(known) + 1), *(np.flatnonzero(~known) + 1)]
     table = permuted(xp, table, first)
     if (values == values[0]).all():
-        return xp.get(table, (slice(None), *(int(v) for v in values[0])))
-    row = np.arange(len(values)) if xp.shape(table)[0] > 1 else np.zeros(len(values), int)
+        return rows(xp, xp.get(table, (slice(None), *(int(v) for v in values[0]))), places)
+    row = places if xp.shape(table)[0] > 1 else np.zeros(len(values), int)
     return xp.get(table, (row, *values.T))

@@ -98,6 +98,12 @@ def elements(before: Any, shape: Sequence[Any]) -> Any:
     return first + np.arange(math.prod(size)).reshape(size) if size else first
 
 
+def places(stands: Any) -> np.ndarray:
+    """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
+    there = np.asarray(stands)
+    return np.where(there, np.cumsum(there).reshape(there.shape), 0)
+
+
 def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
     """The number of assignments of values in lower..upper, which may be those of each, to several elements.
 

@@ -46,6 +46,22 @@ def discrete_filled__(xp: Namespace, value: Any, *shape: Any) -> Any:
     return xp.full(tuple(int(n) for n in shape), value)
 
 
+@variadic_function("discrete_places__")
+def discrete_places__(xp: Namespace, stands: Any) -> Any:
+    """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
+    from ..discrete.problem import places
+
+    return places(stands)
+
+
+@variadic_function("discrete_standing__")
+def discrete_standing__(xp: Namespace, stands: Any) -> Any:
+    """How many places of an array hold 1."""
+    from ..discrete.problem import places
+
+    return int(places(stands).max(initial=0))
+
+
 @variadic_function("discrete_logs__")
 def discrete_logs__(xp: Namespace, x: Any) -> Any:
     """The logarithms of probabilities; the derivative of that of 0 is 0."""

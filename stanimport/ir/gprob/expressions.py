@@ -81,9 +81,10 @@ class Cond(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Single:
-    """The index `[i]`."""
+    """The index `[i]`. It `numbers` if it is an element of an array in which no number occurs twice."""
 
     value: Expr
+    numbers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

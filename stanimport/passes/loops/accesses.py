@@ -96,7 +96,14 @@ def flattened(e: gprob.Index) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
 
 
 def forms(indices: Sequence[gprob.IndexExpr]) -> tuple[Linear | None, ...]:
-    return tuple(linear(i.value) if isinstance(i, gprob.Single) else None for i in indices)
+    """The linear forms of indices; in place of a number of another array's element those of that one's indices."""
+    out: list[Linear | None] = []
+    for i in indices:
+        if isinstance(i, gprob.Single) and i.numbers and isinstance(i.value, gprob.Index):
+            out += forms(i.value.indices)
+        else:
+            out.append(linear(i.value) if isinstance(i, gprob.Single) else None)
+    return tuple(out)
 
 
 def place_indices(place: gprob.Place) -> tuple[Linear | None, ...]:
