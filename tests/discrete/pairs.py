@@ -444,3 +444,78 @@ parameters { real<lower=0> lambda; real<lower=0, upper=1> w; real<lower=0, upper
     lp = next; }
   target += log_sum_exp(lp); }""",
 )  # fmt: skip
+
+pair(
+    "capture and recapture in two places", {"I": 5, "T": 5, "first": [1, 3, 2, 5, 1],
+        "y": [[1, 3, 2, 3, 3], [3, 3, 1, 1, 3], [3, 2, 3, 2, 1], [3, 3, 3, 3, 2], [2, 3, 3, 3, 3]]},
+    """data { int I; int T; array[I] int first; array[I, T] int y; }
+parameters { vector<lower=0, upper=1>[2] phi; vector<lower=0, upper=1>[2] psi; vector<lower=0, upper=1>[2] p;
+  %discrete% }
+transformed parameters { array[3, T - 1] simplex[3] move; array[3] simplex[3] seen;
+  for (t in 1:(T - 1)) { move[1, t] = [phi[1] * (1 - psi[1]), phi[1] * psi[1], 1 - phi[1]]';
+    move[2, t] = [phi[2] * psi[2], phi[2] * (1 - psi[2]), 1 - phi[2]]'; move[3, t] = [0, 0, 1]'; }
+  seen[1] = [p[1], 0, 1 - p[1]]'; seen[2] = [0, p[2], 1 - p[2]]'; seen[3] = [0, 0, 1]'; }""",
+    "array[I, T] int<lower=1, upper=3> z;",
+    """model { for (i in 1:I) { for (t in 1:(first[i] - 1)) if (z[i, t] > 1) target += negative_infinity();
+    if (z[i, first[i]] != y[i, first[i]]) target += negative_infinity();
+    for (t in (first[i] + 1):T) { z[i, t] ~ categorical(move[z[i, t - 1], t - 1]);
+      y[i, t] ~ categorical(seen[z[i, t]]); } } }""",
+    """model { for (i in 1:I) { vector[3] now = rep_vector(0, 3); now[y[i, first[i]]] = 1;
+    for (t in (first[i] + 1):T) { vector[3] next;
+      for (k in 1:3) { next[k] = 0; for (j in 1:3) next[k] += now[j] * move[j, t - 1, k] * seen[k, y[i, t]]; }
+      now = next; }
+    target += log(sum(now)); } }""",
+)  # fmt: skip
+
+pair(
+    "occupancy that changes",
+    {"I": 6, "T": 4, "y": [[1, 0, 0, 2], [0, 0, 0, 0], [0, 1, 0, 0], [2, 2, 1, 2], [0, 0, 2, 0], [0, 0, 0, 1]]},
+    """data { int I; int T; array[I, T] int y; }
+parameters { real<lower=0, upper=1> start; vector<lower=0, upper=1>[T - 1] stay; vector<lower=0, upper=1>[T - 1] come;
+  real<lower=0, upper=1> p; %discrete% }""",
+    "array[I, T] int<lower=0, upper=1> z;",
+    """model { for (i in 1:I) { z[i, 1] ~ bernoulli(start);
+    for (t in 2:T) z[i, t] ~ bernoulli(z[i, t - 1] * stay[t - 1] + (1 - z[i, t - 1]) * come[t - 1]);
+    for (t in 1:T) y[i, t] ~ binomial(2, z[i, t] * p); } }""",
+    """model { for (i in 1:I) { vector[2] now = [1 - start, start]';
+    for (t in 1:T) { if (t > 1) now = [now[1] * (1 - come[t - 1]) + now[2] * (1 - stay[t - 1]),
+                                       now[1] * come[t - 1] + now[2] * stay[t - 1]]';
+      now[1] *= y[i, t] == 0; now[2] *= exp(binomial_lpmf(y[i, t] | 2, p)); }
+    target += log(sum(now)); } }""",
+)  # fmt: skip
+
+pair(
+    "a change point among the data", {"N": 7, "x": _normals(7), "y": _normals(7)},
+    """data { int N; vector[N] x; vector[N] y; }
+parameters { simplex[N] theta; real a; vector[2] b; real<lower=0> s; %discrete% }""",
+    "int<lower=1, upper=N> k;",
+    """model { k ~ categorical(theta);
+  for (n in 1:N) { int side = 1 + (n > k); y[n] ~ normal(a + b[side] * (x[n] - x[k]), s); } }""",
+    """model { vector[N] lp = log(theta);
+  for (k in 1:N) for (n in 1:N) lp[k] += normal_lpdf(y[n] | a + b[1 + (n > k)] * (x[n] - x[k]), s);
+  target += log_sum_exp(lp); }""",
+)  # fmt: skip
+
+pair(
+    "a count measured with error", {"N": 4, "w": [0, 2, 1, 3], "y": _normals(4)},
+    """data { int N; array[N] int w; vector[N] y; }
+parameters { real a; real b; real<lower=0> s; real<lower=0> la; real<lower=0, upper=1> q; %discrete% }""",
+    "array[N] int<lower=0, upper=6> x;",
+    """model { x ~ poisson(la); for (n in 1:N) { w[n] ~ binomial(x[n], q); y[n] ~ normal(a + b * x[n], s); } }""",
+    """model { for (n in 1:N) { vector[7 - w[n]] lp;
+    for (x in w[n]:6) lp[x - w[n] + 1] = poisson_lpmf(x | la) + binomial_lpmf(w[n] | x, q)
+      + normal_lpdf(y[n] | a + b * x, s);
+    target += log_sum_exp(lp); } }""",
+)  # fmt: skip
+
+pair(
+    "which predictors", {"P": 3, "N": 6, "X": _normals(6, 3), "y": _normals(6)},
+    """data { int P; int N; matrix[N, P] X; vector[N] y; }
+parameters { vector[P] b; real<lower=0> s; real<lower=0, upper=1> q; %discrete% }""",
+    "array[P] int<lower=0, upper=1> chosen;",
+    "model { chosen ~ bernoulli(q); y ~ normal(X * (to_vector(chosen) .* b), s); }",
+    """model { vector[8] lp; int i = 1;
+  for (c in 0:1) for (d in 0:1) for (e in 0:1) {
+    lp[i] = bernoulli_lpmf({c, d, e} | q) + normal_lpdf(y | X * ([c, d, e]' .* b), s); i += 1; }
+  target += log_sum_exp(lp); }""",
+)  # fmt: skip

@@ -256,6 +256,16 @@ class Writer:
             lambda: [f"target += m[1] - p * (dot_self(m[{z if v.lower else '{1, 2}'}]) / 2 + 1); "
                      f"target += -0.5 * sum(square(to_vector({z}) - m[3]));"],
             lambda: self.transformed(v, c),
+            lambda: [f"vector[{n}] {c} = rep_vector(m[1], {n}); {each} {{ if ({here} > {v.lower}) {c}[n] = s; "
+                     f"else if (n % 2 == 0) {c}[n] += m[2]; }} {each} {c}[n] *= p; target += -dot_self({c});"],
+            lambda: [f"for (n in 2:{n}) if (b[1 + n % 3] == 1) target += {self.pair(here, f'{z}[n - 1]')};"],
+            lambda: [f"{each} for (i in n:min(n + b[1 + n % 3], {n})) target += {self.pair(here, f'{z}[i]')} / i;"],
+            lambda: [f"array[{n}] int {c} = reverse(linspaced_int_array({n}, 1, {n})); "
+                     f"for (n in 2:{n}) target += {self.pair(f'{z}[{c}[n]]', f'{z}[{c}[n - 1]]')};"],
+            lambda: [f"for (n in 1:{n - 1}) {{ real q = 0; for (k in segment({z}, n, 2)) q += {self.real('k')}; "
+                     "target += q * p; }"],
+            lambda: [f"int {c} = 1; while ({c} < {n}) {{ target += {self.pair(f'{z}[{c}]', f'{z}[{c} + 1]')}; "
+                     f"{c} += 1; }}"],
         ))()  # fmt: skip
 
     def transformed(self, v: Variable, c: str) -> list[str]:
