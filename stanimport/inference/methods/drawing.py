@@ -21,6 +21,7 @@ from ..modules import restored
 from ..samplers import chains as chains_of
 from ..samplers import control
 from ..samplers.chains import Draws
+from ..samplers.metric import Kind
 from ..samplers.nuts import NutsSampler, results_of, room_for
 from ..samplers.tracks import Settings
 from . import journals, resumption
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' puts them into files, and a program "
          "need not declare at its top level what only it itself needs: variables in { } are not kept")  # fmt: skip
+_OF_OTHERS = (*ENSEMBLES, "blackjax", "nutpie")
 
 
 def drawn(module: ModuleType, data: Mapping[str, Any], chosen: dict[str, Any]) -> Result:
@@ -72,7 +74,8 @@ def so_far(folder: Path) -> Result:
     ended.end()
     try:
         with ended.active():
-            return drawn(restored(run.program), read_data(resumption.data_of(run)), checked(resumption.options_of(run)))
+            data = read_data(resumption.data_of_run(run))
+            return drawn(restored(run.program), data, checked(resumption.options_of(run)))
     except KeyboardInterrupt:
         raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
 
@@ -143,24 +146,10 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
     metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
     refuse_several(chosen, metric.start)
-    settings = Settings(
-        **{n: chosen[n] for n in ("method", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth",
-                                  "adapt_engaged")},
-        save_warmup=chosen["save_warmup"] and "standing" not in chosen,
-        metric=metric.kind, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
-        init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
-        last_phase=chosen["adapt_step_size"], earlier=chosen.get("earlier", 0),
-    )  # fmt: skip
-    if chosen["method"] in ("blackjax", "nutpie"):
-        from ..samplers import other_samplers
-
-        run = getattr(other_samplers, f"run_{chosen['method']}")
+    settings = _settings(chosen, metric.kind)
+    if chosen["method"] in _OF_OTHERS:
+        run = _runner(chosen["method"])
         return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
-    if chosen["method"] in ENSEMBLES:
-        from ..samplers import ensembles
-
-        learn = getattr(ensembles, f"run_{chosen['method']}")
-        return lambda points: learn(posterior, settings, points, chosen["seed"], metric.start), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
                                                chosen["mesh"] is not None)  # fmt: skip
     sampler: chains_of.Sampler
@@ -171,16 +160,48 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         posterior.compile_gradient()  # the first to begin, since it is waited for first
         sampler = NumpyroSampler(posterior, settings, lanes, metric.start, devices)
     else:
-        own_settings, journal = recorded(chosen), chosen["journal"]
-        ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
-        sampler = own = NutsSampler(
-            lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, metric.start, devices,
-            ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),
-            journal=journal and journals.begin(journal, posterior, own_settings, settings, lanes),
-        )  # fmt: skip
-        posterior.evaluate_by(own.value_and_grad)
+        sampler = own = _own_sampler(posterior, chosen, settings, lanes, metric.start, devices)
     show, streams = chosen["show_progress"], chosen["streams"]
     return lambda points: chains_of.run(sampler, points, streams, workers, show), own
+
+
+def _runner(method: str) -> Callable[..., Draws]:
+    """What runs all chains of a sampler of another package, which is loaded only now."""
+    if method in ENSEMBLES:
+        from ..samplers import ensembles
+
+        run: Callable[..., Draws] = getattr(ensembles, f"run_{method}")
+    else:
+        from ..samplers import other_samplers
+
+        run = getattr(other_samplers, f"run_{method}")
+    return run
+
+
+def _settings(chosen: Mapping[str, Any], metric: Kind) -> Settings:
+    """What a sampler is told of the options, with the kind of the metric."""
+    alike = ("method", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged")
+    return Settings(
+        **{n: chosen[n] for n in alike}, save_warmup=chosen["save_warmup"] and "standing" not in chosen,
+        metric=metric, step_size=chosen["step_size"] or 1.0, restart=chosen["restart_stranded"],
+        init_phase=chosen["adapt_init_phase"], metric_window=chosen["adapt_metric_window"],
+        last_phase=chosen["adapt_step_size"], earlier=chosen.get("earlier", 0),
+    )  # fmt: skip
+
+
+def _own_sampler(
+    posterior: Any, chosen: Mapping[str, Any], settings: Settings, lanes: Any, start: Any, devices: Any
+) -> NutsSampler:
+    """The package's own sampler, which evaluates the posterior from here on."""
+    own_settings, journal = recorded(chosen), chosen["journal"]
+    ready = (posterior.sampler, posterior.constants) if isinstance(posterior, remembered.Remembered) else None
+    own = NutsSampler(
+        lambda point, _: posterior.log_density(point), posterior.size, settings, lanes, start, devices,
+        ready=ready, elsewhere=partial(_elsewhere, posterior, chosen), standing=chosen.get("standing"),
+        journal=journal and journals.begin(journal, posterior, own_settings, settings, lanes),
+    )  # fmt: skip
+    posterior.evaluate_by(own.value_and_grad)
+    return own
 
 
 def _elsewhere(posterior: Posterior, chosen: Mapping[str, Any], chain: int, attempt: int) -> np.ndarray | None:

@@ -47,7 +47,7 @@ def resuming(function: F) -> F:
                 what = f"{own[name]!r} in the run" if name in own else "no option of a run that goes on"
                 raise options.OptionError(f"resume: {name} is {what}, and can't be {value!r}")
         chosen = {**own, **{n: v for n, v in given.items() if v is not None}}
-        return function(module, data_of(source) if data is None else data, **chosen)
+        return function(module, data_of_run(source) if data is None else data, **chosen)
 
     return filled  # type: ignore[return-value]
 
@@ -92,7 +92,7 @@ def options_of(run: Run) -> dict[str, Any]:
     return {**free, **_settings_of(run), "resume": run}
 
 
-def data_of(source: Result | Run) -> dict[str, Any]:
+def data_of_run(source: Result | Run) -> dict[str, Any]:
     """The data of a run, without what the program computed from them."""
     return {v.name: source.data[v.name] for v in source.program.data}
 
