@@ -70,7 +70,8 @@ def is_possible() -> bool:
 def _is_plain() -> bool:
     given = {n: v for n, v in os.environ.items() if n.startswith("JAX_")}
     known = all(n in _HARMLESS and v in (_HARMLESS[n] or (v,)) for n, v in given.items())
-    return known and importlib.util.find_spec("jax_plugins") is None  # where JAX finds the devices of other makers
+    others = any(importlib.util.find_spec(n) is not None for n in ("jax_plugins", "libtpu"))  # devices of other makers
+    return known and not others
 
 
 def keep(kept: Kept) -> None:

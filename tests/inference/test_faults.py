@@ -19,7 +19,7 @@ import pytest
 from conftest import FLIPS, data_of, load
 
 import stanimport
-from stanimport import pipeline
+from stanimport import room
 from stanimport.inference.running import interrupts
 from stanimport.inference.samplers.nuts import NutsSampler
 
@@ -345,15 +345,15 @@ def test_the_limit_of_recursion_holds_while_any_translation_needs_it():
     limit, inside, leave = sys.getrecursionlimit(), threading.Event(), threading.Event()
 
     def other():
-        with pipeline.deep():
+        with room.deep():
             inside.set()
             leave.wait(60)
 
     thread = threading.Thread(target=other)
-    with pipeline.deep():
+    with room.deep():
         thread.start()
         assert inside.wait(60)
-    assert sys.getrecursionlimit() == pipeline._RECURSION_LIMIT
+    assert sys.getrecursionlimit() == room._RECURSION_LIMIT
     leave.set()
     thread.join()
     assert sys.getrecursionlimit() == limit
