@@ -37,7 +37,7 @@ def _is_of_element(s: gprob.Stmt, loop: gprob.For, parameters: Collection[str]) 
     counted = isinstance(loop.lower, gprob.Const) and loop.lower.value == 1
     base = s.value.base
     known = isinstance(base, gprob.Var) and base.name in parameters and s.value.type == REAL
-    return counted and known and _selects(s.value, loop.name) and _is_of_number(s.distribution)
+    return counted and known and _selects(s.value, loop.name) and _is_of_number(s.distribution, loop.name)
 
 
 def _selects(value: gprob.Index, index: str) -> bool:
@@ -48,10 +48,11 @@ def _selects(value: gprob.Index, index: str) -> bool:
     return isinstance(first.value, gprob.Var) and first.value.name == index
 
 
-def _is_of_number(d: gprob.Distribution) -> bool:
-    """Whether a law of the library is that of one number, whose parameters are numbers."""
+def _is_of_number(d: gprob.Distribution, index: str) -> bool:
+    """Whether a law of the library is that of one number, whose parameters are numbers, and its bounds one pair."""
     record = d.lpdf.distribution if isinstance(d.lpdf, Function) else None
-    whole = record is not None and record.event_dims == 0 and d.lower is None and d.upper is None
+    bounds = [b for b in (d.lower, d.upper) if b is not None]
+    whole = record is not None and record.event_dims == 0 and not any(mentions(b, {index}) for b in bounds)
     return whole and bool(d.arguments) and all(is_scalar(a.type) for a in d.arguments)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import stanimport
 from stanlib.errors import StanIndexError
@@ -304,6 +305,38 @@ def test_laws_of_elements_in_a_loop_are_one_law(backend, x64, torch_double):
         found = {n: trace.nodes[n]["log_prob_sum"].item() for n in values}
     np.testing.assert_allclose(found["c"], stats.norm.logpdf(values["c"], 2 * y, [1, 2, 3]).sum())
     np.testing.assert_allclose(found["d"], stats.lognorm.logpdf(values["d"], 0.5, scale=np.exp(values["c"])).sum())
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_truncated_laws_of_elements_in_a_loop_are_one_law(backend, x64, torch_double):
+    source = """
+        data { int N; vector[N] y; } parameters { vector<lower=0>[N] z; }
+        model { z ~ exponential(1); y ~ normal(z, 1); }
+        guide parameters { real<lower=0> s = 2; }
+        guide { for (n in 1:N) z[n] ~ normal(y[n], s) T[0, ]; }
+    """
+    y, z = np.array([-1.0, 0.5, 2.0]), np.array([0.3, 1.0, 2.5])
+    module = stanimport.loads(source, backend=backend)
+    expected = stats.truncnorm.logpdf(z, -y / 2, np.inf, y, 2.0).sum()
+    assert log_density_of(backend, module.guide, {"N": 3, "y": y}, {"z": z}) == pytest.approx(expected, rel=1e-9)
+    part = module.guide.minibatch(N=3)
+    parts = [log_density_of(backend, part, {"N": 1, "y": y[[i]]}, {"z": z[[i]]}) for i in range(3)]
+    assert np.mean(parts) == pytest.approx(expected, rel=1e-9)
+
+
+def log_density_of(backend, guide, inputs, values):
+    """The log density of a guide at values of the parameters."""
+    if backend == "pyro":
+        import pyro
+        import torch
+
+        pyro.clear_param_store()
+        run = pyro.poutine.condition(guide, data={n: torch.as_tensor(v) for n, v in values.items()})
+        return float(pyro.poutine.trace(run).get_trace(**inputs).log_prob_sum())
+    from numpyro import handlers
+    from numpyro.infer.util import log_density
+
+    return float(log_density(handlers.seed(guide, 0), (), inputs, values)[0])
 
 
 @pytest.mark.parametrize("loop", ["for (i in 1:2) c[i] ~ normal(m, 1);", "for (i in 1:2) c[i] ~ normal(m * i, 1);"])

@@ -52,3 +52,12 @@ def test_a_flow_is_fitted_by_minibatches():
 def test_flows_that_there_are_not(source, algorithm, said):
     with pytest.raises(OptionError, match=said):
         stanimport.variational(stanimport.loads(source), seed=1, algorithm=algorithm)
+
+
+@pytest.mark.slow
+def test_a_flow_without_an_inverse_is_compared_with_the_posterior_by_minibatches():
+    """Its density is known at its own draws alone."""
+    source = "data { int N; vector[N] y; } " + CHAIN.replace("0.5);", "0.5); y ~ normal(a, 1);")
+    fit = stanimport.variational(stanimport.loads(source), {"N": 6, "y": np.zeros(6)}, minibatch={"N": 3}, seed=1,
+                                 iter=20, algorithm="bnaf", draws=30, require_converged=False)  # fmt: skip
+    assert not np.isnan(fit.info["pareto_k"])

@@ -246,9 +246,17 @@ def log_ratio(
 ) -> Any:  # fmt: skip
     """The log density of the posterior minus that of the approximation at one draw, as far as a batch tells it."""
     drawn = _guided(laws, params, keys, of_rows, batch, spread)
-    found = []
-    for function in (laws.model, laws.guide):
-        replayed = handlers.replay(handlers.seed(function, keys[1]), drawn)
-        terms, _ = compute_log_probs(replayed, (batch, spread), {}, params)
-        found.append(sum(terms.values(), start=jnp.zeros(())))
-    return found[0] - found[1]
+    replayed = handlers.replay(handlers.seed(laws.model, keys[1]), drawn)
+    terms, _ = compute_log_probs(replayed, (batch, spread), {}, params)
+    return sum(terms.values(), start=jnp.zeros(())) - _log_density(drawn)
+
+
+def _log_density(trace: Mapping[str, Any]) -> Any:
+    """The log density of the values in a trace, by what their sampling left: not every flow can be inverted."""
+    total = jnp.zeros(())
+    for site in trace.values():
+        if site["type"] == "sample":
+            left = site["intermediates"]
+            terms = site["fn"].log_prob(site["value"], left) if left else site["fn"].log_prob(site["value"])
+            total = total + jnp.sum(terms) * (1.0 if site["scale"] is None else site["scale"])
+    return total
