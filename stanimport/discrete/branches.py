@@ -9,6 +9,7 @@ from .components import flattened
 from .nodes import same
 from .parameters import Stmts
 
+_LEAVING = (gprob.Break, gprob.Continue, gprob.Return)  # what stands behind them may not be reached
 _LARGE = 400  # nodes of a value that does not take the place of a variable
 
 
@@ -97,7 +98,8 @@ def _composed(before: Sequence[gprob.Stmt], s: gprob.Stmt) -> tuple[int, gprob.S
         first = before[at]
         if last.place.name in uses.written((first,)):
             return None if (made := _joined(first, last, s, between)) is None else (at, made)
-        if any(last.place.name in uses.reads(t) for t in uses.walk_statements((first,))):
+        inner = list(uses.walk_statements((first,)))
+        if any(last.place.name in uses.reads(t) or isinstance(t, _LEAVING) for t in inner):
             return None
         between |= uses.written((first,))
     return None

@@ -32,7 +32,7 @@ def _settled(body: Stmts, static: Set[str]) -> set[str]:
     while True:
         before = len(found)
         for s in body:
-            if not _is_known(s, static | found):
+            if not _is_known(s, static | found) or not _outlive(s) <= found:  # it can't stand earlier in part
                 found -= uses.written((s,))
         read: set[str] = set()
         for s in body:
@@ -44,12 +44,20 @@ def _settled(body: Stmts, static: Set[str]) -> set[str]:
             return found
 
 
+def _outlive(s: gprob.Stmt) -> set[str]:
+    """The variables which a statement sets that are there after it."""
+    return uses.written((s,)) - _inner(s)
+
+
+def _inner(s: gprob.Stmt) -> set[str]:
+    return uses.loop_indices((s,)) | {n for t in uses.walk_statements((s,)) if t is not s for n in uses.defines(t)}
+
+
 def _read(s: gprob.Stmt) -> set[str]:
     return {n for t in uses.walk_statements((s,)) for n in uses.reads(t)}
 
 
 def _is_known(s: gprob.Stmt, known: Set[str]) -> bool:
     """Whether a statement sets variables, and nothing but data decides what it does."""
-    inner = list(uses.walk_statements((s,)))
-    own = uses.loop_indices((s,)) | {n for t in inner if t is not s for n in uses.defines(t)}
-    return all(isinstance(t, _PLAIN) for t in inner) and _read(s) <= known | own
+    plain = all(isinstance(t, _PLAIN) for t in uses.walk_statements((s,)))
+    return plain and _read(s) <= known | _inner(s)

@@ -80,6 +80,19 @@ class _Piece:
         return all(names.count(loop.name) == 1 for loop in self.loops)
 
 
+    def interferes(self, other: "_Piece") -> bool:
+        """Whether one loop sets components by both of them, and maybe one of them by both, in different iterations."""
+        if self.statement != other.statement or not any(a is b for a in self.loops for b in other.loops):
+            return False
+        if any(_differ(a, b) for a, b in zip(self.indices, other.indices)):
+            return False
+        return not (same(self.indices, other.indices) and self.is_once and other.is_once)
+
+
+def _differ(a: gprob.Expr, b: gprob.Expr) -> bool:
+    return isinstance(a, gprob.Const) and isinstance(b, gprob.Const) and a.value != b.value
+
+
 class _Container:
     def __init__(self, declared: gprob.Declare, body: Stmts, tainted: Set[str], static: Set[str], names: Fresh):
         self.declared, self.name, self.body = declared, declared.name, body
@@ -106,6 +119,8 @@ class _Container:
                 return False
             for p in self.pieces[first:]:
                 p.statement = i
+        if any(p.interferes(q) for i, p in enumerate(self.pieces) for q in self.pieces[:i]):
+            return False
         steady = all(self.is_steady(p.value, p.statement) for p in self.pieces)
         if sum(map(self.continues, self.pieces)) > _MOST or self.whole is None and self.continues(self.pieces[0]):
             return False

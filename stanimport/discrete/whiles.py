@@ -1,8 +1,9 @@
 """`int n = 1; while (n <= N) { ...; n += 1; }` as `for (n in 1:N) ...`, whose iterations can be told apart."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 from dataclasses import dataclass
+from functools import partial
 
 from stanlib.types import INT
 
@@ -14,20 +15,23 @@ from .parameters import Stmts, call, variable
 
 def without_whiles(body: Stmts, tainted: Set[str], names: Fresh) -> Stmts:
     """The body with loops over a counter in place of such loops, where discrete parameters stand in them."""
-    return tuple(_rewritten(body, frozenset(tainted), names))
+    return _rewritten(body, body, frozenset(tainted), names, False)
 
 
-def _rewritten(body: Stmts, tainted: Set[str], names: Fresh) -> Iterator[gprob.Stmt]:
-    """The statements with such loops; one whose counter is used behind it stays as it is."""
-    for at, s in enumerate(body):
-        s = traversal.with_bodies(s, lambda b: tuple(_rewritten(b, tainted, names)))
+def _rewritten(body: Stmts, whole: Stmts, tainted: Set[str], names: Fresh, repeats: bool) -> Stmts:
+    """The statements of a body of the whole with such loops; `repeats` says whether the body is run several times."""
+    out: list[gprob.Stmt] = []
+    for at, old in enumerate(body):
+        again = repeats or isinstance(old, (gprob.For, gprob.ForEach, gprob.While))
+        inside = partial(_rewritten, whole=whole, tainted=tainted, names=names, repeats=again)
+        s = traversal.with_bodies(old, inside)
         found = _counted(s) if isinstance(s, gprob.While) and _depends(s, tainted) else None
-        if found is None or any(_mentions(t, found.counter) for t in body[at + 1 :]):
-            yield s
-            continue
-        index = names.helper(found.counter)
-        inner = substituted(found.body, {found.counter: variable(INT, s.span, index)})
-        yield gprob.For(s.span, index, variable(INT, s.span, found.counter), found.upper, inner)
+        if found is not None and _is_forgotten(found.counter, body[:at], old, whole, repeats):
+            index = names.helper(found.counter)
+            inner = substituted(found.body, {found.counter: variable(INT, s.span, index)})
+            s = gprob.For(s.span, index, variable(INT, s.span, found.counter), found.upper, inner)
+        out.append(s)
+    return tuple(out)
 
 
 @dataclass(frozen=True)
@@ -72,5 +76,20 @@ def _depends(s: gprob.Stmt, tainted: Set[str]) -> bool:
     return any((uses.reads(t) | set(uses.writes(t))) & tainted for t in uses.walk_statements((s,)))
 
 
-def _mentions(s: gprob.Stmt, name: str) -> bool:
-    return any(name in uses.reads(t) or name in uses.writes(t) for t in uses.walk_statements((s,)))
+def _is_forgotten(name: str, before: Stmts, s: gprob.Stmt, whole: Stmts, repeats: bool) -> bool:
+    """Whether nothing asks for a counter's value after its loop: nothing mentions it but the loop and what stands
+    before it, which sets it anew where that is run again."""
+    if _mentions(whole, name) != _mentions((*before, s), name):
+        return False
+    first = next((t for t in before if _mentions((t,), name) or isinstance(t, gprob.Declare) and t.name == name), None)
+    return not repeats or isinstance(first, gprob.Declare) or _sets_anew(first, name)
+
+
+def _sets_anew(s: gprob.Stmt | None, name: str) -> bool:
+    return isinstance(s, gprob.Assign) and not s.place.steps and name not in uses.reads(s)
+
+
+def _mentions(body: Stmts, name: str) -> int:
+    """How many statements use or set a variable, besides declarations."""
+    inner = (t for t in uses.walk_statements(body) if not isinstance(t, gprob.Declare) or name in uses.reads(t))
+    return sum(name in uses.reads(t) or name in uses.writes(t) for t in inner)

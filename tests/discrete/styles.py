@@ -315,3 +315,32 @@ product("two elements", """model { for (n in 1:N) { z[n] ~ bernoulli(q); w[n] ~ 
 product("a matrix", """model { for (i in 1:2) for (j in 1:3) {
   if (j > 1) z[i, j] ~ bernoulli(z[i, j - 1] * q); y[j] ~ binomial(1, s / (1 + s) * z[i, j]); } }""",
     {**_SEEN, "y": [0, 0, 1, 0, 0, 0]}, Variable("z", (2, 3), 0, 2))
+
+# --- what must stay in its order -------------------------------------------------------------------------------------
+
+
+def ordered(name: str, model: str) -> None:
+    head = "data { int N; vector[N] y; %given% } parameters { vector[2] mu; %discrete% }\n"
+    prior = "for (i in 1:N) target += categorical_lpmf(z[i] | [0.4, 0.6]');"
+    style(f"order, {name}", f"{head}model {{ {prior} {model} }}", {"N": 4, "y": _normals(4)}, Variable("z", (4,), 1, 2))
+
+
+_STEP = "while (t <= N) { y[t] ~ normal(mu[z[t]], 1); t += 1; }"
+_EACH = "for (n in 1:N) y[n] ~ normal(m[n], 1);"
+ordered("a counter that goes on in the next iteration", f"int t = 1; for (n in 1:2) {{ {_STEP} }}")
+ordered("a counter that is used afterwards", f"int t = 1; if (N > 0) {{ {_STEP} }} target += t * mu[1];")
+ordered("a counter that is used before it is set again",
+        f"int t = 7; for (n in 1:2) {{ target += t * mu[1]; t = 1; {_STEP} }}")
+ordered("a counter that is set again", f"int t = 7; for (n in 1:2) {{ t = 1; {_STEP} }}")
+ordered("an assignment before a break",
+        "real x = 0; for (i in 1:N) { x = mu[z[i]]; if (i == 2) break; if (z[i] == 1) x = 0.5; } y ~ normal(x, 1);")
+ordered("components that the next iteration sets again",
+        f"vector[N + 1] m; for (n in 1:N) {{ m[n] = mu[z[n]]; m[n + 1] = 0.3; }} {_EACH}")
+ordered("components set again under conditions of data",
+        "vector[N] m = rep_vector(0, N); array[N] int w = {1, 1, 2, 3}; "
+        f"for (i in 1:N) {{ m[w[i]] = mu[z[i]]; if (i == 1) m[w[i]] = 0.7; }} {_EACH}")
+ordered("two columns", "matrix[N, 2] m; for (i in 1:N) { m[i, 1] = mu[z[i]]; m[i, 2] = mu[1]; } "
+        "for (i in 1:N) y[i] ~ normal(m[i, 1] + 2 * m[i, 2], 1);")
+ordered("what a loop sets of what is read before it",
+        "int k = 0; real m = 0; mu[1] ~ normal(m, 1); for (i in 1:N) { k += i; m = i; } mu[2] ~ normal(m, 1); "
+        "for (i in 1:N) y[i] ~ normal(mu[z[i]] * k, 1);")
