@@ -268,8 +268,8 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
 def _is_unique(index: Any, shape: tuple[int, ...]) -> bool:
     """Whether known indices, one array for each of the first dimensions, name no place twice."""
     parts = index if isinstance(index, tuple) else (index,)
-    arrays = [i for i in parts if isinstance(i, np.ndarray) and i.dtype.kind in "iu" and i.shape == parts[0].shape]
-    if not arrays or len(arrays) < len(parts):
+    arrays = [i for i in parts if isinstance(i, np.ndarray) and i.dtype.kind in "iu"]
+    if not arrays or len(arrays) < len(parts) or len({a.shape for a in arrays}) > 1:
         return False
     flat = np.ravel_multi_index(arrays, shape[: len(arrays)], mode="wrap").reshape(-1)
     return len(np.unique(flat)) == flat.size

@@ -10,7 +10,7 @@ import pytest
 import stanimport
 from stanimport.errors import StanDataError, StanError
 from stanimport.inference import Sampling
-from stanimport.inference.methods import display
+from stanimport.inference.samplers import display
 from stanimport.inference.samplers import journal as journals
 from stanimport.inference.samplers.control import ChainProgress, Control
 from stanimport.inference.samplers.tracks import Settings, Track

@@ -352,7 +352,7 @@ def test_an_interrupt_while_saving_is_raised_when_the_file_is_whole(beta_fit, tm
 ASKED = {
     "summary": "fits.summary.table", "diagnose": "fits.diagnosis.diagnose", "profiles": "fits.profiling.table",
     "to_arviz": "fits.groups.all_groups", "posterior_predictive": "fits.predictive.posterior_predictive",
-    "plot_trace": "fits.plots.plot", "save_csvfiles": "io.stan_csv.save",
+    "plot_trace": "fits.plots.plot", "save_csvfiles": "fits.stan_csv.save",
 }  # fmt: skip
 
 
