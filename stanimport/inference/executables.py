@@ -120,7 +120,7 @@ class Executable:
 
     def __init__(self, kept: Kept, code: Code, loaded: Any, result: Any):
         self.key, self.may_block, self._code, self._result = kept.key, kept.may_block, code, result
-        self._machine, self._loaded = _machine(), loaded
+        self._machine, self._execute = _machine(), loaded.execute_sharded
         self._makers = [self._machine.maker(*spec) for spec in code.results]
         self._count = len(kept.constants)
         given = {i: np.asarray(c) for i, c in enumerate(kept.constants)}
@@ -133,7 +133,7 @@ class Executable:
         given = [leaves[i - self._count] for i in self._code.used[first:]]
         with _double_precision():
             put = [self._put(n, np.asarray(a)) for n, a in enumerate(given, first)]
-            made = self._loaded.execute_sharded(self._constants + put).consume_with_handlers(self._makers)
+            made = self._machine.taken(self._execute(self._constants + put), self._makers)
         return nested.filled(self._result, map(_read, made))
 
     def _put(self, number: int, array: np.ndarray) -> Any:
@@ -164,7 +164,7 @@ class _Machine:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "1")  # as JAX has it: XLA tells of its devices otherwise
         xla_client: Any = importlib.import_module("jaxlib.xla_client")  # its types tell a part of what there is
         states: Any = importlib.import_module("jaxlib._jax")
-        self.xla = xla_client
+        self.xla, self.taken = xla_client, states.ExecuteResults.consume_with_handlers
         self.client = xla_client.make_cpu_client()
         device = self.device = self.client.local_devices()[0]
         # JAX, when it is loaded, has one of its own
@@ -230,9 +230,9 @@ def find(kept: Kept, result: Any) -> Executable | None:
     """
     if not is_possible():
         return None
-    if any(name.startswith("lapack") for name in kept.calls):
-        _find_lapack()
     try:
+        if any(name.startswith("lapack") for name in kept.calls):
+            _find_lapack()
         return Executable(kept, *_loaded(_key(kept)), result)
     except Exception:  # whatever this version of XLA has against it
         return None

@@ -23,7 +23,7 @@ from .chains import in_pieces, room_of
 from .journal import Journal
 from .metric import Metric, estimate
 from .standing import Standing
-from .states import Chain, Controls, State, StepSize
+from .states import NUMBERS, Chain, Controls, State, StepSize
 from .stranding import Restart
 from .tracks import Settings, Track
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from ..programs import Program
     from .transitions import Transitions
 
-_NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 _log = logging.getLogger("stanimport")
 _TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
 ROOM_DEPTH = 16  # of trees: deeper ones make another program
@@ -161,7 +160,7 @@ class NutsSampler:
         """Whether a journal holds the track, which goes on where it stands there."""
         rows, shape = track.start.rows, [self.lanes] if self.lanes else []
         blank = self._joined([Chain.blank(self.size) for _ in rows]), self._joined([self.metric for _ in rows])
-        none = {"point": np.zeros((0, *shape, self.size)), **_named(np.zeros((len(_NUMBERS), 0, *shape)))}
+        none = {"point": np.zeros((0, *shape, self.size)), **_named(np.zeros((len(NUMBERS), 0, *shape)))}
         start = track.restore(blank, none, (*shape, self.width))
         if start is None:
             return False
@@ -175,7 +174,7 @@ class NutsSampler:
         """Where the chains stand, of whose transitions so many are returned."""
         chains = [c for t in tracks for c in self._parts(t.state[0])]
         ahead = [r for t in tracks for r in t.records(kept, len(t.kept["point"]))]
-        numbers = [np.stack([np.asarray(r[n], float) for n in _NUMBERS], -1) for r in ahead]
+        numbers = [np.stack([np.asarray(r[n], float) for n in NUMBERS], -1) for r in ahead]
         return Standing(
             np.array([t.done for t in tracks for _ in range(t.lanes or 1)]),
             np.array([c.random for c in chains], np.uint64), np.stack([c.state.point for c in chains]),
@@ -347,7 +346,7 @@ def _start(track: Track) -> dict[str, Any]:
 
 def _named(columns: np.ndarray) -> dict[str, np.ndarray]:
     """The numbers of transitions, (7, count, ...), by name and of their types."""
-    return {n: v.astype(_TYPES.get(n, float)) for n, v in zip(_NUMBERS, columns)}
+    return {n: v.astype(_TYPES.get(n, float)) for n, v in zip(NUMBERS, columns)}
 
 
 def _of_chain(values: Any, row: int) -> Any:

@@ -5,6 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# What is told of a transition, in the order in which the program tells it.
+NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+
 
 class State(NamedTuple):
     """A point of a chain: where it is, the log density there and its gradient."""

@@ -13,10 +13,9 @@ from jax import lax
 from ..programs import Traced
 from . import tree, walnuts
 from .metric import Metric
-from .states import Chain, Controls, StepSize
+from .states import NUMBERS, Chain, Controls, StepSize
 
 INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.AdaptiveLeapfrog}  # by the method
-_COUNT = 7  # numbers that tell of a transition
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 
 
@@ -77,7 +76,7 @@ class Transitions:
             room = jax.tree.map(lambda a: jnp.stack([a] * lanes), room)
             one = jax.vmap(one)
         width = size * (1 + self.with_gradients)
-        records = (jnp.zeros((self.room, *shape, width)), jnp.zeros((self.room, *shape, _COUNT)))
+        records = (jnp.zeros((self.room, *shape, width)), jnp.zeros((self.room, *shape, len(NUMBERS))))
 
         def body(i: Any, carry: Any) -> Any:
             carry, (points, numbers) = carry
