@@ -42,7 +42,7 @@ def with_networks(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType
 
 def with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
     """The module with its networks as NumPyro has trained them."""
-    from stanlib.ppl.networks_numpyro import with_weights as trained_network
+    from stanlib.ppl.numpyro.networks import with_weights as trained_network
 
     trained = {n: params.get(f"{n}$params") for n in module.model.networks}
     known = {n: trained_network(module.model.networks[n], w) for n, w in trained.items() if w is not None}

@@ -1,6 +1,6 @@
 """What the array namespaces have in common: the names that library functions may use on `xp`.
 
-numpy.py, jax.py and torch.py each define every name of `Namespace`; a test compares them. Unless said otherwise a name
+numpy/, jax/ and torch/ each define every name of `Namespace`; a test compares them. Unless said otherwise a name
 means what NumPy or SciPy means by it; indices are 0-based here.
 
     LIBRARY           "numpy", "jax" or "torch"

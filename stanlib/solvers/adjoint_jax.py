@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arrays import linalg_jax
+from ..arrays.jax import linalg as linalg_jax
 from . import explicit, implicit
 from .arguments_jax import is_real
 from .control import Control

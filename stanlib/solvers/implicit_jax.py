@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arrays import linalg_jax
+from ..arrays.jax import linalg as linalg_jax
 from . import implicit
 from .control import Control, implicit_growth
 from .equations_jax import Coupled, Equations

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..arrays import linalg_jax
+from ..arrays.jax import linalg as linalg_jax
 from ..rejection import Lifted
 from . import roots
 from .arguments_jax import Arguments, fixed, real_type

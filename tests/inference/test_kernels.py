@@ -17,7 +17,7 @@ from stanimport.inference import programs
 from stanimport.inference.density import kernels
 from stanimport.inference.density.posterior import condition
 from stanimport.inference.precision import double_precision
-from stanlib.arrays import linalg_jax
+from stanlib.arrays.jax import linalg
 
 HERE = Path(__file__).parent
 FEW = "exp lgamma bits products reductions windows gathers padding branches scan gradient".split()
@@ -59,7 +59,7 @@ def test_small_cholesky_factors_and_their_derivatives_are_no_calls():
     """They stay within the one kernel of a sampler."""
 
     def density(x):
-        return jnp.sum(linalg_jax.cholesky(jnp.outer(x, x) + jnp.eye(6))[5])
+        return jnp.sum(linalg.cholesky(jnp.outer(x, x) + jnp.eye(6))[5])
 
     with double_precision():
         point = np.linspace(0.1, 0.9, 6)

@@ -8,7 +8,7 @@ import pytest
 from densities import gradient, module_log_densities
 
 import stanimport
-from stanlib.ppl import jax_while
+from stanlib.ppl.numpyro import while_loops
 
 PROGRAMS = {
     "while": "real x; real y = 1; while (y < 20 + a) { x = x * a; y = 2 * y + square(a); } target += y;",
@@ -43,7 +43,7 @@ def test_its_gradient_is_that_of_finite_differences(body, x64):
 def test_one_program_for_many_points_has_their_gradients(x64):
     def last(a):
         step = lambda s: (2 * s[0] + 3 + a * a, s[1] * a, s[2] + 1)
-        y, _, n = jax_while.while_loop(lambda s: s[0] < 20 + a, step, (a, jnp.nan * a, 0))
+        y, _, n = while_loops.while_loop(lambda s: s[0] < 20 + a, step, (a, jnp.nan * a, 0))
         return y + 0.1 * n
 
     points = np.array([-0.4, 0.3, 1.7, 25.0])

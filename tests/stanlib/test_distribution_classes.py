@@ -43,9 +43,9 @@ class Backend:
     def __init__(self, name):
         self.name = name
         if name == "numpyro":
-            from stanlib.ppl import numpyro_distributions as classes
+            from stanlib.ppl.numpyro import distributions as classes
         else:
-            from stanlib.ppl import pyro_distributions as classes
+            from stanlib.ppl.pyro import distributions as classes
         self.classes = classes
 
     def make(self, name, arguments, shape=None):

@@ -203,7 +203,7 @@ NATIVE = ("multi_normal", "multi_normal_prec", "multi_normal_cholesky", "multi_s
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_native_classes_have_the_same_law(name):
-    from stanlib.ppl.numpyro_distributions import make
+    from stanlib.ppl.numpyro.distributions import make
 
     record = distribution.get(name)
     with jax.enable_x64(True):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from stanimport.inference.precision import double_precision
-from stanlib.arrays import linalg_jax, linalg_small
+from stanlib.arrays.jax import linalg, small_factors
 
 POINTS = np.linspace(-2, 3, 16)
 
@@ -47,8 +47,8 @@ def test_factor_and_derivative_are_as_exact_as_lapacks(size, jitter):
 
     @jax.jit
     def computed(a, change):
-        found, lapack = (jax.jvp(f, (a,), (change,)) for f in (linalg_jax.cholesky, jnp.linalg.cholesky))
-        return found, lapack, jax.grad(lambda a: jnp.sum(weights * linalg_jax.cholesky(a)))(a)
+        found, lapack = (jax.jvp(f, (a,), (change,)) for f in (linalg.cholesky, jnp.linalg.cholesky))
+        return found, lapack, jax.grad(lambda a: jnp.sum(weights * linalg.cholesky(a)))(a)
 
     found, lapack, gradient = computed(a, change)
     for mine, theirs, true in zip(map(np.asarray, found), map(np.asarray, lapack), expected):
@@ -64,25 +64,25 @@ def test_factor_and_derivative_are_as_exact_as_lapacks(size, jitter):
     np.diag([1.0, 2.0, -1e-300, 3.0]), np.diag([1.0, 0.0, 2.0]),
 ], ids=["indefinite", "zero", "negative", "singular", "NaN", "barely", "semidefinite"])  # fmt: skip
 def test_what_is_not_positive_definite_has_none(a):
-    assert np.isnan(np.asarray(jax.jit(linalg_jax.cholesky)(jnp.array(a)))[np.tri(len(a)) == 1]).all()
+    assert np.isnan(np.asarray(jax.jit(linalg.cholesky)(jnp.array(a)))[np.tri(len(a)) == 1]).all()
 
 
 def test_many_matrices_and_second_derivatives_as_by_lapack():
     many = np.stack([covariance(4, j) for j in (0.1, 0.5, 2.0)])
-    np.testing.assert_allclose(jax.jit(jax.vmap(linalg_jax.cholesky))(many), np.linalg.cholesky(many), rtol=1e-13)
+    np.testing.assert_allclose(jax.jit(jax.vmap(linalg.cholesky))(many), np.linalg.cholesky(many), rtol=1e-13)
 
     def total(f, x):
         return jnp.sum(jnp.sin(f(jnp.exp(-x[0] * (POINTS[:4, None] - POINTS[:4]) ** 2) + x[1] * jnp.eye(4))))
 
     mine, theirs = (jax.jit(jax.hessian(partial(total, f)))(np.array([0.7, 0.4]))
-                    for f in (linalg_jax.cholesky, jnp.linalg.cholesky))  # fmt: skip
+                    for f in (linalg.cholesky, jnp.linalg.cholesky))  # fmt: skip
     np.testing.assert_allclose(mine, theirs, rtol=1e-10)
 
 
 def test_larger_ones_are_lapacks():
-    size = linalg_small.LARGEST
+    size = small_factors.LARGEST
     for rows, calls in ((size, False), (size + 1, True)):
-        text = jax.jit(linalg_jax.cholesky).lower(np.eye(rows)).as_text()
+        text = jax.jit(linalg.cholesky).lower(np.eye(rows)).as_text()
         assert ("custom_call" in text) is calls
 
 
@@ -97,19 +97,19 @@ def badly_scaled(size):
 def test_inverses_and_their_derivatives_are_numpys(size):
     a, b = badly_scaled(size), np.linspace(1, 2, 2 * size).reshape(size, 2)
     expected = np.linalg.inv(a)
-    np.testing.assert_allclose(jax.jit(linalg_jax.inverse)(a), expected, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(jax.jit(linalg.inverse)(a), expected, rtol=1e-9, atol=1e-13)
     for right in (b, b[:, 0]):
-        found = jax.jit(linalg_jax.solve)(a, right)
+        found = jax.jit(linalg.solve)(a, right)
         np.testing.assert_allclose(found, np.linalg.solve(a, right), rtol=1e-9, atol=1e-12)
     weights = np.ones((size, 2))
-    found = jax.jit(jax.grad(lambda a: jnp.sum(linalg_jax.solve(a, b))))(a)
+    found = jax.jit(jax.grad(lambda a: jnp.sum(linalg.solve(a, b))))(a)
     np.testing.assert_allclose(found, -(expected.T @ weights) @ (expected @ b).T, rtol=1e-8, atol=1e-12)
 
 
 def test_a_singular_matrix_has_no_inverse():
-    assert not np.isfinite(np.asarray(jax.jit(linalg_jax.inverse)(jnp.ones((2, 2))))).any()
+    assert not np.isfinite(np.asarray(jax.jit(linalg.inverse)(jnp.ones((2, 2))))).any()
 
 
 def test_many_inverses():
     many = np.stack([badly_scaled(3) + k * np.eye(3) for k in range(4)])
-    np.testing.assert_allclose(jax.jit(jax.vmap(linalg_jax.inverse))(many), np.linalg.inv(many), rtol=1e-10)
+    np.testing.assert_allclose(jax.jit(jax.vmap(linalg.inverse))(many), np.linalg.inv(many), rtol=1e-10)

@@ -7,7 +7,8 @@ import torch
 
 from stanlib import constraints, registry
 from stanlib.errors import StanDomainError
-from stanlib.ppl import numpyro_supports, pyro_supports
+from stanlib.ppl.numpyro import supports as numpyro_supports
+from stanlib.ppl.pyro import supports as pyro_supports
 
 SQUARE = ("corr_matrix", "cholesky_factor_corr", "cov_matrix", "cholesky_factor_cov")
 VECTORS = ("simplex", "unit_vector", "ordered", "positive_ordered", "sum_to_zero_vector")

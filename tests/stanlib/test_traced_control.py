@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from stanlib.ppl import jax_control
+from stanlib.ppl.numpyro import control
 from stanlib.rejection import poisoning
 
 DEPTH = 12
@@ -29,17 +29,17 @@ def nested(wrap, count):
 
 
 def branch(f, x):
-    (out,) = jax_control.cond(x > 0, lambda x: (f(x),), lambda x: (x,), (x,))
+    (out,) = control.cond(x > 0, lambda x: (f(x),), lambda x: (x,), (x,))
     return out
 
 
 def loop(f, x):
-    (out,) = jax_control.for_loop(1, jax_control.UNROLL + 1, lambda i, x: (f(x) / 1.5,), (x,))
+    (out,) = control.for_loop(1, control.UNROLL + 1, lambda i, x: (f(x) / 1.5,), (x,))
     return out
 
 
 def repeat(f, x):
-    _, out = jax_control.while_loop(lambda k, x: k < 1, lambda k, x: (k + 1, f(x)), (0, x))
+    _, out = control.while_loop(lambda k, x: k < 1, lambda k, x: (k + 1, f(x)), (0, x))
     return out
 
 
@@ -63,10 +63,10 @@ def test_a_loop_may_refer_to_traced_numbers_of_any_kind(x64):
     def f(x, n):
         def outer(k, total):
             (step,) = (x * jnp.asarray(n, float),)
-            _, inside = jax_control.while_loop(lambda j, t: j < n + k, lambda j, t: (j + 1, t + step * k), (0, total))
+            _, inside = control.while_loop(lambda j, t: j < n + k, lambda j, t: (j + 1, t + step * k), (0, total))
             return k + 1, inside
 
-        return jax_control.while_loop(lambda k, total: k < n, outer, (0, 0.0))[1]
+        return control.while_loop(lambda k, total: k < n, outer, (0, 0.0))[1]
 
     expected = sum(3.0 * k for k in range(3) for _ in range(3 + k))
     value, gradient = jax.jit(jax.value_and_grad(lambda x, n: poisoning(lambda: f(x, n))))(2.0, 3)

@@ -18,7 +18,7 @@ from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
 
 from stanlib.errors import StanDataError, StanError
-from stanlib.ppl.numpyro_priors import log_share
+from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from .. import tuples

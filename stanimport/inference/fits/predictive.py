@@ -13,7 +13,7 @@ from numpyro.distributions import Unit
 from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
-from stanlib.ppl.numpyro_distributions import Improper
+from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
 
 from .. import options, tuples

@@ -58,7 +58,7 @@ def _leaves(params: Any) -> dict[str, np.ndarray]:
     """A guide's parameters and networks' weights by the names of their leaves: "net$params.layer.kernel"."""
     if not any(hasattr(v, "__dict__") or isinstance(v, (dict, list, tuple)) for v in params.values()):
         return {n: np.asarray(v) for n, v in params.items()}
-    from stanlib.ppl.networks_numpyro import flat_weights
+    from stanlib.ppl.numpyro.networks import flat_weights
 
     return {n: np.asarray(v) for n, v in flat_weights(params).items()}
 

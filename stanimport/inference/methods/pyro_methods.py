@@ -21,7 +21,7 @@ from pyro.distributions.transforms import biject_to
 from pyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
 from pyro.poutine.messenger import Messenger
 
-from stanlib.ppl.pyro_priors import log_share
+from stanlib.ppl.pyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from .. import options, tuples

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import linalg_numpy
+from ..numpy import linalg as linalg_numpy
 
 
 def cholesky(a: torch.Tensor) -> torch.Tensor:

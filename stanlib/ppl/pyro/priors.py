@@ -10,11 +10,11 @@ import torch
 from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchDistribution, TransformedDistribution
 from torch.distributions import biject_to, constraints
 
-from .pyro_bounds import known, recorded
-from .pyro_distributions import of_shape, tensors
-from .pyro_supports import StanConstraint, support_of
-from .sites_pyro import as_event, latent
-from .values import check_domain, check_law
+from ..values import check_domain, check_law
+from .bounds import known, recorded
+from .distributions import of_shape, tensors
+from .sites import as_event, latent
+from .supports import StanConstraint, support_of
 
 
 def sample(

@@ -12,12 +12,12 @@ import numpyro.distributions as numpyro_distributions
 from numpyro.distributions import Distribution as NumPyroDistribution
 from numpyro.distributions import constraints
 
-from .. import distribution as records
-from ..arrays import named
-from ..random.jax import JaxRandom
-from . import laws
-from .numpyro_supports import support_of
-from .quantiles import excess, truncated_quantile
+from ... import distribution as records
+from ...arrays import named
+from ...random.jax import JaxRandom
+from .. import laws
+from ..quantiles import excess, truncated_quantile
+from .supports import support_of
 
 xp = named("jax")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from . import host
+from .. import host
 
 
 def _numpy(x: Any) -> Any:

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpyro
 from numpyro.contrib.module import eqx_module, nnx_module
 
-from ..errors import StanError
-from ..networks import Network
+from ...errors import StanError
+from ...networks import Network
 
 TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
 

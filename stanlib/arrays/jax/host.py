@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import host
+from .. import host
 
 
 def _call(f: Callable[..., Any], *args: Any) -> Any:

@@ -12,14 +12,14 @@ from pyro.distributions import TorchDistribution
 from pyro.distributions.torch_distribution import ExpandedDistribution
 from torch.distributions import biject_to, constraints
 
-from .. import distribution as records
-from .. import places
-from ..arrays import named
-from ..arrays.torch import as_tensor, is_tracing
-from ..random.torch import TorchRandom
-from . import laws
-from .pyro_supports import support_of
-from .quantiles import truncated_quantile
+from ... import distribution as records
+from ... import places
+from ...arrays import named
+from ...arrays.torch import as_tensor, is_tracing
+from ...random.torch import TorchRandom
+from .. import laws
+from ..quantiles import truncated_quantile
+from .supports import support_of
 
 xp = named("torch")
 

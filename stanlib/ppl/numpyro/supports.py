@@ -8,8 +8,8 @@ import numpy as np
 from numpyro.distributions import biject_to, constraints
 from numpyro.distributions.transforms import Transform
 
-from .. import constraints as records
-from ..arrays import named
+from ... import constraints as records
+from ...arrays import named
 
 xp = named("jax")
 

@@ -8,9 +8,9 @@ import jax.numpy as jnp
 import numpyro
 from numpyro.handlers import scale
 
-from .. import batches
-from ..drawn import note
-from .numpyro_distributions import of_shape
+from ... import batches
+from ...drawn import note
+from .distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:

@@ -9,30 +9,24 @@ import numpy as np
 import pyro
 import torch
 
-from ..arrays import differs_between_lanes
-from ..arrays.torch import as_tensor, without_nan
-from ..errors import StanError
-from ..indexing import Span as span  # noqa: F401
-from ..indexing import assign, assign_in_place, at  # noqa: F401
-from ..lanes.assigning import add_at  # noqa: F401
-from ..lanes.calls import each, each_random  # noqa: F401
-from ..lanes.control import alike, choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
-from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
-from ..lanes.padding import padded, widest  # noqa: F401
-from ..lanes.recurrences import previous  # noqa: F401
-from ..lanes.recurrences import run_in_python as recur  # noqa: F401
-from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
-from ..metadata import Program
-from ..random.torch import TorchRandom
-from ..rejection import decided, pending  # noqa: F401
-from .laws import take_up
-from .networks_pyro import TRAINED, call_network  # noqa: F401
-from .pyro_bounds import bound, known, recorded  # noqa: F401
-from .pyro_distributions import Improper, Restricted, Truncated, make_placed, tensors
-from .pyro_priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .pyro_supports import support_of
-from .sites_pyro import is_predicting, latent, observed, weighted
-from .values import (  # noqa: F401
+from ...arrays import differs_between_lanes
+from ...arrays.torch import as_tensor, without_nan
+from ...errors import StanError
+from ...indexing import Span as span  # noqa: F401
+from ...indexing import assign, assign_in_place, at  # noqa: F401
+from ...lanes.assigning import add_at  # noqa: F401
+from ...lanes.calls import each, each_random  # noqa: F401
+from ...lanes.control import alike, choose, lanes, logical_and, logical_or, merge, unless, when  # noqa: F401
+from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
+from ...lanes.padding import padded, widest  # noqa: F401
+from ...lanes.recurrences import previous  # noqa: F401
+from ...lanes.recurrences import run_in_python as recur  # noqa: F401
+from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
+from ...metadata import Program
+from ...random.torch import TorchRandom
+from ...rejection import decided, pending  # noqa: F401
+from ..laws import take_up
+from ..values import (  # noqa: F401
     UNSET,
     array,
     check_domain,
@@ -51,6 +45,12 @@ from .values import (  # noqa: F401
     unset,
     verify,
 )  # fmt: skip
+from .bounds import bound, known, recorded  # noqa: F401
+from .distributions import Improper, Restricted, Truncated, make_placed, tensors
+from .networks import TRAINED, call_network  # noqa: F401
+from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
+from .sites import is_predicting, latent, observed, weighted
+from .supports import support_of
 
 make_distribution = lane_law(make_placed)
 _warned: set[str] = set()

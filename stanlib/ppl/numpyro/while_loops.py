@@ -12,9 +12,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..solvers.arguments_jax import is_zero
-from .jax_liveness import steady
-from .jax_tracing import Traced
+from ...solvers.arguments_jax import is_zero
+from .liveness import steady
+from .tracing import Traced
 
 Leaves = list[Any]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .later import later
-from .schur import complex_schur as schur  # noqa: F401
-from .schur import eigenvalue_order
+from ..later import later
+from .qr_algorithm import complex_schur as schur  # noqa: F401
+from .qr_algorithm import eigenvalue_order
 
 
 def _nan_where_singular(f: Callable[..., Any]) -> Callable[..., Any]:

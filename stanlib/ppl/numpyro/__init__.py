@@ -12,30 +12,22 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 
-from ..arrays import differs_between_lanes, named
-from ..indexing import Span as span  # noqa: F401
-from ..indexing import assign, assign_in_place, at  # noqa: F401
-from ..lanes.assigning import add_at  # noqa: F401
-from ..lanes.calls import each, each_random  # noqa: F401
-from ..lanes.control import alike, lanes, merge, unless, when  # noqa: F401
-from ..lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
-from ..lanes.padding import padded, widest  # noqa: F401
-from ..lanes.predictors import predictor  # noqa: F401
-from ..lanes.recurrences import previous  # noqa: F401
-from ..lanes.reductions import add_to, last, running_sum  # noqa: F401
-from ..metadata import Program
-from ..random.jax import JaxRandom, random_of
-from ..rejection import pending
-from .jax_control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
-from .jax_states import UNSET
-from .jax_tracing import lifted_under
-from .laws import placed, take_up
-from .networks_numpyro import TRAINED, call_network  # noqa: F401
-from .numpyro_distributions import Improper, Restricted, Truncated, make
-from .numpyro_priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
-from .numpyro_supports import support_of
-from .sites_numpyro import is_predicting, latent, observed, weighted
-from .values import (  # noqa: F401
+from ...arrays import differs_between_lanes, named
+from ...indexing import Span as span  # noqa: F401
+from ...indexing import assign, assign_in_place, at  # noqa: F401
+from ...lanes.assigning import add_at  # noqa: F401
+from ...lanes.calls import each, each_random  # noqa: F401
+from ...lanes.control import alike, lanes, merge, unless, when  # noqa: F401
+from ...lanes.laws import LaneLaw, TruncatedLaneLaw, lane_law, plain, spread  # noqa: F401
+from ...lanes.padding import padded, widest  # noqa: F401
+from ...lanes.predictors import predictor  # noqa: F401
+from ...lanes.recurrences import previous  # noqa: F401
+from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
+from ...metadata import Program
+from ...random.jax import JaxRandom, random_of
+from ...rejection import pending
+from ..laws import placed, take_up
+from ..values import (  # noqa: F401
     array,
     check_domain,
     copy,
@@ -54,6 +46,14 @@ from .values import (  # noqa: F401
     unset,
     verify,
 )  # fmt: skip
+from .control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
+from .distributions import Improper, Restricted, Truncated, make
+from .networks import TRAINED, call_network  # noqa: F401
+from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
+from .sites import is_predicting, latent, observed, weighted
+from .states import UNSET
+from .supports import support_of
+from .tracing import lifted_under
 
 xp = named("jax")
 

@@ -11,10 +11,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..errors import StanIndexError
-from ..lanes.frames import Frame, current
-from ..lanes.values import Lanes, full
-from .jax_tracing import Traced
+from ...errors import StanIndexError
+from ...lanes.frames import Frame, current
+from ...lanes.values import Lanes, full
+from .tracing import Traced
 
 State = tuple[Any, ...]
 UNSET = None

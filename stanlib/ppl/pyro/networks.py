@@ -8,10 +8,10 @@ import pyro
 import torch
 from torch.func import functional_call
 
-from ..arrays.torch import as_tensor
-from ..errors import StanError
-from ..networks import Network
-from .pyro_distributions import tensors
+from ...arrays.torch import as_tensor
+from ...errors import StanError
+from ...networks import Network
+from .distributions import tensors
 
 TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
 

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import jax.scipy.linalg
 import numpy as np
 
-from . import linalg_numpy, linalg_small
+from ..numpy import linalg as linalg_numpy
+from . import small_factors
 
 NARROW = 32  # columns up to which a matrix of data is kept by columns
 
@@ -24,17 +25,17 @@ def matmul(a: Any, b: Any) -> Any:
 def cholesky(a: Any) -> Any:
     """The lower triangular factor of a positive definite matrix, or of each of them; NaN where there is none."""
     a = jnp.asarray(a)
-    return linalg_small.cholesky((a + a.T) / 2) if linalg_small.is_small(a) else jnp.linalg.cholesky(a)
+    return small_factors.cholesky((a + a.T) / 2) if small_factors.is_small(a) else jnp.linalg.cholesky(a)
 
 
 def solve(a: Any, b: Any) -> Any:
     """Solve a x = b for a square a, and a vector or a matrix b; no call of a library for a small a."""
-    return linalg_small.solve(a, b) if linalg_small.is_small(a) else jnp.linalg.solve(a, b)
+    return small_factors.solve(a, b) if small_factors.is_small(a) else jnp.linalg.solve(a, b)
 
 
 def inverse(a: Any) -> Any:
     """The inverse of a square matrix; no call of a library for a small one."""
-    return linalg_small.inverse(a) if linalg_small.is_small(a) else jnp.linalg.inv(a)
+    return small_factors.inverse(a) if small_factors.is_small(a) else jnp.linalg.inv(a)
 
 
 def solve_spd(a: Any, b: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import jax
 
-from .jax_liveness import reached
+from .liveness import reached
 
 _around: ContextVar[tuple[tuple[Any, bool], ...] | None] = ContextVar("around", default=None)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from . import numpy as _np
+from .. import numpy as _np
 
 LIBRARY = "torch"
 

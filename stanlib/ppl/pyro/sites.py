@@ -12,9 +12,9 @@ import pyro
 import torch
 from pyro.poutine.indep_messenger import IndepMessenger
 
-from .. import batches
-from ..drawn import note
-from .pyro_distributions import of_shape
+from ... import batches
+from ...drawn import note
+from .distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:

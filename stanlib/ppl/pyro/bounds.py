@@ -13,8 +13,8 @@ import torch
 from torch.distributions import biject_to, constraints, transform_to
 from torch.distributions.transforms import Transform
 
-from ..errors import StanError
-from ..rejection import is_error
+from ...errors import StanError
+from ...rejection import is_error
 
 
 class Recorded(constraints.Constraint):

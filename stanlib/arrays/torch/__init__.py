@@ -16,11 +16,11 @@ import torch
 from numpy import euler_gamma, inf, nan, pi  # noqa: F401
 from torch._C import _functorch
 
-from . import host_torch, linalg_torch
-from . import numpy as _np
-from .control import cond, loop  # noqa: F401
-from .special import FUNCTIONS
-from .torch_tensors import (  # noqa: F401
+from .. import numpy as _np
+from .. import special
+from ..control import cond, loop  # noqa: F401
+from . import host, linalg
+from .tensors import (  # noqa: F401
     LIBRARY,
     as_beside,
     as_tensor,
@@ -133,25 +133,25 @@ tril = lift("tril", torch.tril)
 triu = lift("triu", torch.triu)
 where = lift("where", _where, 3)
 
-cholesky = lift("cholesky", linalg_torch.cholesky)
+cholesky = lift("cholesky", linalg.cholesky)
 det = lift("det", torch.linalg.det)
 dot = lift("dot", one_dtype(torch.dot), 2)
-eig = lift("eig", linalg_torch.eig)
+eig = lift("eig", linalg.eig)
 eigh = lift("eigh", torch.linalg.eigh)
 expm = lift("expm", torch.linalg.matrix_exp)
 fft = lift("fft", lambda x, n=None, axis=-1: torch.fft.fft(x, n, axis))
 ifft = lift("ifft", lambda x, n=None, axis=-1: torch.fft.ifft(x, n, axis))
-inv = lift("inv", linalg_torch.inv)
+inv = lift("inv", linalg.inv)
 matmul = lift("matmul", one_dtype(torch.matmul), 2)
 outer = lift("outer", torch.outer, 2)
 pinv = lift("pinv", torch.linalg.pinv)
 qr = lift("qr", torch.linalg.qr)
 slogdet = lift("slogdet", torch.linalg.slogdet)
-schur = lift("schur", linalg_torch.schur)
-solve = lift("solve", one_dtype(linalg_torch.solve), 2)
-quadratic_spd = lift("quadratic_spd", one_dtype(linalg_torch.quadratic_spd), 2)
-solve_spd = lift("solve_spd", one_dtype(linalg_torch.solve_spd), 2)
-svd = lift("svd", linalg_torch.svd)
+schur = lift("schur", linalg.schur)
+solve = lift("solve", one_dtype(linalg.solve), 2)
+quadratic_spd = lift("quadratic_spd", one_dtype(linalg.quadratic_spd), 2)
+solve_spd = lift("solve_spd", one_dtype(linalg.solve_spd), 2)
+svd = lift("svd", linalg.svd)
 
 arange = _np.arange
 iterate = _np.iterate
@@ -382,8 +382,33 @@ def stop_gradient(x: Any) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 
-hypergeometric = lift("hypergeometric", host_torch.hypergeometric, 3)
-jv = lift("jv", host_torch.jv, 2)
-kv = lift("kv", host_torch.kv, 2)
-yv = lift("yv", host_torch.yv, 2)
-globals().update({f.__name__: _of_reals(f) for f in FUNCTIONS})
+hypergeometric = lift("hypergeometric", host.hypergeometric, 3)
+jv = lift("jv", host.jv, 2)
+kv = lift("kv", host.kv, 2)
+yv = lift("yv", host.yv, 2)
+betainc = _of_reals(special.betainc)
+betaincinv = _of_reals(special.betaincinv)
+betaln = _of_reals(special.betaln)
+digamma = _of_reals(special.digamma)
+erfcx = _of_reals(special.erfcx)
+gammainc = _of_reals(special.gammainc)
+gammaincc = _of_reals(special.gammaincc)
+lambertw0 = _of_reals(special.lambertw0)
+lambertwm1 = _of_reals(special.lambertwm1)
+lgamma1p = _of_reals(special.lgamma1p)
+log1mexp = _of_reals(special.log1mexp)
+log1pmx = _of_reals(special.log1pmx)
+log_beta_kernel = _of_reals(special.log_beta_kernel)
+log_betainc = _of_reals(special.log_betainc)
+log_gamma_kernel = _of_reals(special.log_gamma_kernel)
+log_gammainc = _of_reals(special.log_gammainc)
+log_gammaincc = _of_reals(special.log_gammaincc)
+log_iv = _of_reals(special.log_iv)
+log_ndtr = _of_reals(special.log_ndtr)
+logaddexp = _of_reals(special.logaddexp)
+ndtr = _of_reals(special.ndtr)
+ndtri_exp = _of_reals(special.ndtri_exp)
+owens_t = _of_reals(special.owens_t)
+stirling_error = _of_reals(special.stirling_error)
+student_t_quantile = _of_reals(special.student_t_quantile)
+trigamma = _of_reals(special.trigamma)

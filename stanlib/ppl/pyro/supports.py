@@ -7,10 +7,10 @@ import torch
 from torch.distributions import biject_to, constraints, transform_to
 from torch.distributions.transforms import Transform
 
-from .. import constraints as records
-from ..arrays import named
-from ..arrays.torch import as_tensor
-from .pyro_bounds import Bound, known
+from ... import constraints as records
+from ...arrays import named
+from ...arrays.torch import as_tensor
+from .bounds import Bound, known
 
 xp = named("torch")
 

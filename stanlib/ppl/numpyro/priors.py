@@ -17,10 +17,10 @@ from numpyro.distributions import (
     constraints,
 )
 
-from .numpyro_distributions import of_shape
-from .numpyro_supports import StanConstraint, support_of
-from .sites_numpyro import latent
-from .values import check_domain, check_law
+from ..values import check_domain, check_law
+from .distributions import of_shape
+from .sites import latent
+from .supports import StanConstraint, support_of
 
 
 def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:

@@ -13,18 +13,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..errors import LIMITS, StanError
-from ..lanes import control as in_lanes
-from ..lanes import ragged
-from ..lanes.frames import Axis, entered
-from ..lanes.laws import plain
-from ..lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
-from ..lanes.values import Lanes, combine
-from ..random.jax import JaxRandom
-from ..rejection import collected, decided, refuse, rejected
-from . import jax_while
-from .jax_states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
-from .jax_tracing import Traced, lifting
+from ...errors import LIMITS, StanError
+from ...lanes import control as in_lanes
+from ...lanes import ragged
+from ...lanes.frames import Axis, entered
+from ...lanes.laws import plain
+from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
+from ...lanes.values import Lanes, combine
+from ...random.jax import JaxRandom
+from ...rejection import collected, decided, refuse, rejected
+from . import while_loops
+from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
+from .tracing import Traced, lifting
 
 FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
 UNROLL = 4  # trip counts up to which a loop is written out
@@ -267,7 +267,7 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
 
     zeros = (jnp.zeros(()),) * outputs
     start = (first, fitted(state, target), zeros, jnp.asarray(False))
-    _, out, totals, flag = jax_while.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
+    _, out, totals, flag = while_loops.while_loop(lambda s: (s[0] <= upper) & ~s[3], once, start)
     return _settled((*out, *((t,) for t in totals)), flag)
 
 
@@ -299,7 +299,7 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
     def go_on(s: tuple[State, Any]) -> Any:
         return (jnp.asarray(test(*s[0])[0]) != 0) & ~s[1]
 
-    out, flag = jax_while.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
+    out, flag = while_loops.while_loop(go_on, once, tested(fitted(state, target), jnp.asarray(False)))
     return _settled(out, flag)
 
 

@@ -92,10 +92,11 @@ from numpy import real as real_part  # noqa: F401
 from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 
-from .control import cond, loop  # noqa: F401
-from .host import hypergeometric  # noqa: F401
-from .later import later
-from .linalg_numpy import (  # noqa: F401
+from .. import special
+from ..control import cond, loop  # noqa: F401
+from ..host import hypergeometric  # noqa: F401
+from ..later import later
+from .linalg import (  # noqa: F401
     cholesky,
     eig,
     inv,
@@ -105,7 +106,6 @@ from .linalg_numpy import (  # noqa: F401
     solve_spd,
     solve_triangular,
 )  # fmt: skip
-from .special import FUNCTIONS
 
 LIBRARY = "numpy"
 
@@ -252,4 +252,29 @@ def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-globals().update({f.__name__: _quiet(f) for f in FUNCTIONS})
+betainc = _quiet(special.betainc)
+betaincinv = _quiet(special.betaincinv)
+betaln = _quiet(special.betaln)
+digamma = _quiet(special.digamma)
+erfcx = _quiet(special.erfcx)
+gammainc = _quiet(special.gammainc)
+gammaincc = _quiet(special.gammaincc)
+lambertw0 = _quiet(special.lambertw0)
+lambertwm1 = _quiet(special.lambertwm1)
+lgamma1p = _quiet(special.lgamma1p)
+log1mexp = _quiet(special.log1mexp)
+log1pmx = _quiet(special.log1pmx)
+log_beta_kernel = _quiet(special.log_beta_kernel)
+log_betainc = _quiet(special.log_betainc)
+log_gamma_kernel = _quiet(special.log_gamma_kernel)
+log_gammainc = _quiet(special.log_gammainc)
+log_gammaincc = _quiet(special.log_gammaincc)
+log_iv = _quiet(special.log_iv)
+log_ndtr = _quiet(special.log_ndtr)
+logaddexp = _quiet(special.logaddexp)
+ndtr = _quiet(special.ndtr)
+ndtri_exp = _quiet(special.ndtri_exp)
+owens_t = _quiet(special.owens_t)
+stirling_error = _quiet(special.stirling_error)
+student_t_quantile = _quiet(special.student_t_quantile)
+trigamma = _quiet(special.trigamma)

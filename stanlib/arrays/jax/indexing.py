@@ -1,0 +1,111 @@
+"""Parts of JAX's arrays, read and replaced: as slices and blocks where the places are known, else gathered."""
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import numpy as _np
+from .. import uses_jax
+from ..progressions import progressions
+
+
+def get(x: Any, index: tuple[Any, ...]) -> Any:
+    """x[index] for indices that are known to be inside, or traced: then NaN is selected outside."""
+    if not uses_jax((x, *index)):
+        return x[index]
+    if not uses_jax(index):
+        if not any(isinstance(i, np.ndarray) for i in index):
+            return jnp.asarray(x)[index]
+        parts = _slices(index)
+        if parts is not None:
+            return _joined(jnp.asarray(x), *parts)
+        return jnp.asarray(x).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    x = jnp.asarray(x)
+    mode = "fill" if jnp.issubdtype(x.dtype, jnp.inexact) else "clip"
+    return x.at[index].get(mode=mode, fill_value=np.nan if mode == "fill" else None, wrap_negative_indices=False)
+
+
+def _slices(index: tuple[Any, ...]) -> tuple[int, list[tuple[Any, ...]]] | None:
+    """The axis of the one vector in an index beside slices, and indices with slices in its place, if they are few."""
+    arrays = [k for k, i in enumerate(index) if not isinstance(i, slice)]
+    if len(arrays) != 1 or np.ndim(index[arrays[0]]) != 1 or np.asarray(index[arrays[0]]).dtype.kind not in "iu":
+        return None
+    (axis,) = arrays
+    parts = progressions(index[axis])
+    return None if parts is None else (axis, [(*index[:axis], part, *index[axis + 1 :]) for part in parts])
+
+
+def _joined(x: Any, axis: int, parts: list[tuple[Any, ...]]) -> Any:
+    return x[parts[0]] if len(parts) == 1 else jnp.concatenate([x[part] for part in parts], axis)
+
+
+def at_set(x: Any, index: Any, value: Any) -> Any:
+    if not uses_jax((x, index, value)):
+        return _np.at_set(x, index, value)
+    x = jnp.asarray(x, jnp.result_type(x, value))
+    block = _block(index, x.shape)
+    if block is not None:
+        return _with_block(x, block, value)
+    return x.at[index].set(value, unique_indices=_is_unique(index, x.shape))
+
+
+def _is_unique(index: Any, shape: tuple[int, ...]) -> bool:
+    """Whether known indices, one array for each of the first dimensions, name no place twice."""
+    parts = index if isinstance(index, tuple) else (index,)
+    arrays = [i for i in parts if isinstance(i, np.ndarray) and i.dtype.kind in "iu"]
+    if not arrays or len(arrays) < len(parts) or len({a.shape for a in arrays}) > 1:
+        return False
+    flat = np.ravel_multi_index(arrays, shape[: len(arrays)], mode="wrap").reshape(-1)
+    return len(np.unique(flat)) == flat.size
+
+
+def _block(index: Any, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:
+    """First and last place along every axis of a part that is a block at a known place; None for other parts."""
+    parts = index if isinstance(index, tuple) else (index,)
+    out = []
+    for i, n in zip(parts, shape):
+        if isinstance(i, slice):
+            start, stop, step = i.indices(n)
+            if step != 1:
+                return None
+            out.append((start, stop if stop > start else start))
+        elif isinstance(i, (int, np.integer)) and not isinstance(i, bool) and 0 <= i < n:
+            out.append((int(i), int(i) + 1))
+        else:
+            return None
+    return out + [(0, n) for n in shape[len(parts) :]]
+
+
+def _with_block(x: Any, block: list[tuple[int, int]], value: Any) -> Any:
+    """x with a block replaced: XLA puts blocks together faster than it scatters."""
+    shape = tuple(stop - start for start, stop in block)
+    value = jnp.broadcast_to(jnp.reshape(value, shape) if jnp.size(value) == np.prod(shape) else value, shape)
+    value = value.astype(x.dtype)
+    partial = [k for k, (a, b) in enumerate(block) if (a, b) != (0, x.shape[k])]
+    if not partial:
+        return value
+    if len(partial) > 1:
+        return jax.lax.dynamic_update_slice(x, value, [a for a, _ in block])
+    axis, (start, stop) = partial[0], block[partial[0]]
+    ends = jax.lax.slice_in_dim(x, 0, start, axis=axis), jax.lax.slice_in_dim(x, stop, x.shape[axis], axis=axis)
+    return jnp.concatenate([p for p in (ends[0], value, ends[1]) if p.shape[axis]], axis)
+
+
+def pick_last(x: Any, i: Any) -> Any:
+    rows = jnp.broadcast_shapes(np.shape(x)[:-1], np.shape(i))
+    index = jnp.broadcast_to(i, rows)[..., None]
+    return jnp.take_along_axis(jnp.broadcast_to(x, (*rows, np.shape(x)[-1])), index, -1)[..., 0]
+
+
+def segment_sum(x: Any, i: Any, n: int) -> Any:
+    if not uses_jax((x, i)):
+        return _np.segment_sum(x, i, n)
+    known = isinstance(i, np.ndarray) and len(i) > 0
+    if known and (np.diff(i) == 1).all():  # a pad, which XLA fuses
+        ends = [(int(i[0]), n - 1 - int(i[-1])), *((0, 0) for _ in range(jnp.ndim(x) - 1))]
+        return jnp.pad(jnp.asarray(x), ends)
+    ordered = known and bool((np.diff(i) >= 0).all())
+    return jax.ops.segment_sum(jnp.asarray(x), jnp.asarray(i), n, indices_are_sorted=ordered)
