@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .metadata import Program, Variable
 
 _INTEGER_LIMIT = 2**31
-_LARGE = 2**20  # numbers of an array from which on its memory is shared
+LARGE = 2**20  # numbers of an array from which on its memory is shared
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def _reals(program: Program, v: Variable, value: np.ndarray) -> Any:
 
 def _owned(value: np.ndarray, dtype: Any) -> np.ndarray:
     """A copy, which stays as it is if what was given changes; of a large array of the type its memory, to be read."""
-    if value.size < _LARGE or value.dtype != dtype or not value.flags.c_contiguous or not value.flags.aligned:
+    if value.size < LARGE or value.dtype != dtype or not value.flags.c_contiguous or not value.flags.aligned:
         return np.array(value, dtype)
     view = value.view(np.ndarray)
     view.flags.writeable = False

@@ -60,6 +60,17 @@ def test_waiting_gives_the_fit_of_a_blocking_run(module):
     assert repr(run) == "<Sampling, done: chain 1: 90/90 done, chain 2: 90/90 done>"
 
 
+def test_a_run_is_of_the_data_and_options_that_it_was_given(module):
+    """Whoever gave them may change them while it begins."""
+    y, scales = np.array(DATA["y"]), [0.5, 0.25]
+    options = {"chains": 2, "seed": 1, "iter_warmup": 0, "adapt_engaged": False}
+    data = {"N": 5, "y": y, "more": [[1.0]]}
+    run = stanimport.sample(module, data, blocking=False, step_size=scales, iter_sampling=40, **options)
+    y[:], data["N"], scales[0] = 77, 3, 0.01
+    whole = stanimport.sample(module, DATA, step_size=[0.5, 0.25], iter_sampling=40, **options)
+    np.testing.assert_array_equal(run.wait().draws(), whole.draws())
+
+
 def test_waiting_can_end_before_the_run(module):
     run = stanimport.sample(module, DATA, blocking=False, **LONG)
     with pytest.raises(TimeoutError, match="not ended after 0.2 seconds"):

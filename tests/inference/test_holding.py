@@ -99,7 +99,7 @@ def test_blocks_smaller_than_what_is_held_apart(first, monkeypatch, x64):
 
 
 def test_large_arrays_are_not_copied(monkeypatch):
-    monkeypatch.setattr(data, "_LARGE", 100)
+    monkeypatch.setattr(data, "LARGE", 100)
     program = stanimport.loads("""data { int N; vector[N] x; array[N] int k; vector[3] few; }
       transformed data { vector[N] z = x; z[1] = 7; } parameters { real m; } model { x ~ normal(m, 1); }""")
     given = {"N": 200, "x": rng.normal(size=200), "k": rng.integers(0, 9, 200), "few": np.ones(3)}

@@ -6,6 +6,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, Literal, ParamSpec, Protocol, cast, overload
 
+import numpy as np
+
+from stanlib.data import LARGE
 from stanlib.errors import StanError
 
 from ..fits.fit import Fit
@@ -123,6 +126,20 @@ def optional(function: Callable[P, Fit]) -> Optional[P]:
     def run(*args: Any, **options: Any) -> Any:
         if options.get("blocking", True):
             return function(*args, **options)
-        return Sampling(functools.partial(function, *args, **options))
+        return Sampling(functools.partial(function, *_settled(args), **_settled(options)))
 
     return cast(Optional[P], run)
+
+
+def _settled(given: Any) -> Any:
+    """A copy of data or options, for who gave them may change them while the run reads them.
+
+    Large arrays are read where they are, as they are by every run, and so is what can't be copied.
+    """
+    if isinstance(given, (dict, list, tuple)) and type(given).__module__ == "builtins":
+        items = given.items() if isinstance(given, dict) else enumerate(given)
+        made = {key: _settled(value) for key, value in items}
+        return made if isinstance(given, dict) else type(given)(made.values())
+    if isinstance(given, np.ndarray):
+        return given if given.size >= LARGE else given.copy()
+    return given.copy() if type(given).__module__.startswith("pandas.") else given
