@@ -78,6 +78,12 @@ def origins(functions: Iterable[Any]) -> Iterator[Path]:
             yield Path(file)
 
 
+def names_in(functions: Iterable[Any]) -> set[str]:
+    """What generated code calls those of some records of functions by that stand in other packages, and their laws."""
+    others = [f for f in functions if any(not m.startswith(OWN) for m in _modules(f))] if loaded else []
+    return {f.symbol for f in others} | {f.distribution.name for f in others if f.distribution is not None}
+
+
 def _modules(function: Any) -> set[str]:
     law = function.distribution
     bodies = [function.body] if law is None else law.methods.values()

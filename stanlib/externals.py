@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from . import signatures
@@ -36,8 +35,8 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
     def fail(problem: str) -> StanFunctionError:
         return StanFunctionError(f"the function {path} ({signature}{place}) {problem}")
 
-    @lru_cache(maxsize=1)
     def found() -> Callable[..., Any]:
+        """The function as its module has it now, which may have been reloaded."""
         module, _, attribute = path.rpartition(".")
         try:
             function = getattr(importlib.import_module(module), attribute)

@@ -3,6 +3,7 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -108,3 +109,25 @@ def test_data_that_cannot_be_told_are_not_remembered():
     assert remembered.key_of(module, {"y": np.array([1, None])}) is None
     keys = [remembered.key_of(module, {"y": y}) for y in ([1.0, 2.0], [1, 2], np.array([1.0, 2.0]), (1.0, 2.0))]
     assert None not in keys and len(set(keys)) == 4
+
+
+def test_functions_in_python_are_those_of_now(folder, found, monkeypatch):
+    """Their code may have been edited since another process sampled."""
+    scales = types.ModuleType("some_scales")
+    monkeypatch.setitem(sys.modules, "some_scales", scales)
+    program = "functions { real scaled(real x); } parameters { real x; } model { scaled(x) ~ normal(3, 0.01); }"
+    for scale in (2.0, 5.0):
+        scales.scaled = lambda x, scale=scale: scale * x
+        module = stanimport.loads(program, name="scaled", functions={"scaled": "some_scales.scaled"})
+        fit = stanimport.sample(module, **OPTIONS)
+        assert abs(fit.stan_variable("x").mean() - 3 / scale) < 0.01
+    assert found == [False, False]
+
+
+def test_the_seed_decides_random_transformed_data_of_included_files(folder):
+    (folder / "drawn.stan").write_text("real z = normal_rng(0, 10);")
+    program = folder / "includes.stan"
+    program.write_text("transformed data {\n#include drawn.stan\n}\n"
+                       "parameters { real x; } model { x ~ normal(z, 1e-3); }")
+    means = [stanimport.sample(program, **OPTIONS | dict(seed=s)).stan_variable("x").mean() for s in (1, 2, 1)]
+    assert abs(means[0] - means[1]) > 0.1 and means[2] == means[0]

@@ -83,6 +83,21 @@ def test_a_program_follows_a_change_of_the_functions_that_it_calls(run):
     assert "wrap" in renamed.stderr and "StanSemanticError" in renamed.stderr
 
 
+SAMPLE = """
+import stanimport
+fit = stanimport.sample("q.stan", seed=1, chains=2, iter_warmup=200, iter_sampling=200)
+print(fit.stan_variable("x").mean())
+"""
+
+
+def test_draws_follow_a_change_of_the_functions_that_a_program_calls(run, tmp_path):
+    """The compiled program that a process left is of the functions that there were."""
+    (tmp_path / "q.stan").write_text("parameters { real x; } model { target += -0.5 * square((wrap(x) - 1) / 0.01); }")
+    body = re.search(r"\n@stan_function\(\"R wrap.*?\n    return ", RECORDS, re.S)[0]
+    means = [float(run(SAMPLE, RECORDS.replace(body, body + more)).stdout) for more in ("", "", "2 * ")]
+    assert means[0] == means[1] and abs(means[0] - 1) < 0.01 and abs(means[2] - 0.5) < 0.01
+
+
 def test_a_name_of_stans_can_not_be_taken(run):
     made = run("import stanimport; stanimport.load('p.stan')", RECORDS.replace("R wrap(", "R sqrt("))
     assert "circles.records" in made.stderr and "sqrt, which Stan has already" in made.stderr

@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib import extensions, registry
 from stanlib.program import StanFunction
+from stanlib.registry import Function
 
 from ... import cache as translations
 from ... import versions
@@ -74,7 +76,7 @@ class Remembered(Evaluated):
 
 def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes | None:
     """By what a posterior is found; None for one that is not remembered."""
-    if module.stan.networks or module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST:
+    if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module):
         return None
     digest = hashlib.sha256(_surroundings())
     try:
@@ -86,6 +88,34 @@ def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes 
     except (ValueError, TypeError):
         return None
     return digest.digest()
+
+
+def _calls_python(module: ModuleType) -> bool:
+    """Whether a program calls networks, or functions of its user in Python, which may have been edited since."""
+    return bool(module.stan.networks) or any(isinstance(v, Function) for v in vars(module).values())
+
+
+def _calls_others(module: ModuleType) -> bool:
+    """Whether a program calls functions of other packages, once it was traced: later versions may compute otherwise."""
+    return bool(extensions.names_in(registry.SYMBOLS.values()) & _names_in(module))
+
+
+def is_random(module: ModuleType) -> bool:
+    """Whether a program calls any function of random numbers, so that transformed data may depend on the seed.
+
+    The program is asked, not its text, which may include others.
+    """
+    return any("_rng" in name for name in _names_in(module))
+
+
+def _names_in(module: ModuleType) -> set[str]:
+    """The global names and attributes that a program's code refers to, that of inner functions too."""
+    found, codes = set[str](), _codes(module)
+    while codes:
+        code = codes.pop()
+        found.update(code.co_names)
+        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+    return found
 
 
 def _arrays_in(data: Mapping[str, Any]) -> int:
@@ -100,7 +130,7 @@ _DEFAULTS = {
 
 @cache
 def _versions() -> bytes:
-    return b"\0".join([translations.fingerprint().encode(), *map(versions.text_of, ("numpyro", "numpy"))])
+    return b"\0".join([translations.fingerprint().encode(), *map(versions.text_of, ("numpyro", "numpy", "scipy"))])
 
 
 def _surroundings() -> bytes:
@@ -178,7 +208,7 @@ def keep(key: bytes | None, posterior: Posterior, sampler: Program | Executable,
 
     if not isinstance(sampler, Program) or not isinstance(quantities, Program):  # not compiled here
         return
-    if key is None or stored.read(key) is not None:
+    if key is None or stored.read(key) is not None or _calls_others(posterior.module):
         return
     inputs = nested.mapped(np.asarray, posterior.inputs) if _has_jax(posterior.inputs) else posterior.inputs
     kept = sampler.keep(), quantities.keep()

@@ -112,7 +112,7 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     metric = chosen["metric"]
     if not isinstance(metric, str) or metric not in options.OWN_METRICS:
         return None
-    seed = chosen["seed"] if "_rng" in module.stan.source else None  # which transformed data may depend on
+    seed = chosen["seed"] if remembered.is_random(module) else None
     kept = chosen["keep"], chosen["leave_out"]
     program = chosen["method"], metric, room_for(chosen["max_treedepth"]), together(count), kept
     return remembered.key_of(module, data, *program, seed)
