@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stanlib.types import REAL, dimensions
+from stanlib.variadic import REDUCE_SUM
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
@@ -34,7 +35,7 @@ class _Calls:
 
     def block(self, body: Stmts, depth: int) -> Iterator[gprob.Stmt]:
         for s in body:
-            s = self.increment(s)
+            s = self.increment(traversal.rewrite_parts(s, lambda e: traversal.rewrite(e, self.whole)))
             found = next(self.calls(s), None) if depth < _DEEP and not traversal.bodies(s) else None
             if found is None:
                 yield traversal.with_bodies(s, lambda b: tuple(self.block(b, depth)))
@@ -51,6 +52,17 @@ class _Calls:
                 if self.can_be(value):
                     return typed.Increment(s.span, "target", value)
         return s
+
+    def whole(self, e: Any) -> Any:
+        """`reduce_sum(f, x, grainsize, ...)` as f of all of x, where that can be replaced; other nodes as they are."""
+        if not isinstance(e, gprob.Apply) or e.function.name not in REDUCE_SUM:
+            return e
+        f, x, _, *rest = e.arguments
+        if not isinstance(f, gprob.FunctionValue) or not isinstance(f.function, str):
+            return e
+        last = call("size", x.span, x)
+        made = gprob.CallUser(e.type, e.span, f.function, (x, gprob.int_const(1, e.span), last, *rest))
+        return made if self.can_be(made) else e
 
     def calls(self, node: Any) -> Iterator[gprob.CallUser]:
         """The calls in a statement that are evaluated in any case."""

@@ -1,7 +1,7 @@
 """Expressions and statements as patterns: whether two are alike, and one with others in place of its variables."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,3 +44,27 @@ def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
 
     out: Stmts = traversal.rewrite(body, change)
     return out
+
+
+def apart(body: Stmts, names: Fresh) -> Stmts:
+    """A body in which no two loops have one index, and no two blocks inside of it a variable of one name."""
+    seen = {s.name for s in body if isinstance(s, gprob.Declare)}
+    return tuple(_apart(s, names, seen) for s in body)
+
+
+def _apart(s: gprob.Stmt, names: Fresh, seen: set[str]) -> gprob.Stmt:
+    def block(inner: Stmts) -> Stmts:
+        inner = tuple(_apart(t, names, seen) for t in inner)
+        return with_names(inner, _new((t.name for t in inner if isinstance(t, gprob.Declare)), names, seen))
+
+    s = traversal.with_bodies(s, block)
+    (out,) = with_names((s,), _new(uses.counts(s), names, seen))
+    return out
+
+
+def _new(own: Iterable[str], names: Fresh, seen: set[str]) -> dict[str, str]:
+    """Other names for those of some variables that have been seen; all are seen from then on."""
+    own = tuple(own)
+    found = {n: names.helper(n) for n in own if n in seen}
+    seen.update(own)
+    return found

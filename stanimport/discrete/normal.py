@@ -20,15 +20,19 @@ from .carried import without_carried
 from .components import plain, size
 from .containers import by_component
 from .counters import without_counters
+from .fission import fissioned
 from .inlining import inlined
 from .known import known_first
 from .loops import sunk, without_items
+from .nodes import apart
 from .parameters import Stmts
 from .pieces import in_pieces
+from .recomputed import recomputed
+from .regressions import without_regressions
 from .sums import released
 from .whiles import without_whiles
 
-_ROUNDS = 4  # each makes components of what the one before has made
+_ROUNDS = 6  # each makes components of what the one before has made
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def normalized(
         static: The variables that depend on data alone.
         sizes: The declarations of variables from other blocks.
     """
-    body = traversal.rewrite(body, plain)
+    body = traversal.rewrite(apart(body, names), plain)
     body = without_calls(body, tainted(body), functions, names)
     body = _with_sizes(traversal.rewrite(body, plain), sizes)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
@@ -63,16 +67,16 @@ def normalized(
     for _ in range(_ROUNDS):
         before = body
         body = with_conditions(composed(body, tainted(body)))
-        body = without_carried(body, tainted(body))
+        body = fissioned(without_carried(body, tainted(body)), tainted(body))
         more, body = in_pieces(body, tainted(body), static, names)
         known, static = (*known, *more), static | uses.declared(more)
-        body = inlined(body, tainted(body))
+        body = recomputed(inlined(body, tainted(body)), tainted(body), names)
         found = tainted(body)
-        body = released(body, found)
+        body = without_regressions(released(body, found), found, names)
         body = tuple(by_component(body, found, _sizes((*known, *body), sizes), names))
         if body == before:
             break
-    return Normal(known, body)
+    return Normal(known, apart(body, names))
 
 
 def _sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> dict[str, gprob.Sized]:

@@ -82,11 +82,17 @@ class _Piece:
 
     def interferes(self, other: "_Piece") -> bool:
         """Whether one loop sets components by both of them, and maybe one of them by both, in different iterations."""
-        if self.statement != other.statement or not any(a is b for a in self.loops for b in other.loops):
+        shared = [a for a in self.loops if any(a is b for b in other.loops)]
+        if self.statement != other.statement or not shared:
             return False
         if any(_differ(a, b) for a, b in zip(self.indices, other.indices)):
             return False
-        return not (same(self.indices, other.indices) and self.is_once and other.is_once)
+        return not all(self.is_apart(other, loop) for loop in shared)
+
+    def is_apart(self, other: "_Piece", loop: gprob.For) -> bool:
+        """Whether the two set different components in different iterations of a loop, which is an index of both."""
+        own = gprob.Var(INT, loop.span, loop.name)
+        return any(same(a, own) and same(b, own) for a, b in zip(self.indices, other.indices))
 
 
 def _differ(a: gprob.Expr, b: gprob.Expr) -> bool:

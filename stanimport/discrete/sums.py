@@ -46,11 +46,16 @@ def _is_clean(body: Stmts, name: str, at: int, told: typed.Increment) -> bool:
     """Whether a variable is only added to before statement `at`, and read by that alone."""
     changes = [t for t in uses.walk_statements(body[:at]) if name in uses.assigns(t)]
     added = [_addend(t, name) for t in changes]
-    reads = sum(isinstance(n, gprob.Var) and n.name == name for n in traversal.walk(body))
-    if not all(a is not None and not uses.mentions(a, {name}) for a in added) or reads != 1 + len(changes):
+    if not all(a is not None and not uses.mentions(a, {name}) for a in added):
+        return False
+    if _reads(body, name) != 1 + _reads(tuple(changes), name):
         return False
     others = uses.names_in(told.value) - {name}
     return not (others | {name}) & uses.written(body[at:]) and not others & uses.written(body[:at])
+
+
+def _reads(body: Stmts, name: str) -> int:
+    return sum(isinstance(n, gprob.Var) and n.name == name for n in traversal.walk(body))
 
 
 def _is_scaled(e: gprob.Expr, name: str) -> bool:
@@ -73,16 +78,26 @@ def _is_var(e: gprob.Expr, name: str) -> bool:
 
 
 def _addend(s: gprob.Stmt, name: str) -> gprob.Expr | None:
-    """x of `name = name + x`, -x of `name = name - x`."""
-    if not isinstance(s, gprob.Assign) or s.place.steps or not isinstance(s.value, gprob.Apply):
+    """x of `name = name + x`, -x of `name = name - x`; that of both sides of a condition."""
+    return _added(s.value, name) if isinstance(s, gprob.Assign) and not s.place.steps else None
+
+
+def _added(e: gprob.Expr, name: str) -> gprob.Expr | None:
+    """x where an expression is `name + x`, -x where it is `name - x`, 0 where it is the variable itself."""
+    if _is_var(e, name):
+        return gprob.Const(REAL, e.span, 0.0)
+    if isinstance(e, gprob.Cond) and not uses.mentions(e.condition, {name}):
+        then, otherwise = _added(e.then, name), _added(e.otherwise, name)
+        return None if then is None or otherwise is None else gprob.Cond(REAL, e.span, e.condition, then, otherwise)
+    if not isinstance(e, gprob.Apply):
         return None
-    function, arguments = s.value.function.name, s.value.arguments
+    function, arguments = e.function.name, e.arguments
     if function == "add" and _is_var(arguments[0], name):
         return arguments[1]
     if function == "add" and _is_var(arguments[1], name):
         return arguments[0]
     if function == "subtract" and _is_var(arguments[0], name):
-        return call("minus", s.span, arguments[1])
+        return call("minus", e.span, arguments[1])
     return None
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.discrete import styles_added  # noqa: F401 - adds to STYLES
 from tests.discrete.styles import STYLES
 from tests.discrete.trial import compared
 

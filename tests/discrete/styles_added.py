@@ -1,0 +1,69 @@
+"""More ways to say the same: components that are added up in loops, regressions of many outcomes, reduce_sum."""
+from __future__ import annotations
+
+from tests.discrete.small import Variable
+from tests.discrete.styles import LIMIT, B, N, Z, _ints, _normals, style
+
+# --- components that several statements add up -----------------------------------------------------------------------
+
+
+def added(name: str, model: str, limit: int = LIMIT) -> None:
+    head = """data { int N; array[N, 2] int y; vector[N] x; %given% }
+parameters { real<lower=0, upper=1> q; matrix<lower=0, upper=1>[2, 2] p; vector[2] m; %discrete% }
+"""
+    prior = "for (n in 1:N) target += log(z[n] == 1 ? q : 1 - q);"
+    data = {"N": N, "y": _ints(0, 1, N, 2), "x": _normals(N)}
+    style(f"added up, {name}", f"{head}model {{ {prior} {model} }}", data, Z, limit=limit)
+
+
+_ITEM = "bernoulli_lpmf(y[n, j] | p[z[n], j])"
+added("in an inner loop", f"""vector[N] lp; for (n in 1:N) {{ lp[n] = normal_lpdf(x[n] | m[z[n]], 1);
+  for (j in 1:2) lp[n] += {_ITEM}; }} target += sum(lp);""")
+added("from zero, in two loops", f"""vector[N] lp = rep_vector(0, N); for (n in 1:N) for (j in 1:2) lp[n] += {_ITEM};
+  for (n in 2:N) lp[n] += normal_lpdf(x[n] | m[z[n]], 1); target += sum(lp);""")
+added("and read in the same iteration", f"""vector[N] lp; for (n in 1:N) {{ lp[n] = 0; for (j in 1:2) lp[n] += {_ITEM};
+  target += -square(lp[n] - x[n]); }}""")
+added("by branches", """real lp = 0; for (n in 1:N) { if (n == 2) { lp += m[z[n]]; } else { lp += x[n] * m[z[n]]; } }
+  target += lp;""")
+added("predictors", """vector[N] eta; for (n in 1:N) { eta[n] = m[z[n]];
+  for (j in 1:2) eta[n] += m[j] * z[n] * y[n, j]; } x ~ normal(eta, 1);""")
+added("of two axes", """matrix[N, 2] e; for (n in 1:N) for (j in 1:2) { e[n, j] = 0;
+  for (k in 1:z[n]) e[n, j] += m[k] / j; } for (j in 1:2) x ~ normal(e[:, j], 1);""")
+
+style("columns that one loop sets and reads", """data { int R; int T; array[R, T] int y; %given% }
+parameters { real<lower=0, upper=1> g; real<lower=0, upper=1> e; %discrete% }
+model { matrix[T, R] m; for (i in 1:R) { m[1, i] = g; for (t in 2:T) m[t, i] = z[t - 1, i] * e + (1 - z[t - 1, i]) * g;
+  for (t in 1:T) { target += bernoulli_lpmf(z[t, i] | m[t, i]);
+    target += bernoulli_lpmf(y[i, t] | 0.1 + 0.5 * z[t, i]); } } }""",
+    {"R": 2, "T": 4, "y": _ints(0, 1, 2, 4)}, Variable("z", (4, 2), 0, 2))
+style("loops with the same index", """data { int R; int T; array[R, T] int y; %given% }
+parameters { real<lower=0, upper=1> g; %discrete% }
+model { matrix[T, R] m; for (i in 1:R) { m[1, i] = g;
+    for (t in 2:T) m[t, i] = z[t - 1, 1] * 0.2 + (1 - z[t - 1, i]) * g / 2; }
+  m[1, 1] = m[1, 2] * 0.5; for (i in 1:R) for (t in 1:T) target += bernoulli_lpmf(z[t, i] | m[t, i])
+    + bernoulli_lpmf(y[i, t] | 0.2 + 0.5 * z[t, i]); }""",
+    {"R": 2, "T": 3, "y": _ints(0, 1, 2, 3)}, Variable("z", (3, 2), 0, 2), limit=64)
+
+# --- models of many outcomes -----------------------------------------------------------------------------------------
+
+
+def regression(name: str, model: str, *variables: Variable, functions: str = "") -> None:
+    head = """data { int N; matrix[N, 2] X; array[N] int y; vector[N] x; %given% }
+parameters { vector[2] m; vector[2] b; vector[3] c; matrix[2, 3] g; real<lower=0> s; %discrete% }
+"""
+    data = {"N": N, "X": _normals(N, 2), "y": _ints(0, 3, N), "x": _normals(N)}
+    style(f"regression, {name}", f"{functions}{head}model {{ {model} }}", data, *variables)
+
+
+regression("class intercepts", """target += normal_id_glm_lpdf(x | X, m[z], b, s);
+  target += 2 + poisson_log_glm_lpmf(y | X, m[z], b);
+  target += neg_binomial_2_log_glm_lpmf(y | X, m[z], b, s);""", Z)
+regression("of classes", """target += bernoulli_logit_glm_lpmf(z | X, m[1], b);
+  target += binomial_logit_glm_lpmf(z | 2, X, m[2], b);
+  target += categorical_logit_glm_lpmf(w | X, c, g);
+  target += normal_lpdf(x | to_vector(z) + m[w], s);""", B, Variable("w", (N,), 1, 2))
+_PART = "real part(array[] real x, int start, int end, array[] int z, vector m, real s) {"
+regression("by reduce_sum", "target += reduce_sum(part, to_array_1d(x), 2, z, m, s);", Z,
+           functions=f"""functions {{ {_PART}
+  real lp = 0; for (i in 1:size(x)) {{ int k = z[start + i - 1]; lp += normal_lpdf(x[i] | m[k], s); }} return lp; }} }}
+""")
