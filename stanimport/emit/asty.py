@@ -120,6 +120,10 @@ class Builder:
     def for_(self, name: str, iterable: ast.expr, body: list[ast.stmt]) -> ast.stmt:
         return self.make(ast.For, target=self.target(name), iter=iterable, body=body or [self.pass_()], orelse=[])
 
+    def with_(self, context: ast.expr, name: str, body: list[ast.stmt]) -> ast.stmt:
+        item = ast.withitem(context_expr=context, optional_vars=self.target(name))
+        return self.make(ast.With, items=[item], body=body)
+
     def while_(self, test: ast.expr, body: list[ast.stmt]) -> ast.stmt:
         return self.make(ast.While, test=test, body=body or [self.pass_()], orelse=[])
 
@@ -155,4 +159,5 @@ _BINARY: dict[str, type[ast.operator]] = {
 }  # fmt: skip
 _COMPARE: dict[str, type[ast.cmpop]] = {
     "==": ast.Eq, "!=": ast.NotEq, "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE,
+    "is not": ast.IsNot,
 }  # fmt: skip

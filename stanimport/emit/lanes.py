@@ -9,7 +9,7 @@ from .context import Context
 
 
 def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
-    """`for n in ppl.lanes(lower, upper)`: the body runs once."""
+    """`with ppl.lanes(lower, upper) as n`: the body runs once, if there is any iteration."""
     most = st.limit(s.most, b)
     kind = {"most": most[0]} if most else {}
     flags = {n: b.const(True) for n, flag in (("dense", s.dense), ("leading", s.leading)) if flag}
@@ -20,7 +20,8 @@ def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     if s.alike:
         body = [b.for_("_", b.call("ppl.alike", *map(st.expr, s.alike)), body)]
     st.lanes.pop()
-    loop = b.for_(st.names[s.name], call, body)
+    index = st.names[s.name]
+    loop = b.with_(call, index, [b.if_(b.compare(b.name(index), "is not", b.const(None)), body, [])])
     return [*st.effects.lists_before(frame, b), loop, *st.effects.close_list(frame, st, b)]
 
 
@@ -29,17 +30,17 @@ def if_(st: Context, s: gprob.If, b: Builder) -> list[ast.stmt]:
     condition = st.expr.condition(s.condition)
     merged = [st.names[n] for n in s.merged]
     if not s.otherwise and not merged:
-        return [_once("ppl.when", condition, st.block(s.then), b)]
+        return [_taken("ppl.when", condition, st.block(s.then), st, b)]
     chosen = st.names.temporary("chosen")
     saved = [st.names.temporary(f"{n}_before") for n in merged]
     out = [b.assign(chosen, condition), *(b.assign(o, b.name(n)) for o, n in zip(saved, merged))]
-    out.append(_once("ppl.when", b.name(chosen), st.block(s.then), b))
+    out.append(_taken("ppl.when", b.name(chosen), st.block(s.then), st, b))
     if not s.otherwise:
         return [*out, *(_merge(n, chosen, n, o, b) for n, o in zip(merged, saved))]
     taken = [st.names.temporary(f"{n}_then") for n in merged]
     out += [b.assign(t, b.name(n)) for t, n in zip(taken, merged)]
     out += [b.assign(n, b.name(o)) for n, o in zip(merged, saved)]
-    out.append(_once("ppl.unless", b.name(chosen), st.block(s.otherwise), b))
+    out.append(_taken("ppl.unless", b.name(chosen), st.block(s.otherwise), st, b))
     return [*out, *(_merge(n, chosen, t, n, b) for n, t in zip(merged, taken))]
 
 
@@ -47,8 +48,10 @@ def _merge(name: str, chosen: str, then: str, otherwise: str, b: Builder) -> ast
     return b.assign(name, b.call("ppl.merge", b.name(chosen), b.name(then), b.name(otherwise)))
 
 
-def _once(function: str, condition: ast.expr, body: list[ast.stmt], b: Builder) -> ast.stmt:
-    return b.for_("_", b.call(function, condition), body)
+def _taken(function: str, condition: ast.expr, body: list[ast.stmt], st: Context, b: Builder) -> ast.stmt:
+    """A side in the lanes that take it, if any does."""
+    some = st.names.temporary("some")
+    return b.with_(b.call(function, condition), some, [b.if_(b.name(some), body, [])])
 
 
 def accumulate(st: Context, s: gprob.Accumulate, b: Builder) -> list[ast.stmt]:

@@ -1,11 +1,11 @@
-"""Python's compiler takes at most 20 loops inside of one another: deeper ones become functions in between."""
+"""Python's compiler takes at most 20 blocks inside of one another: deeper loops become functions in between."""
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
 
 DEEPEST = 15  # loops inside of one another before a function is made; CPython's limit is 20 blocks of all kinds
-_LOOPS = (ast.For, ast.While)
+_LOOPS = (ast.For, ast.While, ast.With)  # a loop that runs at once is a `with`
 _SCOPES = (ast.FunctionDef, ast.Lambda, ast.GeneratorExp, ast.ListComp)
 
 

@@ -1,7 +1,8 @@
 """Loops as array code: the index of a loop without carried dependences stands for all its iterations at once.
 
-    for n in lanes(1, N):                    # runs once; n holds the values 1, ..., N
-        y = at(x, n) * slope                 # a slice of x times a number: one value per lane
+    with lanes(1, N) as n:                   # n holds the values 1, ..., N
+        if n is not None:                    # there are iterations
+            y = at(x, n) * slope             # a slice of x times a number: one value per lane
 
 A loop's iterations are its lanes, a value that differs between them is a `Lanes`: an array with one leading axis per
 loop that it depends on, found by the identity of the loop and not by position. Operators and library functions line

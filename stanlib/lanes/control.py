@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from .frames import Axis, Frame, current, entered, inside
+from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
 WASTE = 3  # how many lanes may be masked to every one that is used, before a ragged loop is better off without masks
@@ -16,8 +16,11 @@ WASTE = 3  # how many lanes may be masked to every one that is used, before a ra
 
 def lanes(
     lower: Any, upper: Any, most: int | None = None, dense: bool = False, leading: bool = False
-) -> Iterator[Lanes]:  # fmt: skip
-    """`for (n in lower:upper)`, its body run once for all iterations; not at all if there are none.
+) -> entered:  # fmt: skip
+    """`for (n in lower:upper)`, its body run once for all iterations: `with lanes(lower, upper) as n`.
+
+    Entered, it gives the values of the index, one for each lane; None if there is no iteration, so that the body is not
+    to be run.
 
     Args:
         lower, upper: the bounds; they may differ between the lanes around, or (with `most`) be traced.
@@ -27,24 +30,25 @@ def lanes(
     """
     frame = current()
     if type(lower) is Lanes or type(upper) is Lanes:
-        yield from _ragged(operand(lower, frame), operand(upper, frame), frame, dense)
-    elif most is not None and (known(lower) is None or known(upper) is None):
-        yield from _limited(lower, upper, most, frame)
-    else:
-        indices = np.arange(int(lower), int(upper) + 1)
-        if indices.size:
-            axis = Axis(indices.size, frame)
-            axes = (axis, *frame.axes) if leading else (*frame.axes, axis)
-            yield from inside(Frame(axes, frame.mask), Lanes(indices, (axis,)))
+        return _ragged(operand(lower, frame), operand(upper, frame), frame, dense)
+    if most is not None and (known(lower) is None or known(upper) is None):
+        return _limited(lower, upper, most, frame)
+    indices = np.arange(int(lower), int(upper) + 1)
+    if not indices.size:
+        return entered(frame)
+    axis = Axis(indices.size, frame)
+    axes = (axis, *frame.axes) if leading else (*frame.axes, axis)
+    return entered(Frame(axes, frame.mask), Lanes(indices, (axis,)))
 
 
-def _limited(lower: Any, upper: Any, most: int, frame: Frame) -> Iterator[Lanes]:
+def _limited(lower: Any, upper: Any, most: int, frame: Frame) -> entered:
     """As many lanes as there can be, those beyond a traced bound masked."""
-    if most > 0:
-        axis = Axis(most, frame)
-        start = int(lower) if known(lower) is not None else lower
-        index = Lanes(np.arange(most) + start, (axis,))
-        yield from inside(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
+    if most <= 0:
+        return entered(frame)
+    axis = Axis(most, frame)
+    start = int(lower) if known(lower) is not None else lower
+    index = Lanes(np.arange(most) + start, (axis,))
+    return entered(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
 
 
 def _with_mask(frame: Frame, index: Lanes, lower: Any, upper: Any) -> Frame:
@@ -56,35 +60,34 @@ def _with_mask(frame: Frame, index: Lanes, lower: Any, upper: Any) -> Frame:
     return Frame(frame.axes, mask)
 
 
-def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> Iterator[Lanes]:
+def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> entered:
     """A loop whose bounds differ between the lanes around: one axis for all its iterations in all of them."""
     (low, high), axes = align((lower, upper), frame)
     low, high = np.broadcast_arrays(low, high)
     counts = np.maximum(high - low + 1, 0)
     if (counts == counts.flat[0]).all() and (low == low.flat[0]).all():
-        yield from lanes(int(low.flat[0]), int(high.flat[0]))
-        return
+        return lanes(int(low.flat[0]), int(high.flat[0]))
     first, last = int(low.min()), int(high.max())
     if dense and counts.sum() * WASTE >= counts.size * (last - first + 1):
         axis = Axis(last - first + 1, frame)
         index = Lanes(np.arange(first, last + 1), (axis,))
-        yield from inside(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
-        return
+        return entered(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
     repeated = np.repeat(np.arange(counts.size), counts.ravel())
-    if repeated.size:
-        starts = np.cumsum(counts.ravel()) - counts.ravel()
-        index_ = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
-        axis = Axis(repeated.size, frame, dict(zip(axes, np.unravel_index(repeated, counts.shape))))
-        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(index_, (axis,)))
+    if not repeated.size:
+        return entered(frame)
+    starts = np.cumsum(counts.ravel()) - counts.ravel()
+    values = np.arange(repeated.size) - starts[repeated] + low.ravel()[repeated]
+    axis = Axis(repeated.size, frame, dict(zip(axes, np.unravel_index(repeated, counts.shape))))
+    return entered(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(values, (axis,)))
 
 
 def alike(*numbers: Any) -> Iterator[None]:
-    """The lanes in groups in which some numbers, or arrays of numbers, are the same: the body runs once for each."""
+    """The lanes in groups in which some numbers, or arrays of numbers, are the same: a loop over these groups."""
     frame = current()
     given = [operand(n, Frame(frame.axes)) for n in numbers]
     axes = tuple(a for a in frame.axes if any(type(v) is Lanes and a in v.axes for v in given))
     if not axes:
-        yield from inside(frame, None)
+        yield
         return
     shape, count = tuple(a.size for a in axes), math.prod(a.size for a in axes)
     keys = [np.reshape(full(v, Frame(axes)), (count, -1)) for v in given if type(v) is Lanes]
@@ -92,34 +95,30 @@ def alike(*numbers: Any) -> Iterator[None]:
     for g in range(int(group.max(initial=-1)) + 1):
         chosen = np.nonzero(group.reshape(shape) == g)
         if chosen[0].size == group.size:
-            yield from inside(frame, None)
+            yield
             return
         axis = Axis(chosen[0].size, frame, dict(zip(axes, chosen)))
-        yield from inside(Frame(frame.replaced(axes, (axis,)), frame.mask), None)
+        with entered(Frame(frame.replaced(axes, (axis,)), frame.mask)):
+            yield
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------
 
 
-def when(condition: Any) -> Iterator[None]:
-    """The lanes in which a condition holds: `for _ in when(c)` runs its body for them, or not at all."""
+def when(condition: Any) -> entered:
+    """The lanes in which a condition holds: `with when(c) as some`, which tells whether there are any."""
     frame = current()
     if type(condition) is not Lanes:
-        yield from _when_all(condition, frame)
-        return
+        return _when_all(condition, frame)
     condition = operand(condition, Frame(frame.axes))
     holds = known(condition)
     if holds is None:
-        yield from inside(masked_by(condition, frame), None)
-        return
+        return entered(masked_by(condition, frame), True)
     chosen = np.nonzero(holds)
-    if not chosen[0].size:
-        return
-    if chosen[0].size == holds.size:
-        yield from inside(frame, None)
-        return
+    if chosen[0].size in (0, holds.size):
+        return entered(frame, chosen[0].size > 0)
     axis = Axis(chosen[0].size, frame, dict(zip(condition.axes, chosen)))
-    yield from inside(Frame(frame.replaced(condition.axes, (axis,)), frame.mask), None)
+    return entered(Frame(frame.replaced(condition.axes, (axis,)), frame.mask), True)
 
 
 def masked_by(condition: Lanes, frame: Frame) -> Frame:
@@ -130,23 +129,20 @@ def masked_by(condition: Lanes, frame: Frame) -> Frame:
     return Frame(frame.axes, mask)
 
 
-def _when_all(condition: Any, frame: Frame) -> Iterator[None]:
+def _when_all(condition: Any, frame: Frame) -> entered:
     """A condition that all lanes agree on."""
     if known(condition) is not None or namespace((condition,)).LIBRARY == "torch":
-        if condition:
-            yield from inside(frame, None)
-        return
+        return entered(frame, bool(condition))
     xp = namespace((condition,))
     mask = Lanes(xp.broadcast_to(xp.asarray(condition) != 0, frame.shape), frame.axes)
-    yield from when(mask)
+    return when(mask)
 
 
-def unless(condition: Any) -> Iterator[None]:
+def unless(condition: Any) -> entered:
     """The other lanes."""
     if type(condition) is Lanes:
-        yield from when(combine(lambda c: c == 0, condition))
-    else:
-        yield from when(condition == 0 if not isinstance(condition, bool) else not condition)
+        return when(combine(lambda c: c == 0, condition))
+    return when(condition == 0 if not isinstance(condition, bool) else not condition)
 
 
 def merge(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -222,10 +218,12 @@ def _wide(part: Lanes, extra: tuple[Axis, ...], xp: Any) -> Any:
 def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
     """`condition ? then : otherwise` where the condition differs between lanes: each side only for its lanes."""
     a = b = None
-    for _ in when(condition):
-        a = then()
-    for _ in unless(condition):
-        b = otherwise()
+    with when(condition) as some:
+        if some:
+            a = then()
+    with unless(condition) as some:
+        if some:
+            b = otherwise()
     return merge(condition, a, b)
 
 

@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,25 +74,22 @@ def current() -> Frame:
     return _state.frame
 
 
-@contextmanager
-def entered(frame: Frame) -> Iterator[None]:
-    """Run code in another frame."""
-    before, _state.frame = _state.frame, frame
-    try:
-        yield
-    finally:
-        _state.frame = before
+class entered:
+    """Run code in another frame: `with entered(frame, n) as n`."""
+
+    __slots__ = ("frame", "value", "before")
+
+    def __init__(self, frame: Frame, value: Any = None):
+        self.frame, self.value = frame, value
+
+    def __enter__(self) -> Any:
+        self.before, _state.frame = _state.frame, self.frame
+        return self.value
+
+    def __exit__(self, *error: object) -> None:
+        _state.frame = self.before
 
 
-def inside(frame: Frame, value: Any) -> Iterator[Any]:
-    """One iteration of a Python loop in a frame: `for n in inside(frame, n)`."""
-    before, _state.frame = _state.frame, frame
-    try:
-        yield value
-    finally:
-        _state.frame = before
-
-
-def outside() -> Any:
+def outside() -> entered:
     """A context in which no loop is around: where a program's function begins, whatever failed before."""
     return entered(OUTSIDE)

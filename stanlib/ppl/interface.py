@@ -6,6 +6,7 @@ it in Python has `Runs`. Shapes are those of Stan's values; `Any` is a value of 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -140,17 +141,17 @@ class Lanes(Protocol):
 
     def lanes(
         self, lower: Any, upper: Any, most: int | None = None, dense: bool = False, leading: bool = False
-    ) -> Iterator[Any]:  # fmt: skip
-        """Enter a loop, whose index stands for all iterations."""
+    ) -> AbstractContextManager[Any]:  # fmt: skip
+        """A loop, whose index stands for all iterations; it is None if there are none."""
 
     def alike(self, *numbers: Any) -> Iterator[None]:
         """One round for each choice of the numbers that decide shapes."""
 
-    def when(self, condition: Any) -> Iterator[None]:
-        """The lanes in which a condition holds."""
+    def when(self, condition: Any) -> AbstractContextManager[bool]:
+        """The lanes in which a condition holds, and whether there are any."""
 
-    def unless(self, condition: Any) -> Iterator[None]:
-        """Those in which it does not."""
+    def unless(self, condition: Any) -> AbstractContextManager[bool]:
+        """Those in which it does not, likewise."""
 
     def merge(self, condition: Any, then: Any, otherwise: Any) -> Any:
         """In each lane the value of the side that it took."""

@@ -155,4 +155,4 @@ def test_no_iteration_waits_for_another(name, tmp_path):
 @pytest.mark.parametrize("name", LEFT)
 def test_iterations_that_need_those_before_run_one_after_the_other(name, tmp_path):
     text = translated(LEFT[name], tmp_path)
-    assert "for i in ppl.lanes(1, N)" not in text or "ppl.recur(i," in text
+    assert "with ppl.lanes(1, N) as i" not in text or "ppl.recur(i," in text
