@@ -5,7 +5,7 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -104,13 +104,6 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
         hint = f"; did you mean {similar!r}?" if similar else ""
         raise OptionError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{hint}")
     return value
-
-
-def refuse(method: str, options: Mapping[str, bool]) -> None:
-    """Raise OptionError for the first of the options that is set, which `sample`'s method does not have."""
-    for name, is_set in options.items():
-        if is_set:
-            raise OptionError(f"method={method!r} does not take {name}: that needs method='nuts'")
 
 
 def whole(name: str, value: Any, default: int, least: int = 1) -> int:

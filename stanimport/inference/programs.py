@@ -26,11 +26,10 @@ from jaxlib import lapack
 
 from . import executables, forks, stored
 from .density import kernels
-from .executables import Kept
+from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
 
-ROOM = 64  # compiled programs that are kept: those used longest ago go
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
 HUGE = 2**22  # numbers of one array beyond which it does not
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.

@@ -9,10 +9,11 @@ from scipy.integrate import dblquad, quad
 from stanlib import distribution, registry
 from stanlib.errors import StanDomainError
 
-PLAIN = [
-    (1.0, 1.5, 0.2, 0.4, 0.7), (0.5, 1.5, 0.2, 0.4, -0.7), (3.0, 1.5, 0.2, 0.4, -1.7), (0.3, 1.0, 0.1, 0.8, 3.0),
-    (2.0, 1.0, 0.1, 0.5, 0.0), (0.25, 1.0, 0.1, 0.5, 8.0), (0.35, 1.0, 0.1, 0.2, -8.0), (1.0, 5.0, 0.2, 0.5, 9.0),
-]  # fmt: skip
+PLAIN = {
+    "usual": (1.0, 1.5, 0.2, 0.4, 0.7), "away": (0.5, 1.5, 0.2, 0.4, -0.7), "late": (3.0, 1.5, 0.2, 0.4, -1.7),
+    "early": (0.3, 1.0, 0.1, 0.8, 3.0), "no drift": (2.0, 1.0, 0.1, 0.5, 0.0), "fast": (0.25, 1.0, 0.1, 0.5, 8.0),
+    "fast away": (0.35, 1.0, 0.1, 0.2, -8.0), "wide": (1.0, 5.0, 0.2, 0.5, 9.0),
+}  # fmt: skip
 
 
 def density(t, *parameters):
@@ -20,7 +21,7 @@ def density(t, *parameters):
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("arguments", PLAIN)
+@pytest.mark.parametrize("arguments", PLAIN.values(), ids=PLAIN)
 def test_probabilities_are_the_integrals_of_the_density(arguments, library):
     y, *rest = arguments
     before = quad(density, rest[1], y, tuple(rest), epsabs=0, epsrel=1e-11, limit=200, points=[rest[1] + 0.02])[0]
@@ -31,7 +32,7 @@ def test_probabilities_are_the_integrals_of_the_density(arguments, library):
 
 
 def test_the_chance_of_either_boundary_sums_to_1():
-    for _, a, t0, w, v in PLAIN:
+    for _, a, t0, w, v in PLAIN.values():
         upper = call("numpy", "wiener_lcdf_unnorm", 1e3, a, t0, w, v)
         lower = call("numpy", "wiener_lcdf_unnorm", 1e3, a, t0, 1 - w, -v)
         assert np.exp(upper) + np.exp(lower) == pytest.approx(1, rel=1e-12)
@@ -70,8 +71,8 @@ def test_the_precision_asked_for_has_no_effect():
 )
 def test_gradients(symbol, library):
     f = registry.by_symbol(symbol)
-    for arguments in PLAIN[::3]:
-        x = np.array(arguments)
+    for name in ("usual", "early", "fast away"):
+        x = np.array(PLAIN[name])
         numeric = [(f(*(x + h)) - f(*(x - h))) / 2e-6 for h in 1e-6 * np.eye(5)]
         np.testing.assert_allclose(gradient(library, lambda x: f(*x), x), numeric, 2e-6, 1e-7)
 

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 from numpyro import handlers
-from numpyro.distributions import ExpandedDistribution, Uniform, biject_to, constraints
+from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
 from stanlib.errors import StanDataError, StanError
 from stanlib.ppl.numpyro.priors import log_share
@@ -268,7 +268,7 @@ def is_term(site: Mapping[str, Any]) -> bool:
     law = site["fn"]
     while isinstance(law, ExpandedDistribution):
         law = law.base_dist
-    return type(law) is not Uniform  # `x ~ uniform(a, b)` is a subclass of stanlib's
+    return getattr(law, "is_term", True)
 
 
 def log_prob(site: Mapping[str, Any]) -> Any:

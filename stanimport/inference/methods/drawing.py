@@ -27,7 +27,8 @@ from ..samplers.tracks import Settings
 from . import journals, resumption
 from .journals import Run
 from .metrics import metrics_of
-from .sampling_options import ENSEMBLES, checked, recorded, refuse_several
+from .refusals import refuse
+from .sampling_options import ENSEMBLES, checked, recorded
 
 if TYPE_CHECKING:
     from ..density.posterior import Posterior
@@ -145,7 +146,7 @@ def _finish(posterior: Any, chosen: Mapping[str, Any], draws: Draws, processor: 
 def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
     metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
-    refuse_several(chosen, metric.start)
+    refuse(chosen["method"], chosen, metric)
     settings = _settings(chosen, metric.kind)
     if chosen["method"] in _OF_OTHERS:
         run = _runner(chosen["method"])

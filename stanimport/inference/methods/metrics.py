@@ -15,6 +15,8 @@ from .. import options
 from ..samplers import curvature, packed
 from ..samplers.metric import Kind
 
+_LOW_RANK = Kind(low_rank=True, by_gradients=True)
+
 
 class Choice(NamedTuple):
     """The metric that was asked for.
@@ -67,26 +69,19 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
         OptionError, StanDataError: for one that does not fit.
     """
     if isinstance(metric, str) and metric == "low_rank":
-        return _low_rank(None, method)
+        return Choice(None, _LOW_RANK)
     if isinstance(metric, str) and metric in options.METRICS:
         automatic = metric == "auto" and method in options.OWN_METHODS and size <= curvature.LARGEST
         dense = automatic and 1 < size <= curvature.LARGEST_MATRIX
         return Choice(None, Kind(metric == "dense_e" or dense, adapts=metric != "unit_e", by_gradients=automatic))
     array = _given(metric)
     if array.ndim == 2 and packed.is_packed(array) and packed.is_sound(array, size):
-        return _low_rank(array, method)
+        return Choice(array, _LOW_RANK)
     if array.shape not in ((size,), (size, size)):
         raise options.OptionError(f"the metric must have shape ({size},) or ({size}, {size}), not {array.shape}")
     if not _is_of_energy(array):
         raise options.OptionError("the metric must be finite and positive, a matrix symmetric and positive definite")
     return Choice(array, Kind(array.ndim == 2))
-
-
-def _low_rank(start: np.ndarray | None, method: str) -> Choice:
-    """Raises OptionError for methods that have none."""
-    if method not in options.OWN_METHODS:
-        raise options.OptionError(f"method={method!r} does not take metric='low_rank': that needs method='nuts'")
-    return Choice(start, Kind(low_rank=True, by_gradients=True))
 
 
 def _given(metric: Any) -> np.ndarray:

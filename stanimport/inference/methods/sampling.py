@@ -13,9 +13,12 @@ from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of
 from ..running import interrupts
+from ..samplers.metric import Kind
 from . import background, resumption
 from .drawing import drawn
-from .sampling_options import checked, recorded, refuse_several
+from .metrics import Choice
+from .refusals import refuse
+from .sampling_options import checked, recorded
 
 
 class DivergenceWarning(RuntimeWarning):
@@ -139,7 +142,7 @@ def sample(
     require("torch", "pyro", extra="pyro")
     from .pyro_methods import sample as sample_by_pyro
 
-    refuse_several(chosen | {"method": "pyro"}, None)
+    refuse("pyro", chosen, Choice(None, Kind()))
     if mesh is not None or (chosen["threads_per_chain"] or 1) > 1:
         raise options.OptionError("mesh and threads_per_chain: Pyro's sampler runs on one device")
     with interrupts.immediate():

@@ -91,14 +91,3 @@ def recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
     out = {n: v for n, v in chosen.items() if n not in _NOT_KEPT}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"
     return out | {"show_progress": bool(chosen["show_progress"]), "inits": chosen["inits"]}
-
-
-def refuse_several(chosen: Mapping[str, Any], metric: Any) -> None:
-    """Raise OptionError for options that only the package's own methods have, for every chain or at all."""
-    if chosen["method"] in options.OWN_METHODS:
-        return
-    several = {"step_size": isinstance(chosen["step_size"], tuple), "metric": isinstance(metric, list)}
-    several |= {name: chosen[name] is not None for name in (*WINDOWS, "journal")}
-    several["chain_method"] = chosen["method"] in ENSEMBLES and chosen["chain_method"] not in (None, "vectorized")
-    several["save_warmup"] = chosen["save_warmup"] and chosen["method"] == "pyro"
-    options.refuse(chosen["method"], {f"this {name}": wrong for name, wrong in several.items()})

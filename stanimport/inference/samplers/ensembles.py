@@ -17,7 +17,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from .. import options
 from ..density.posterior import Posterior
 from ..options import OptionError
 from ..precision import random_keys
@@ -29,7 +28,6 @@ from .tracks import Settings
 
 FEWEST, FOLDS = 8, 4  # chains at least; groups of chains in MEADS, each of which learns from another
 _RATE, _FORGETTING = 0.025, 0.95  # of the optimizer of the trajectory's length, as in the paper on ChEES
-DELTA = Settings().adapt_delta
 
 
 def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
@@ -37,12 +35,12 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
 
     Raises:
         MissingLibraryError: if BlackJAX is not installed.
-        OptionError: for options that it does not have, or too few chains.
+        OptionError: for too few chains or iterations.
     """
     blackjax = blackjax_for("chees")
     import optax  # which BlackJAX needs itself
 
-    _refuse(settings, metric, "chees", len(points))
+    _require_company(settings, "chees", len(points))
 
     def whole(key: Any, points: Any) -> Any:
         keys = jax.random.split(key)
@@ -77,10 +75,10 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
 
     Raises:
         MissingLibraryError: if BlackJAX is not installed.
-        OptionError: for options that it does not have, or a number of chains that its groups can't have.
+        OptionError: for too few iterations, or a number of chains that its groups can't have.
     """
     blackjax = blackjax_for("meads")
-    _refuse(settings, metric, "meads", len(points), FOLDS)
+    _require_company(settings, "meads", len(points), FOLDS)
 
     def whole(key: Any, points: Any) -> Any:
         keys = jax.random.split(key)
@@ -135,15 +133,8 @@ def _run(whole: Callable[[Any, Any], Any], settings: Settings, points: np.ndarra
     return Draws(drawn, stats, np.full(chains, size), np.tile(inverse, (chains, 1)))
 
 
-def _refuse(settings: Settings, metric: Any, method: str, chains: int, folds: int = 1) -> None:
-    """Raise OptionError for options that the method does not have, and for chains that can't learn together."""
-    meads = method == "meads"
-    refused = {
-        "save_warmup": settings.save_warmup, "metric": metric is not None, "metric='dense_e'": settings.metric.dense,
-        "metric='unit_e'": meads and not settings.metric.adapts, "adapt_engaged": not settings.adapt_engaged,
-        "adapt_delta": meads and settings.adapt_delta != DELTA, "step_size": meads and settings.step_size != 1.0,
-    }  # fmt: skip
-    options.refuse(method, refused)
+def _require_company(settings: Settings, method: str, chains: int, folds: int = 1) -> None:
+    """Raise OptionError for chains that can't learn together."""
     if chains < FEWEST or chains % folds:
         groups = f", a multiple of {folds}" if folds > 1 else ""
         raise OptionError(

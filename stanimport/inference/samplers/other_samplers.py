@@ -10,7 +10,6 @@ import numpy as np
 
 from stanlib.errors import MissingLibraryError
 
-from .. import options
 from ..density.posterior import Posterior
 from ..precision import random_keys
 from ..programs import Program
@@ -33,10 +32,8 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
 
     Raises:
         MissingLibraryError: if BlackJAX is not installed.
-        OptionError: for options that it does not have.
     """
     blackjax = blackjax_for("blackjax")
-    _refuse(settings, metric, "blackjax")
 
     def chain(key: Any, point: Any) -> tuple[Any, Any]:
         keys = jax.random.split(key)
@@ -78,14 +75,12 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
 
     Raises:
         MissingLibraryError: if nutpie is not installed.
-        OptionError: for options that it does not have.
     """
     try:
         import nutpie
         from nutpie.compiled_pyfunc import from_pyfunc
     except ImportError:
         raise MissingLibraryError("method='nutpie' needs nutpie: pip install nutpie") from None
-    _refuse(settings, metric, "nutpie", dense=True)
     posterior.value_and_grad(points[0])
     remaining = iter(points)
 
@@ -114,11 +109,3 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
     drawn = np.asarray(trace.posterior["point"])[:, :: settings.thin]
     ones = np.ones((len(points), posterior.size))
     return Draws(drawn, records, records["stepsize__"][:, -1], ones)
-
-
-def _refuse(settings: Settings, metric: Any, method: str, dense: bool = False) -> None:
-    """Options that only the first two methods have."""
-    refused = {"save_warmup": settings.save_warmup, "metric": metric is not None or not settings.metric.adapts,
-               "adapt_engaged": not settings.adapt_engaged,
-               "metric='dense_e'": dense and settings.metric.dense}  # fmt: skip
-    options.refuse(method, refused)

@@ -47,7 +47,7 @@ from ..values import (  # noqa: F401
     verify,
 )  # fmt: skip
 from .control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
-from .distributions import Improper, Restricted, Truncated, make
+from .distributions import Improper, Restricted, Truncated, Uninformed, make
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import is_predicting, latent, observed, weighted
@@ -103,7 +103,7 @@ def parameter(
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support) and 0 not in shape:
-        uniform = dist.Uniform(arguments["lower"], arguments["upper"])
+        uniform = Uninformed(arguments["lower"], arguments["upper"])
         return latent(name, uniform.expand(shape) if shape else uniform)
     return latent(name, Improper(support, shape))
 

@@ -183,6 +183,12 @@ class Restricted(Truncated):
         return self.log_normalizer
 
 
+class Uninformed(numpyro_distributions.Uniform):
+    """The uniform law of a bare declaration between two numbers: normalised, though Stan has no term for it."""
+
+    is_term = False  # of Stan's log density
+
+
 class Improper(NumPyroDistribution):
     """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it."""
 
