@@ -23,7 +23,6 @@ distribution that `y ~ normal(mu, sigma)` observes.
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -34,7 +33,7 @@ from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Namespace
 from .domains import Domain, Interval, guard, outside
-from .errors import StanDomainError, StanIndexError
+from .observations import check_sizes, common_shape, numbers
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
 from .supports import Region
@@ -146,7 +145,7 @@ class Distribution:
         Where the parameters don't tell the size of an observation (lkj_corr), it is 1.
         """
         leading = [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, self.dims[1:])]
-        batch = _common_shape(leading)
+        batch = common_shape(leading)
         if self.event_shape is not None:
             return batch, self.event_shape(*arguments)
         size = next((xp.shape(a)[-1] for a, d in zip(arguments, self.dims[1:]) if d), 1)
@@ -372,13 +371,6 @@ def _summed_function(d: Distribution, method: str) -> Function:
     )
 
 
-def numbers(function: str, values: Any) -> Any:
-    """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
-    if not is_of_data((values,)):
-        refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))
-    return values
-
-
 def _rng_function(d: Distribution) -> Function:
     name = f"{d.name}_rng"
 
@@ -387,35 +379,6 @@ def _rng_function(d: Distribution) -> Function:
         return d.methods["rng"](xp, random, *arguments)
 
     return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=d.domains, random=True, distribution=d)
-
-
-def check_sizes(
-    xp: Namespace, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
-) -> None:
-    """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
-
-    `dims` tells how many trailing axes belong to one observation of each argument. Arrays of more axes broadcast: no
-    program passes them, but a loop that became array code.
-
-    Raises:
-        StanIndexError: naming both sizes.
-    """
-    if event_dims:
-        return  # the multivariate densities check the shapes of theirs
-    shapes = [xp.shape(a) for a in arguments]
-    leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
-    if sum(map(bool, leading)) < 2:
-        return
-    sizes = {s[0] for s in leading if len(s) == 1}
-    if len(sizes) > 1 and max(map(len, leading)) == 1:
-        shown = " and ".join(map(str, sorted(sizes)))
-        raise StanIndexError(f"{name}: the sizes of vectorised arguments differ: {shown}")
-
-
-def _common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape to which arrays of these shapes broadcast."""
-    columns = itertools.zip_longest(*(reversed(s) for s in shapes), fillvalue=1)
-    return tuple(next((n for n in sizes if n != 1), 1) for sizes in columns)[::-1]
 
 
 def get(name: str) -> Distribution:

@@ -7,67 +7,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeGuard
+from dataclasses import replace
 
-from stanlib.types import INT, Tuple, scalar_of, unwind
+from stanlib.types import INT
 
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
-from ..binding_times import BindingTimes, deciding_arguments
+from ..binding_times import BindingTimes
 from ..surroundings import Surroundings
 from . import recurrences
 from .accesses import Access, of_statement
-from .affine import key, linear, mentions_values
+from .affine import key, mentions_values
+from .deciding import Refused, deciding_in
 from .dependences import build, iterations_between
-from .parts import as_ranges, count_of
+from .parts import as_ranges
 from .private import added, is_private, is_sum, substituted
+from .scopes import Scope, declaring
 
 Stmts = tuple[gprob.Stmt, ...]
 MOST_STATEMENTS = 200  # in the body of a loop whose iterations run at once
-
-
-class Refused(Exception):
-    """A loop can't run as lanes: the reason."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """The loops of lanes around a statement, and for every variable inside of how many of them it lives."""
-
-    loops: tuple[str, ...] = ()
-    home: Mapping[str, int] = field(default_factory=dict)
-    sequential: frozenset[str] = frozenset()  # the indices of the other loops around
-    changing: frozenset[str] = frozenset()  # what those loops write
-
-    def lives(self, name: str) -> int:
-        return self.home.get(name, 0)
-
-    def over(self, name: str) -> str | None:
-        """The outermost loop whose lanes share a variable."""
-        depth = self.lives(name)
-        return self.loops[depth] if depth < len(self.loops) else None
-
-    def inside(self, loop: str, private: set[str]) -> "Scope":
-        depth = len(self.loops) + 1
-        return replace(self, loops=(*self.loops, loop), home={**self.home, **dict.fromkeys(private, depth)})
-
-    def declaring(self, name: str) -> "Scope":
-        return replace(self, home={**self.home, name: len(self.loops)})
-
-    def repeating(self, s: gprob.For) -> "Scope":
-        """The scope inside of a loop whose iterations run one after the other."""
-        return replace(self, sequential=self.sequential | {s.name}, changing=self.changing | written(s.body))
-
-    def without_last(self) -> "Scope":
-        """The scope of one iteration of the innermost loop."""
-        most = len(self.loops) - 1
-        return replace(self, loops=self.loops[:-1], home={n: min(d, most) for n, d in self.home.items()})
-
-    def varying(self) -> set[str]:
-        """The variables that may differ between lanes."""
-        return set(self.loops) | {n for n, d in self.home.items() if d}
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -182,11 +141,11 @@ class Lanes:
                 others = {a.name for a in rest if a.needs_value or a.name in own}
                 parts = self._recurrence(s, statements, inside, private, carried, sums, others | after)
                 for t in parts:
-                    inside = _declaring(inside, t)
+                    inside = declaring(inside, t)
                 made += parts
             else:
                 for t in statements:
-                    inside = _declaring(inside, t)
+                    inside = declaring(inside, t)
                 made += statements
         done = list(self._each(made, inside))
         done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
@@ -298,7 +257,7 @@ class Lanes:
                 raise Refused(f"a statement that can't run for all iterations at once: {type(t).__name__}")
         deciding = {}
         for node in traversal.walk(body):
-            for e in _deciding(node, varying, self.shaped_by):
+            for e in deciding_in(node, varying, self.shaped_by):
                 if self.times.draws(e):
                     raise Refused("a shape is random")
                 if mentions_values(e, varying):
@@ -313,50 +272,12 @@ class Lanes:
     def _has_shapes_of_its_own(self, s: gprob.For) -> bool:
         """Whether a shape inside of a loop depends on its index."""
         nodes = traversal.walk(s.body)
-        return any(mentions(e, {s.name}) for n in nodes for e in _deciding(n, {s.name}, self.shaped_by))
+        return any(mentions(e, {s.name}) for n in nodes for e in deciding_in(n, {s.name}, self.shaped_by))
 
 
 _FIT = (
     gprob.Declare, gprob.Assign, gprob.Observe, gprob.Factor, gprob.Bind, gprob.For, gprob.If, gprob.Accumulate,
 )  # fmt: skip
-
-
-def _deciding(
-    node: object, varying: set[str], shaped_by: Callable[[str], frozenset[int]]
-) -> Iterator[gprob.Expr]:
-    """The expressions in a node that decide shapes."""
-    if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
-        raise Refused("a function as a value, or the target")
-    if isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple):
-        raise Refused("tuples")
-    if isinstance(node, gprob.Apply) and node.function.raw:
-        raise Refused("a function that calls functions")
-    wanted: Sequence[gprob.Expr] = ()
-    if isinstance(node, gprob.Sized):
-        wanted = [e for e in node.shape if not isinstance(e, gprob.Widest)]
-    elif isinstance(node, gprob.Range):
-        wanted = _lengths(node, varying)
-    elif isinstance(node, gprob.Apply):
-        wanted = [node.arguments[i] for i in node.function.shape_arguments]
-    elif isinstance(node, gprob.CallUser) or _observes_own_law(node):
-        wanted = deciding_arguments(node, shaped_by)
-        if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in wanted):
-            raise Refused("a shape inside a function depends on more than integers")
-    yield from wanted
-
-
-def _observes_own_law(node: object) -> TypeGuard[gprob.Observe]:
-    return isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
-
-
-def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
-    """What decides the length of a range."""
-    if r.lower is None or r.upper is None:
-        return [e for e in (r.lower, r.upper) if e is not None]
-    length = linear(r.upper).plus(linear(r.lower), -1)
-    if not any(t in varying or not isinstance(t, str) for t in length.terms):
-        return ()
-    return [count_of(r)]
 
 
 def _only_inside(body: Stmts) -> dict[object, set[str]]:
@@ -392,10 +313,6 @@ def _only_adds(body: Stmts) -> bool:
     if any(isinstance(n, gprob.CallUser) or n.function.domains or n.function.distribution for n in calls):
         return False  # they may raise for the values of iterations that there are not
     return any(isinstance(t, gprob.Accumulate) for t in walk_statements(body))
-
-
-def _declaring(scope: Scope, t: gprob.Stmt) -> Scope:
-    return scope.declaring(t.name) if isinstance(t, gprob.Declare) else scope
 
 
 def _summed(s: gprob.Stmt, sums: set[str], loop: str, scope: Scope) -> gprob.Stmt:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, TypeGuard
+from typing import Any
 
-from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
+from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
 from ...ir.fresh import Fresh
@@ -22,13 +21,11 @@ from ..normalize import apply
 from ..surroundings import Surroundings
 from .accesses import step_indices
 from .affine import difference, linear, mentions_values
-from .parts import as_range, count_of, is_repeated
+from .components import component, containers_in, count_in, has_size, shifted, size_of
+from .parts import as_range, count_of
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
-_ELEMENTWISE = {
-    "add": "add", "subtract": "subtract", "elt_multiply": "multiply", "elt_divide": "divide", "minus": "minus",
-}  # fmt: skip
 _NEUTRAL = {"prod": 1.0, "log_sum_exp": -inf, "max": -inf, "min": inf}  # what changes nothing among the arguments
 
 
@@ -112,13 +109,13 @@ class _Unfold:
             return None
         first = gprob.int_const(1, s.span) if ranges[0].lower is None else ranges[0].lower
         count = count_of(replace(ranges[0], lower=first))
-        if not mentions_values(count, varying) or not _has_size(s.value, count):
+        if not mentions_values(count, varying) or not has_size(s.value, count):
             return None
         index = gprob.Var(INT, s.span, self.names.helper("i"))
         value = component(s.value, index)
         if value is None:
             return None
-        single = tuple(gprob.Single(_shifted(first, index)) if i is ranges[0] else i for i in indices)
+        single = tuple(gprob.Single(shifted(first, index)) if i is ranges[0] else i for i in indices)
         place = replace(s.place, steps=(gprob.Step(scalar_of(s.place.type), single),))
         one = replace(s, place=place, value=value)
         return gprob.For(s.span, index.name, gprob.int_const(1, s.span), count, (one,))
@@ -126,8 +123,8 @@ class _Unfold:
     def _compare_sizes(self, name: str, parts: Sequence[gprob.Expr], count: gprob.Expr) -> None:
         """What Stan throws for where containers are of other sizes than one that has `count` components."""
         asked: list[Any] = []
-        for part in _containers(parts):
-            size = _size(part)
+        for part in containers_in(parts):
+            size = size_of(part)
             if difference(linear(size), linear(count)) == 0 or linear(size) in asked:
                 continue
             asked.append(linear(size))
@@ -182,54 +179,10 @@ def is_law_of_numbers(f: Function) -> bool:
 def _varying_count(parts: Sequence[gprob.Expr], varying: set[str]) -> gprob.Expr | None:
     """The number of components of the operands, where it differs between iterations."""
     for e in parts:
-        count = _count(e)
+        count = count_in(e)
         if count is not None and mentions_values(count, varying):
             return count
     return None
-
-
-def _count(e: gprob.Expr) -> gprob.Expr | None:
-    """How many components a selected part has, as far as it can be told."""
-    if isinstance(e, gprob.Index):
-        ranges = [i for i in e.indices if isinstance(i, gprob.Range)]
-        if len(ranges) == 1 and ranges[0].lower is not None and ranges[0].upper is not None and dimensions(e.type) == 1:
-            return count_of(ranges[0])
-        return None
-    if isinstance(e, gprob.Promote):
-        return _count(e.value)
-    if isinstance(e, gprob.Apply):
-        if e.function.name in _PARTS:
-            return e.arguments[-1]
-        if _is_turned(e):
-            return _count(e.arguments[0])
-        if _is_elementwise(e):
-            return next((c for c in map(_count, e.arguments) if c is not None), None)
-    return None
-
-
-def _containers(parts: Sequence[gprob.Expr]) -> Iterator[gprob.Expr]:
-    """The containers that operands are made of, component by component."""
-    for e in parts:
-        if isinstance(e, gprob.Promote):
-            yield from _containers((e.value,))
-        elif _is_turned(e):
-            yield from _containers((e.arguments[0],))
-        elif isinstance(e, gprob.Apply) and _is_elementwise(e) and not is_scalar(e.type):
-            yield from _containers(e.arguments)
-        elif not is_scalar(e.type):
-            yield e
-
-
-def _size(e: gprob.Expr) -> gprob.Expr:
-    """The number of components of a container that is no operation."""
-    known = e.arguments[1] if is_repeated(e) else _count(e)
-    if known is not None:
-        return known
-    if isinstance(e, gprob.Index) and dimensions(e.type) == 1:
-        lists = [i.value for i in e.indices if isinstance(i, gprob.Multi)]
-        if len(lists) == 1:
-            return _size(lists[0])
-    return apply("num_elements", INT, (e,))
 
 
 def _with_filled_up(node: Any, varying: set[str]) -> Any:
@@ -261,20 +214,6 @@ def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
     return replace(e, arguments=(gprob.Padded(part.type, part.span, base, lower, upper, fill),))
 
 
-def _has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
-    """Whether a value certainly has as many components as that."""
-    if is_scalar(e.type):
-        return True
-    if isinstance(e, gprob.Promote):
-        return _has_size(e.value, count)
-    if _is_turned(e):
-        return _has_size(e.arguments[0], count)
-    if isinstance(e, gprob.Apply) and _is_elementwise(e):
-        return all(_has_size(a, count) for a in e.arguments)
-    own = e.arguments[1] if is_repeated(e) else _count(e)
-    return own is not None and difference(linear(own), linear(count)) == 0
-
-
 def _is_impure(e: gprob.Expr) -> bool:
     """Whether an expression may not be computed once for each component."""
     nodes = list(traversal.walk(e))
@@ -296,109 +235,3 @@ def _term(e: gprob.Apply, index: gprob.Expr) -> gprob.Expr | None:
     if e.function.name == "sum":
         return known[0]
     return replace(e, arguments=tuple(known))
-
-
-# --- one component of a vector ---------------------------------------------------------------------------------------
-
-
-def component(e: gprob.Expr, i: gprob.Expr) -> gprob.Expr | None:
-    """The i-th component of a vector or array of numbers; a number is itself. None if it can't be told."""
-    if is_scalar(e.type):
-        return e
-    if dimensions(e.type) != 1:
-        return None
-    if isinstance(e, gprob.Promote):
-        inner = component(e.value, i)
-        return None if inner is None else replace(e, type=REAL, value=inner)
-    if isinstance(e, gprob.Index):
-        return _of_selection(e, i)
-    if isinstance(e, gprob.Var):
-        return gprob.Index(scalar_of(e.type), e.span, e, (gprob.Single(i),))
-    if is_repeated(e):
-        return e.arguments[0]
-    if _is_turned(e):
-        return component(e.arguments[0], i)
-    if isinstance(e, gprob.Apply):
-        if e.function.name in _PARTS:
-            container, place = _PARTS[e.function.name](e.arguments, i)
-            return gprob.Index(scalar_of(e.type), e.span, container, place)
-        if _is_elementwise(e):
-            return _of_elementwise(e, i)
-    return None
-
-
-def _of_selection(e: gprob.Index, i: gprob.Expr) -> gprob.Expr:
-    """The i-th component of a part of one dimension: i counts in its range or list, or behind single indices."""
-    indices: list[gprob.IndexExpr] = []
-    found = False
-    for index in e.indices:
-        if isinstance(index, gprob.Range):
-            first = gprob.int_const(1, e.span) if index.lower is None else index.lower
-            indices.append(gprob.Single(_shifted(first, i)))
-            found = True
-        elif isinstance(index, gprob.Multi):
-            indices.append(gprob.Single(gprob.Index(INT, e.span, index.value, (gprob.Single(i),))))
-            found = True
-        else:
-            indices.append(index)
-    if not found:
-        indices.append(gprob.Single(i))
-    return gprob.Index(scalar_of(e.type), e.span, e.base, tuple(indices))
-
-
-def _shifted(first: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
-    """first + i - 1."""
-    if isinstance(first, gprob.Const) and first.value == 1:
-        return i
-    return apply("subtract", INT, (apply("add", INT, (first, i)), gprob.int_const(1, i.span)))
-
-
-def _is_elementwise(e: gprob.Apply) -> bool:
-    """Whether a function of containers takes their components one by one."""
-    if e.function.name in _ELEMENTWISE:
-        return True
-    if e.function.name in ("multiply", "divide"):
-        return sum(not is_scalar(a.type) for a in e.arguments) == 1
-    return e.function.is_componentwise and not e.function.random and scalar_of(e.type) == REAL
-
-
-def _is_turned(e: object) -> TypeGuard[gprob.Apply]:
-    """Whether a vector is made a row, or a row a vector."""
-    return isinstance(e, gprob.Apply) and e.function.name == "transpose" and dimensions(e.type) == 1
-
-
-def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
-    """The operation on the i-th components; None where one can't be told, or the operation has no form for numbers."""
-    elements = [component(a, i) for a in e.arguments]
-    if any(x is None for x in elements):
-        return None
-    name, known = _ELEMENTWISE.get(e.function.name, e.function.name), [x for x in elements if x is not None]
-    promoted = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in known]
-    for given in (promoted, known):  # some arguments are integers to a function
-        if tuple(x.type for x in given) in registry.exact(name):
-            return apply(name, REAL, tuple(given))
-    return None
-
-
-def _segment(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    return a[0], (gprob.Single(_shifted(a[1], i)),)
-
-
-def _head(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    return a[0], (gprob.Single(i),)
-
-
-def _tail(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    size = apply("num_elements", INT, (a[0],))
-    return a[0], (gprob.Single(apply("add", INT, (apply("subtract", INT, (size, a[1])), i))),)
-
-
-def _sub_col(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    return a[0], (gprob.Single(_shifted(a[1], i)), gprob.Single(a[2]))
-
-
-def _sub_row(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    return a[0], (gprob.Single(a[1]), gprob.Single(_shifted(a[2], i)))
-
-
-_PARTS = {"segment": _segment, "head": _head, "tail": _tail, "sub_col": _sub_col, "sub_row": _sub_row}

@@ -20,6 +20,7 @@ from .. import numpy as _np
 from .. import special
 from ..control import cond, loop  # noqa: F401
 from . import host, linalg
+from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .tensors import (  # noqa: F401
     LIBRARY,
     as_beside,
@@ -228,13 +229,6 @@ def complex(a: Any, b: Any) -> Any:
     return torch.complex(*torch.broadcast_tensors(*(real(as_beside(x, like)) for x in (a, b))))
 
 
-def segment_sum(x: Any, i: Any, n: int) -> Any:
-    like = reference((x,))
-    if like is None:
-        return _np.segment_sum(x, i, n)
-    return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
-
-
 def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
     """f over this namespace, with all its arguments real; NumPy's function where there is no tensor among them."""
     concrete = getattr(_np, f.__name__)
@@ -271,60 +265,6 @@ def is_integer(x: Any) -> bool:
     if isinstance(x, torch.Tensor):
         return not (x.is_floating_point() or x.is_complex())
     return np.asarray(x).dtype.kind in "iub"
-
-
-def get(x: Any, index: tuple[Any, ...]) -> Any:
-    """x[index]; index arrays become tensors on the device of x."""
-    like = reference((x, *index))
-    if like is None:
-        return x[index]
-    x = as_beside(x, like)
-    return x[_index(x, index)]
-
-
-def _index(x: torch.Tensor, index: Any) -> Any:
-    """An index with its arrays on the device of x."""
-    if isinstance(index, tuple):
-        return tuple(_index(x, i) for i in index)
-    return as_tensor(index, device=x.device) if isinstance(index, np.ndarray) else index
-
-
-def pick_last(x: Any, i: Any) -> Any:
-    like = reference((x,))
-    if like is None:
-        return _np.pick_last(x, i)
-    rows = torch.broadcast_shapes(x.shape[:-1], shape(i))
-    index = as_tensor(i, device=x.device).expand(rows).unsqueeze(-1)
-    return x.expand(*rows, x.shape[-1]).gather(-1, index).squeeze(-1)
-
-
-def at_set(x: Any, index: Any, value: Any) -> Any:
-    """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
-    like = reference((x, value))
-    if like is None:
-        return _np.at_set(x, index, value)
-    out = as_beside(x, like).clone()
-    at, value = _index(out, index), as_beside(value, like).to(out.dtype)
-    if builtins_any(isinstance(i, torch.Tensor) for i in (at if isinstance(at, tuple) else (at,))):
-        return _at_set_last(out, at, value)
-    out[at] = value
-    return out
-
-
-def _at_set_last(out: torch.Tensor, at: Any, value: torch.Tensor) -> torch.Tensor:
-    """`out[at] = value` where places may repeat: the last value counts, and it alone has a gradient.
-
-    torch keeps the last value, but hands the gradient of the place on to all of them.
-    """
-    places = torch.arange(out.numel(), device=out.device).reshape(out.shape)[at]
-    flat = places.reshape(-1).cpu().numpy()
-    last = len(flat) - 1 - np.unique(flat[::-1], return_index=True)[1]
-    if len(last) == len(flat):
-        out[at] = value
-        return out
-    chosen = torch.as_tensor(last, device=out.device)
-    values = value.expand(places.shape).reshape(-1)[chosen]
-    return out.reshape(-1).index_put((places.reshape(-1)[chosen],), values).reshape(out.shape)
 
 
 def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:

@@ -1,0 +1,27 @@
+"""CmdStanPy's results, each around a `Fit`, which is its attribute `fit`."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...inference.fits import stan_csv
+from ...inference.fits.fit import Fit
+from .approximations import CmdStanLaplace, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .base import CmdStanFit, InferenceMetadata, Shape  # noqa: F401
+from .chains import CmdStanGQ, CmdStanMCMC
+
+KINDS: dict[str, type[CmdStanFit]] = {
+    "sample": CmdStanMCMC, "optimize": CmdStanMLE, "variational": CmdStanVB, "laplace": CmdStanLaplace,
+    "pathfinder": CmdStanPathfinder, "generate": CmdStanGQ,
+}  # fmt: skip
+
+
+def saved(fit: Fit, folder: Any, sig_figs: int | None, profiles: bool = False) -> None:
+    """Write the files of a fit where `output_dir` asks for them, with the times of its `profile` blocks."""
+    if folder is not None:
+        from pathlib import Path
+
+        stamp = stan_csv.timestamp()
+        stan_csv.save(fit, Path(folder), stamp, sig_figs)
+        if profiles:
+            for chain, rows in fit.profiles().groupby("thread_id"):
+                rows.to_csv(Path(folder) / f"{fit.program.name}-{stamp}-profile_{chain}.csv", index=False)

@@ -1,0 +1,54 @@
+"""What decides shapes inside of a loop, and what lanes can't do."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeGuard
+
+from stanlib.types import INT, Tuple, scalar_of, unwind
+
+from ...ir import gprob
+from ..binding_times import deciding_arguments
+from .affine import linear, mentions_values
+from .parts import count_of
+
+
+class Refused(Exception):
+    """A loop can't run as lanes: the reason."""
+
+
+def deciding_in(
+    node: object, varying: set[str], shaped_by: Callable[[str], frozenset[int]]
+) -> Iterator[gprob.Expr]:
+    """The expressions in a node that decide shapes."""
+    if isinstance(node, (gprob.FunctionValue, gprob.TargetValue)):
+        raise Refused("a function as a value, or the target")
+    if isinstance(node, (gprob.Expr, gprob.Sized)) and isinstance(unwind(node.type)[0], Tuple):
+        raise Refused("tuples")
+    if isinstance(node, gprob.Apply) and node.function.raw:
+        raise Refused("a function that calls functions")
+    wanted: Sequence[gprob.Expr] = ()
+    if isinstance(node, gprob.Sized):
+        wanted = [e for e in node.shape if not isinstance(e, gprob.Widest)]
+    elif isinstance(node, gprob.Range):
+        wanted = _lengths(node, varying)
+    elif isinstance(node, gprob.Apply):
+        wanted = [node.arguments[i] for i in node.function.shape_arguments]
+    elif isinstance(node, gprob.CallUser) or _observes_own_law(node):
+        wanted = deciding_arguments(node, shaped_by)
+        if any(scalar_of(e.type) != INT and mentions_values(e, varying) for e in wanted):
+            raise Refused("a shape inside a function depends on more than integers")
+    yield from wanted
+
+
+def _observes_own_law(node: object) -> TypeGuard[gprob.Observe]:
+    return isinstance(node, gprob.Observe) and isinstance(node.distribution.lpdf, str)
+
+
+def _lengths(r: gprob.Range, varying: set[str]) -> Sequence[gprob.Expr]:
+    """What decides the length of a range."""
+    if r.lower is None or r.upper is None:
+        return [e for e in (r.lower, r.upper) if e is not None]
+    length = linear(r.upper).plus(linear(r.lower), -1)
+    if not any(t in varying or not isinstance(t, str) for t in length.terms):
+        return ()
+    return [count_of(r)]

@@ -1,0 +1,48 @@
+"""The observations of a density: sizes that must fit, the shape of all of them, and terms that must be numbers."""
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from .arrays import is_of_data, namespace
+from .arrays.base import Namespace
+from .errors import StanDomainError, StanIndexError
+from .rejection import refuse
+
+
+def numbers(function: str, values: Any) -> Any:
+    """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
+    if not is_of_data((values,)):
+        refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))
+    return values
+
+
+def check_sizes(
+    xp: Namespace, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
+) -> None:
+    """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
+
+    `dims` tells how many trailing axes belong to one observation of each argument. Arrays of more axes broadcast: no
+    program passes them, but a loop that became array code.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    if event_dims:
+        return  # the multivariate densities check the shapes of theirs
+    shapes = [xp.shape(a) for a in arguments]
+    leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
+    if sum(map(bool, leading)) < 2:
+        return
+    sizes = {s[0] for s in leading if len(s) == 1}
+    if len(sizes) > 1 and max(map(len, leading)) == 1:
+        shown = " and ".join(map(str, sorted(sizes)))
+        raise StanIndexError(f"{name}: the sizes of vectorised arguments differ: {shown}")
+
+
+def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which arrays of these shapes broadcast."""
+    columns = itertools.zip_longest(*(reversed(s) for s in shapes), fillvalue=1)
+    return tuple(next((n for n in sizes if n != 1), 1) for sizes in columns)[::-1]
