@@ -7,10 +7,10 @@ from functools import partial
 
 from stanlib.types import INT
 
-from ..ir import gprob, traversal, uses
+from ..ir import counters, gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .nodes import substituted
-from .parameters import Stmts, call, variable
+from .parameters import Stmts, variable
 
 
 def without_whiles(body: Stmts, tainted: Set[str], names: Fresh) -> Stmts:
@@ -45,31 +45,18 @@ class _Counted:
 
 def _counted(s: gprob.While) -> _Counted | None:
     """What a loop counts; None where it does not step by 1 at its end up to a bound that it leaves as it is."""
-    c = s.condition
-    if not isinstance(c, gprob.Apply) or c.function.name not in ("logical_lte", "logical_lt") or not s.body:
+    if isinstance(s.condition, gprob.Logical) or not s.body:
         return None
-    counter, upper = c.arguments
-    if not isinstance(counter, gprob.Var) or (counter.type, upper.type) != (INT, INT):
+    if any(isinstance(t, (gprob.Break, gprob.Continue)) for t in uses.walk_statements(s.body)):
         return None
     *inner, last = s.body
     changed = uses.written(tuple(inner))
-    left = any(isinstance(t, (gprob.Break, gprob.Continue)) for t in uses.walk_statements(s.body))
-    if left or not _is_step(last, counter.name) or uses.names_in((counter, upper)) & changed:
-        return None
-    if uses.mentions(upper, {counter.name}):
-        return None
-    if c.function.name == "logical_lt":
-        upper = call("subtract", s.span, upper, gprob.int_const(1, s.span))
-    return _Counted(counter.name, upper, tuple(inner))
-
-
-def _is_step(s: gprob.Stmt, name: str) -> bool:
-    """Whether a statement adds 1 to a variable."""
-    if not isinstance(s, gprob.Assign) or s.place.name != name or s.place.steps or not isinstance(s.value, gprob.Apply):
-        return False
-    a, *others = s.value.arguments
-    one = isinstance(others[0], gprob.Const) and others[0].value == 1 if others else False
-    return s.value.function.name == "add" and isinstance(a, gprob.Var) and a.name == name and one
+    for bound in counters.bounds(s.condition):
+        name = bound.counter.name
+        is_left = name not in changed and not uses.mentions(bound.last, {*changed, name})
+        if bound.is_above and is_left and counters.step(name, last) == 1:
+            return _Counted(name, bound.last, tuple(inner))
+    return None
 
 
 def _depends(s: gprob.Stmt, tainted: Set[str]) -> bool:

@@ -10,13 +10,13 @@ those that the counter takes. `passes/unknown_sizes.py` refuses what is left.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from stanlib.types import INT
 
-from ..ir import gprob, traversal
+from ..ir import counters, gprob, traversal
 from ..ir.uses import mentions, names_in, walk_statements, writes, written
 from .binding_times import BindingTimes, shape_expressions
 from .nests import Nest
@@ -24,9 +24,6 @@ from .normalize import apply
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
-# comparisons with a bound on the right: whether it is above, and whether it is included
-_COMPARED = {"logical_lt": (True, False), "logical_lte": (True, True), "logical_gt": (False, False),
-             "logical_gte": (False, True)}  # fmt: skip
 _ESCAPES = (gprob.Break, gprob.Continue, gprob.Return)
 
 
@@ -51,15 +48,17 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
     if not times.is_dynamic(s.condition):
         return None
     changed = written(s.body)
-    for counter, bound, is_first, up in _bounds(s.condition):
-        first, steps = _first(counter.name, before, times), _steps(counter.name, s.body)
-        if first is None or times.is_dynamic(bound) or mentions(bound, changed) or mentions(first, changed):
+    for found in counters.bounds(s.condition):
+        counter, up = found.counter, found.is_above
+        first, steps = _first(counter.name, before, times), counters.steps(counter.name, s.body)
+        if first is None or times.is_dynamic(found.last) or mentions((found.last, first), changed):
             continue
         if not steps or any((by > 0) != up for by in steps):
             continue
         # what stands before the comparison is evaluated, and may throw, where the counter has passed its bound, too
-        distance = apply("subtract", INT, (bound, first) if up else (first, bound))
-        last = distance if is_first else apply("max", INT, (_int(0, s), apply("add", INT, (distance, _int(1, s)))))
+        distance = apply("subtract", INT, (found.last, first) if up else (first, found.last))
+        beyond = apply("max", INT, (_int(0, s), apply("add", INT, (distance, _int(1, s)))))
+        last = distance if found.is_first else beyond
         loop = gprob.For(s.span, around.names.helper(counter.name), _int(0, s), last, s.body)
         if _decides_shapes(counter.name, loop, times):
             now = apply("add" if up else "subtract", INT, (first, gprob.Var(INT, s.span, loop.name)))
@@ -69,23 +68,6 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
 
 def _int(value: int, s: gprob.Stmt) -> gprob.Expr:
     return gprob.int_const(value, s.span)
-
-
-def _bounds(condition: gprob.Expr, is_first: bool = True) -> Iterator[tuple[gprob.Var, gprob.Expr, bool, bool]]:
-    """Variables that a condition compares with a bound, the last value within it, whether that comes first, and whether
-    the bound is above."""
-    if isinstance(condition, gprob.Logical) and condition.operator == "&&":
-        yield from _bounds(condition.left, is_first)
-        yield from _bounds(condition.right, False)
-    elif isinstance(condition, gprob.Apply) and condition.function.name in _COMPARED:
-        up, inclusive = _COMPARED[condition.function.name]
-        one, other = condition.arguments
-        for counter, bound, above in ((one, other, up), (other, one, not up)):
-            if isinstance(counter, gprob.Var) and counter.type == bound.type == INT:
-                if not inclusive:
-                    one_less = gprob.int_const(1, bound.span)
-                    bound = apply("subtract" if above else "add", INT, (bound, one_less))
-                yield counter, bound, is_first, above
 
 
 def _first(name: str, before: Sequence[gprob.Stmt], times: BindingTimes) -> gprob.Expr | None:
@@ -103,27 +85,6 @@ def _first(name: str, before: Sequence[gprob.Stmt], times: BindingTimes) -> gpro
     return None
 
 
-def _steps(name: str, body: Stmts) -> list[int]:
-    """By how much each assignment to the counter changes it; nothing if that is not known of every one."""
-    found = [_step(name, s) for s in walk_statements(body) if name in writes(s)]
-    return [by for by in found if by] if all(found) else []
-
-
-def _step(name: str, s: gprob.Stmt) -> int:
-    """The number that a statement adds to the counter; 0 if it does something else."""
-    if not isinstance(s, gprob.Assign) or s.place.steps or not isinstance(s.value, gprob.Apply):
-        return 0
-    sign = {"add": 1, "subtract": -1}.get(s.value.function.name, 0)
-    parts = [_plain(a) for a in s.value.arguments]
-    if sign == 1 and len(parts) == 2 and parts[1] == name:
-        parts.reverse()
-    return sign * parts[1] if len(parts) == 2 and parts[0] == name and isinstance(parts[1], int) else 0
-
-
-def _plain(e: gprob.Expr) -> object:
-    return e.name if isinstance(e, gprob.Var) else e.value if isinstance(e, gprob.Const) else None
-
-
 def _decides_shapes(name: str, loop: gprob.For, times: BindingTimes) -> bool:
     nest = Nest.of(loop, lambda e: not times.is_dynamic(e))
     shapes = [e for e in shape_expressions(loop.body, nest, times.callees) if times.is_dynamic(e)]
@@ -134,7 +95,7 @@ def _iteration(s: gprob.While, counter: gprob.Var, now: gprob.Expr, by_one: bool
     """The body where the counter has the value `now`; where it goes in longer steps, only in iterations of its own."""
     over = apply("logical_negation", INT, (_instead(s.condition, counter.name, now),))
     body = (gprob.If(s.span, over, (gprob.Break(s.span),)), *_Known(counter.name, now).block(s.body, 0)[0])
-    if by_one and len(_steps(counter.name, s.body)) == 1 and _is_top(counter.name, s.body):
+    if by_one and len(counters.steps(counter.name, s.body)) == 1 and _is_top(counter.name, s.body):
         return body
     there = apply("logical_eq", INT, (counter, now))
     return (gprob.If(s.span, there, body),)
@@ -173,7 +134,7 @@ class _Known:
             assert isinstance(s, gprob.Assign)
             if steps is None:
                 return s, None
-            steps += _step(self.name, s)
+            steps += counters.step(self.name, s)
             return replace(s, value=self.value(steps)), steps
         return self.read(s, steps), steps
 
