@@ -63,7 +63,7 @@ def test_restarted_from_what_is_done(coin, tmp_path, monkeypatch):
     (tmp_path / "0001.nc").write_text("half a file")
     made = []
     original = batches.groups_of
-    monkeypatch.setattr(batches, "groups_of", lambda m, d, c: made.extend(d) or original(m, d, c))
+    monkeypatch.setattr(batches, "groups_of", lambda m, d, *a: made.extend(d) or original(m, d, *a))
     again = stanimport.sample_many(coin, data, seed=1, folder=tmp_path, sampling=DRAWS)
     assert made == [1, 2] and sorted(p.name for p in tmp_path.iterdir()) == ["0000.nc", "0001.nc", "0002.nc"]
     np.testing.assert_array_equal(again[0].variables["bias"], first[0].variables["bias"])
@@ -127,7 +127,7 @@ def test_one_zarr_store(coin, tmp_path, monkeypatch):
         stanimport.sample_many(coin, data, seed=1, folder=path, sampling=DRAWS)
     made = []
     original = batches.groups_of
-    monkeypatch.setattr(batches, "groups_of", lambda m, d, c: made.extend(d) or original(m, d, c))
+    monkeypatch.setattr(batches, "groups_of", lambda m, d, *a: made.extend(d) or original(m, d, *a))
     fits = stanimport.sample_many(coin, data, seed=1, folder=path, sampling=DRAWS)
     assert made == [4, 5] and len(fits) == 6 and list(fits.failures) == ["f"]
     assert fits.failures["f"][0] == "StanDataError" and not fits[5] and fits["f"].key == "f"
@@ -169,3 +169,57 @@ def test_dask_on_a_local_cluster(coin):
     assert fits[2].index == 2 and "heads[2] is 7" in str(fits[2].error)
     here = stanimport.sample(coin, data[1], seed=fits[1].seed, **DRAWS)
     np.testing.assert_array_equal(fits[1].variables["bias"], here.variables["bias"])
+
+
+def test_random_transformed_data_are_drawn_for_each_fit(monkeypatch):
+    """Made together as made alone: a study may simulate its data there."""
+    program = stanimport.loads("""data { int N; }
+      transformed data { vector[N] y; for (n in 1:N) y[n] = normal_rng(0, 10); }
+      parameters { real m; } model { y ~ normal(m, 1); } generated quantities { real first = y[1]; }""")
+    fits = stanimport.sample_many(program, [{"N": 3}] * 3, seed=1, sampling=DRAWS)
+    firsts = [fit.stan_variable("first")[0] for fit in fits]
+    assert len(set(firsts)) == 3
+    alone = [stanimport.sample(program, {"N": 3}, seed=fit.seed, **DRAWS) for fit in fits]
+    assert firsts == [fit.stan_variable("first")[0] for fit in alone]
+
+
+@pytest.mark.parametrize("name", ["fits", "fits.zarr"])
+def test_fits_of_something_else_are_not_taken(coin, tmp_path, name):
+    """What lies in a folder is of the same program, data, options and seed, or refused by name."""
+    if name.endswith("zarr"):
+        pytest.importorskip("zarr", reason="zarr is not installed")
+    folder, data = tmp_path / name, sets(3, 10)
+    first = stanimport.sample_many(coin, data, seed=1, folder=folder, sampling=DRAWS)
+    other = stanimport.loads(coin.stan.source.replace("beta(1, 1)", "beta(2, 1)") + "\n// other", name="coin")
+    for wrong, module, sets_, options in [
+        ("another program", other, data, {}), ("another data", coin, data[::-1], {}),
+        ("another iter_warmup", coin, data, {"sampling": DRAWS | {"iter_warmup": 400}}),
+        ("another chains", coin, data, {"sampling": {n: v for n, v in DRAWS.items() if n != "chains"}}),
+        ("another seed", coin, data, {"seed": 2}),
+    ]:  # fmt: skip
+        with pytest.raises(OptionError, match=wrong):
+            stanimport.sample_many(module, sets_, folder=folder, **{"seed": 1, "sampling": DRAWS} | options)
+    lists = [{n: np.asarray(v).tolist() for n, v in d.items()} for d in data]
+    again = stanimport.sample_many(coin, lists, folder=folder, sampling=DRAWS | {"chain_method": "sequential"})
+    for a, b in zip(first, again):
+        np.testing.assert_array_equal(a.draws(), b.draws())
+
+
+@pytest.mark.parametrize("declaration, term", [
+    ("tuple(vector[N], real) t", "t.1"), ("complex_vector[N] t", "get_real(t)"),
+])  # fmt: skip
+def test_data_that_are_no_arrays_of_reals_tell_data_sets_apart(declaration, term):
+    """Long ones too, of which a text would show the ends alone."""
+    program = stanimport.loads(f"""data {{ int N; {declaration}; real s; }} parameters {{ real m; }}
+      model {{ {term} ~ normal(m, s); }}""", name="apart")
+    values = [np.zeros(1500), np.repeat([0.0, 3.0, 0.0], 500)]
+    given = [(v, 0.0) if "tuple" in declaration else v + 0j for v in values]
+    fits = stanimport.sample_many(program, [{"N": 1500, "t": t, "s": 1.0} for t in given], seed=1, sampling=DRAWS)
+    assert [round(float(fit.stan_variable("m").mean()), 1) for fit in fits] == [0.0, 1.0]
+
+
+def test_warmup_is_saved_where_it_is_asked_for(coin, tmp_path):
+    fits = stanimport.sample_many(coin, sets(3, 10), seed=1, sampling=DRAWS | {"save_warmup": True})
+    assert [fit.draws(inc_warmup=True).shape[0] for fit in fits] == [500, 500]
+    with pytest.raises(OptionError, match="save_warmup: a zarr store"):
+        stanimport.sample_many(coin, sets(3), folder=tmp_path / "fits.zarr", sampling={"save_warmup": True})

@@ -20,6 +20,7 @@ from ..programs import Program
 from ..samplers.chains import ROOM, Draws, layout, run
 from ..samplers.nuts import NutsSampler
 from ..samplers.tracks import Settings
+from .identity import digest_of, settings_of
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
@@ -46,13 +47,13 @@ class Group:
 
 
 def groups_of(
-    module: ModuleType, data_sets: Mapping[int, Any], chosen: Mapping[str, Any]
+    module: ModuleType, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
 ) -> tuple[list[Group], list[int]]:  # fmt: skip
     """Groups of data sets that can be sampled together, and the data sets that can't."""
     inputs, alone = {}, []
     for index, data in data_sets.items():
         try:
-            inputs[index] = transformed_data(module, read_data(data))
+            inputs[index] = transformed_data(module, read_data(data), seeds[index])
         except Exception:  # it fails again, alone, and is reported then
             alone.append(index)
     sets: dict[Any, list[int]] = {}
@@ -70,7 +71,7 @@ def groups_of(
 
 def _can_join(module: ModuleType, chosen: Mapping[str, Any]) -> bool:
     """Whether the options are those that one program knows: the own sampler with the default metric."""
-    known = set(chosen) <= {*TOGETHER, "method"}
+    known = set(chosen) <= {*TOGETHER, "method"} and not chosen.get("save_warmup")
     return module.stan.backend == "numpyro" and chosen.get("method", "nuts") == "nuts" and known
 
 
@@ -79,7 +80,7 @@ def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
     out = []
     for name, value in sorted(inputs.items()):
         is_array = isinstance(value, np.ndarray) and value.dtype.kind in "fi" or isinstance(value, np.floating)
-        kind = ("array", np.shape(value), value.dtype.kind) if is_array else ("value", repr(value))
+        kind = ("array", np.shape(value), value.dtype.kind) if is_array else ("value", digest_of(value))
         out.append((name, kind))
     return tuple(out)
 
@@ -99,10 +100,10 @@ class Together:
 
     def __init__(self, module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]):
         options = {"chains": 4, "inits": None} | {k: v for k, v in chosen.items() if k != "method"}
-        self.module, self.group, self.seeds = module, group, seeds
+        self.module, self.group, self.seeds, self.recorded = module, group, seeds, settings_of(chosen)
         self.inputs = dict(zip(group.indices, group.inputs))
         self.first = Posterior(module, group.inputs[0])
-        names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged", "save_warmup"}
+        names = {"iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "adapt_engaged"}
         self.settings = Settings(**{k: v for k, v in options.items() if k in names},
                                  metric=metric_of("auto", self.first.size).kind,
                                  step_size=options.get("step_size") or 1.0)  # fmt: skip
@@ -163,8 +164,7 @@ class Together:
         draws = run(self.sampler, points[rows], [streams[r] for r in rows], self.workers, False)
         failed = {indices[k // self.chains] for k in np.flatnonzero(bad)}
         good = [(k, i, p) for k, (i, p) in enumerate(zip(indices, posteriors)) if i not in failed]
-        settings = {**vars(self.settings), "chains": self.chains, "method": "nuts", "metric": "auto"}
-        return {**dict.fromkeys(failed), **_fits(self, good, draws, settings)}
+        return {**dict.fromkeys(failed), **_fits(self, good, draws, self.recorded)}
 
     def _posterior(self, index: int) -> Posterior:
         """That of a data set, whose indices and sizes are checked if its integers are not those of the first."""
@@ -205,7 +205,7 @@ def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Dra
         info = {"step_size": draws.step_size[lanes], "metric": draws.metric[lanes], "interrupted": draws.interrupted}
         stats = {n: v[lanes] for n, v in draws.stats.items()}
         out[index] = Fit(posterior.program, "sample", variables, stats, posterior.inputs,
-                         {**settings, "seed": seed, "metric": "auto"}, info, made.module)  # fmt: skip
+                         {**settings, "seed": seed, "chain_seeds": [seed] * chains}, info, made.module)  # fmt: skip
     return out
 
 

@@ -17,6 +17,7 @@ from ..io.data import read_data
 from ..modules import module_of
 from ..precision import new_seed, random_keys
 from ..running.progress import Progress
+from . import identity
 
 
 @options.suggesting
@@ -36,7 +37,8 @@ def sample_many(
         seed: the first fit's; each fit has a seed of its own, which depends on its place alone.
         folder: where each fit is saved when it is done ("0000.nc", ...), by key if there are keys; or with a name
             that ends in ".zarr" one zarr store of all of them, whose fits must be of one size. Fits that are there
-            already are not made again: so an interrupted run goes on where it stopped.
+            already are not made again: so an interrupted run goes on where it stopped. They must be of the same
+            program, data and options, and of the same seed if one is given.
         method: as for `sample`.
         show_progress: show a bar that counts fits.
         sampling: further options of `sample`: {"chains": 2, "iter_sampling": 500}.
@@ -47,7 +49,8 @@ def sample_many(
         `dataset()` gives all draws as one dataset of xarray, its `failures` the errors by key.
 
     Raises:
-        TypeError, OptionError: for options that are wrong.
+        TypeError, OptionError: for options that are wrong, and for a folder that has fits of something else.
+        StanDataError: for data that are not as declared where there is a fit already.
         OSError: if the folder can't be written.
 
     Examples:
@@ -63,10 +66,13 @@ def sample_many(
     chosen = {"method": method, **(sampling or {})}
     keys = list(data_sets) if isinstance(data_sets, Mapping) else None
     sets = list(data_sets.values()) if isinstance(data_sets, Mapping) else list(data_sets)
-    store = _store(folder, keys, len(sets))
+    store = _store(folder, keys, len(sets), translated, chosen)
     done = store.known()
     todo = [i for i in range(len(sets)) if i not in done]
-    seeds = {i: int(random_keys(first, i, count=1)[0, 0] % 2**31) for i in todo}
+    seeds = {i: int(random_keys(first, i, count=1)[0, 0] % 2**31) for i in range(len(sets))}
+    for i in sorted(done):
+        asked = identity.wanted(translated, sets[i], chosen, None if seed is None else seeds[i])
+        asked.verify(store.identity(i), store.place(i))
     run = _in_this_process if executor is None else _on(executor)
     with Progress(len(sets), show_progress, "fit") as progress:
         progress.advance(len(done))
@@ -85,6 +91,14 @@ class _Memory:
     def known(self) -> set[int]:
         """The places of fits that are there already."""
         return set(self.found)
+
+    def identity(self, index: int) -> identity.Identity:
+        """What a fit that is there is of."""
+        return identity.of_fit(self.found[index])
+
+    def place(self, index: int) -> str:
+        """Where a fit lies, for messages."""
+        return str(index)
 
     def keep(self, some: Mapping[int, Any]) -> None:
         self.found.update(some)
@@ -106,6 +120,9 @@ class _Folder(_Memory):
         self.paths = [folder / f"{n}.nc" for n in names]
         self.found = {i: f for i, p in enumerate(self.paths) if (f := _known(p)) is not None}
 
+    def place(self, index: int) -> str:
+        return str(self.paths[index])
+
     def keep(self, some: Mapping[int, Any]) -> None:
         super().keep(some)
         for i, fit in some.items():
@@ -116,14 +133,20 @@ class _Folder(_Memory):
 class _Zarr(_Memory):
     """Fits in one zarr store."""
 
-    def __init__(self, keys: Sequence[Any] | None, path: Path, count: int):
+    def __init__(self, keys: Sequence[Any] | None, path: Path, count: int, program: str, settings: str):
         from .stacked import Stack
 
         super().__init__(keys)
-        self.stack = Stack(path, range(count) if keys is None else keys)
+        self.stack = Stack(path, range(count) if keys is None else keys, program, settings)
 
     def known(self) -> set[int]:
         return set(self.stack.made())
+
+    def identity(self, index: int) -> identity.Identity:
+        return self.stack.identity(index)
+
+    def place(self, index: int) -> str:
+        return f"the fit {self.stack.keys[index]} of {self.stack.path}"
 
     def keep(self, some: Mapping[int, Any]) -> None:
         self.stack.write({i: f for i, f in some.items() if isinstance(f, Fit)})
@@ -137,11 +160,19 @@ class _Zarr(_Memory):
         return StackedFits(self.stack, module, data_sets, chosen)
 
 
-def _store(folder: Any, keys: Sequence[Any] | None, count: int) -> _Memory:
+def _store(
+    folder: Any, keys: Sequence[Any] | None, count: int, module: ModuleType, chosen: Mapping[str, Any]
+) -> _Memory:  # fmt: skip
+    """Where the fits of a run are kept."""
     if folder is None:
         return _Memory(keys)
     path = Path(folder)
-    return (_Zarr if path.suffix == ".zarr" else _Folder)(keys, path, count)
+    if path.suffix != ".zarr":
+        return _Folder(keys, path, count)
+    if chosen.get("save_warmup"):
+        raise options.OptionError("save_warmup: a zarr store holds no warm-up; a folder of files does")
+    return _Zarr(keys, path, count, identity.program_of(module.stan),
+                 identity.options_of(identity.settings_of(chosen)))  # fmt: skip
 
 
 def _name(key: Any) -> str:
@@ -165,7 +196,7 @@ def _in_this_process(
     """Fits as they are done: those of the same shapes by one program."""
     from .batches import Together, groups_of
 
-    groups, alone = groups_of(module, data_sets, chosen)
+    groups, alone = groups_of(module, data_sets, seeds, chosen)
     for group in groups:
         done = set[int]()
         try:

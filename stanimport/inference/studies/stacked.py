@@ -14,8 +14,9 @@ from stanlib.extras import require
 from ..failures import Failure
 from ..fits.fit import Fit
 from ..options import OptionError
+from .identity import Identity, data_of
 
-FORMAT = "stanimport fits 1"
+FORMAT = "stanimport fits 2"
 _TOGETHER = 64  # fits in one file of an array
 _MADE, _FAILED = 1, 2
 _OWN = ("step_size", "metric")
@@ -28,9 +29,10 @@ class Stack:
     Args:
         path: of its folder, new or of a run that is to go on.
         keys: of the data sets, in their order.
+        program, settings: of the fits of a new store, as `identity.Identity` has them.
     """
 
-    def __init__(self, path: Path, keys: Sequence[Any]):
+    def __init__(self, path: Path, keys: Sequence[Any], program: str, settings: str):
         require("zarr", extra="large")
         import zarr
 
@@ -39,7 +41,9 @@ class Stack:
         if "done" not in self.root:
             if any(True for _ in self.root.array_keys()):
                 raise OptionError(f"{path}: is a zarr store of something else")
-            self.root.attrs.update({"format": FORMAT, "keys": self.keys, "failures": {}})
+            self.root.attrs.update({"format": FORMAT, "keys": self.keys, "failures": {}, "program": program,
+                                    "settings": settings})  # fmt: skip
+            self._array("data", (32,), np.uint8)
             self._array("done", (), np.uint8)
         if self.root.attrs.get("format") != FORMAT or self.root.attrs["keys"] != self.keys:
             raise OptionError(f"{path}: holds fits to other data sets: their keys or their number are not these")
@@ -47,6 +51,12 @@ class Stack:
     def made(self) -> list[int]:
         """The places of the fits that it holds."""
         return [int(i) for i in np.flatnonzero(self.root["done"][:] == _MADE)]
+
+    def identity(self, place: int) -> Identity:
+        """What a fit that it holds is of."""
+        attributes: Any = self.root.attrs
+        data, seed = bytes(self.root["data"][place]).hex(), int(self.root["info/seed"][place])
+        return Identity(attributes["program"], attributes["settings"], data, seed)
 
     def write(self, fits: Mapping[int, Fit]) -> None:
         """Keep fits by their places.
@@ -61,6 +71,8 @@ class Stack:
                 self.root.attrs["names"] = list(columns[0])
             for name in columns[0]:
                 self._put(name, places, [c[name] for c in columns])
+            digests = [bytes.fromhex(data_of(f.program, f.data)) for f in some]
+            self._put("data", places, [np.frombuffer(d, np.uint8) for d in digests])
             self.root["done"][places[0] : places[-1] + 1] = _MADE  # last: what is not finished does not count
 
     def _put(self, name: str, places: Sequence[int], values: Sequence[np.ndarray]) -> None:

@@ -1,0 +1,102 @@
+"""What a fit is of: its program, options, data and seed, by which a run that goes on knows its own fits."""
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import options
+from ..fits.fit import Fit
+from ..io.data import read_data
+
+# Options that decide where and how visibly chains run, and those that are told otherwise or not kept.
+_FREE = {"seed", "chain_seeds", "chain_ids", "parallel_chains", "threads_per_chain", "chain_method", "show_progress",
+         "inits", "blocking", "networks", "resume", "journal", "mesh", "inv_metric"}  # fmt: skip
+
+
+class Identity(NamedTuple):
+    """What tells fits apart.
+
+    Attributes:
+        program: a digest of the program's text, and how it was translated.
+        options: those of `sample` on which draws depend, as JSON.
+        data: a digest of the data.
+        seed: of all random numbers; None where any will do.
+    """
+
+    program: str
+    options: str
+    data: str
+    seed: int | None
+
+    def verify(self, other: Identity, place: str) -> None:
+        """Raise OptionError if a fit that is there is another one than this, telling where it lies."""
+        wrong = [n for n in ("program", "data") if getattr(self, n) != getattr(other, n)]
+        own, others = json.loads(self.options), json.loads(other.options)
+        wrong += sorted(n for n in own.keys() & others.keys() if own[n] != others[n])
+        wrong += ["seed"] * (None not in (self.seed, other.seed) and self.seed != other.seed)
+        if wrong:
+            raise options.OptionError(f"folder: {place} is there already, with another {' and another '.join(wrong)}: "
+                                      "give another folder, or remove it")  # fmt: skip
+
+
+def of_fit(fit: Fit) -> Identity:
+    """That of a fit that was made."""
+    return Identity(program_of(fit.program), options_of(fit.settings), data_of(fit.program, fit.data), fit.seed)
+
+
+def wanted(module: ModuleType, data: Any, chosen: Mapping[str, Any], seed: int | None) -> Identity:
+    """That of a fit to be made.
+
+    Args:
+        chosen: the options that are given to `sample`.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+    """
+    from ..density.posterior import transformed_data
+
+    inputs = transformed_data(module, read_data(data), seed or 0)
+    return Identity(program_of(module.stan), options_of(settings_of(chosen)), data_of(module.stan, inputs), seed)
+
+
+def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of `sample` that are given, and the defaults of the others, as a fit keeps them."""
+    from ..methods.sampling import sample
+    from ..methods.sampling_options import checked, recorded
+
+    defaults = {n: p.default for n, p in inspect.signature(sample).parameters.items() if n not in ("module", "data")}
+    return recorded(checked({**defaults, **chosen, "journal": None}))
+
+
+def program_of(program: Any) -> str:
+    """A digest of a program, as it was translated."""
+    parts = program.source, program.backend, program.scheme
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def options_of(settings: Mapping[str, Any]) -> str:
+    """The options of a fit on which its draws depend."""
+    kept = {n: v for n, v in settings.items() if n not in _FREE}
+    return json.dumps(kept, sort_keys=True, default=lambda v: np.asarray(v).tolist())
+
+
+def data_of(program: Any, inputs: Mapping[str, Any]) -> str:
+    """A digest of the data of a program."""
+    named = "\0".join(f"{v.name}={digest_of(inputs[v.name])}" for v in program.data)
+    return hashlib.sha256(named.encode()).hexdigest()
+
+
+def digest_of(value: Any) -> str:
+    """A digest of all numbers of a value, with their shape and whether they are integers, reals or complex."""
+    if isinstance(value, tuple):
+        return hashlib.sha256("\0".join(map(digest_of, value)).encode()).hexdigest()
+    array = np.asarray(value)
+    array = array.astype({"i": np.int64, "u": np.int64, "b": np.int64, "c": np.complex128}.get(array.dtype.kind, float))
+    told = f"{array.dtype.str}{array.shape}".encode()
+    return hashlib.sha256(told + np.ascontiguousarray(array).tobytes()).hexdigest()
