@@ -123,7 +123,7 @@ class _Analysis(Variables):
             case gprob.For():
                 self._loop(s, env, around)
             case gprob.While():
-                self._repeat(s.body, env, self._under(expr(s.condition), s.condition.span, around))
+                self._repeat(s, env, around)
             case gprob.Return() | gprob.Break() | gprob.Continue() | gprob.Message(kind="reject"):
                 self._leave(s, expr, around)
 
@@ -275,19 +275,26 @@ class _Analysis(Variables):
             return
         bounds = alike((lower, upper), s.span)
         env[s.name] = ROW if bounds == ROW else FREE
-        self._repeat(s.body, env, self._under(bounds, s.span, around))
+        self._repeat(s, env, self._under(bounds, s.span, around))
 
-    def _repeat(self, body: Sequence[gprob.Stmt], env: Env, around: Around) -> None:
+    def _repeat(self, s: gprob.For | gprob.While, env: Env, around: Around) -> None:
         """A loop whose iterations are of no row."""
         for _ in range(_MOST_ROUNDS):
             before, errors = dict(env), len(self.errors)
-            self.block(body, env, around)
+            self._once(s, env, around)
             for name, kind in before.items():
-                env[name] = joined(kind, env[name], _place(body, kind))
+                env[name] = joined(kind, env[name], kind.span or s.span)
             if env == before or {n: env[n] for n in before} == before:
                 return
             del self.errors[errors:]
-        self.block(body, dict.fromkeys(env, everything(body[0].span)), around)
+        env.update(dict.fromkeys(env, everything(s.span)))
+        self._once(s, env, around)
+
+    def _once(self, s: gprob.For | gprob.While, env: Env, around: Around) -> None:
+        """An iteration of a loop, by what the variables are before it."""
+        if isinstance(s, gprob.While):
+            around = self._under(Expressions(env, self)(s.condition), s.condition.span, around)
+        self.block(s.body, env, around)
 
     def _over_rows(self, s: gprob.For, env: Env, around: Around) -> None:
         """A loop over all rows: what an iteration leaves for later ones is a running sum, or depends on them all."""
@@ -339,10 +346,6 @@ def _is_left(body: Sequence[gprob.Stmt]) -> bool:
         if isinstance(s, (gprob.For, gprob.While)) and any(map(_is_return, walk_statements(s.body))):
             return True
     return False
-
-
-def _place(body: Sequence[gprob.Stmt], kind: Kind) -> Span:
-    return kind.span or body[0].span
 
 
 def _is_return(s: gprob.Stmt) -> bool:

@@ -82,7 +82,7 @@ class Expressions:
         given = [self(sliced), *(self(a) for a in rest)]
         if not isinstance(function, gprob.FunctionValue) or not isinstance(function.function, str):
             return everything(e.span)
-        last = SIZE if given[0] == rows(0) else FREE
+        last = SIZE if library.first(given[0]) == rows(0) else FREE
         return self.calls.value(function.function, [given[0], ONE, last, *given[1:]], e)
 
     def _network(self, given: Sequence[Kind], e: gprob.Expr) -> Kind:
@@ -138,9 +138,7 @@ class Expressions:
             return self._of_local(base, indices, e)
         if base.tag != "rows":
             return everything(e.span)
-        if base.axis is None:
-            return base if all(isinstance(i, gprob.Range) or k.is_constant for i, k in indices) else everything(e.span)
-        return self._of_rows(base, indices, e)
+        return self._of_rows(library.first(base), indices, e)
 
     def _of_local(self, base: Kind, indices: Sequence[tuple[gprob.IndexExpr, Kind]], e: gprob.Expr) -> Kind:
         """Of a container without rows: row n's part of it, or one part for every row."""

@@ -105,6 +105,4 @@ def joined(left: Kind, right: Kind, span: Span) -> Kind:
     pair = {left.tag, right.tag}
     if pair <= {"zero", "sum", "size"}:
         return SUM
-    if pair <= {"zero", "running"}:
-        return left if left.tag == "running" else right
     return alike((left, right), span)

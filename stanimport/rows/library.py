@@ -83,6 +83,11 @@ def _add(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     return added(given[0], given[1], span) if all(map(is_scalar, types)) else componentwise(given, types, span)
 
 
+def _subtract(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+    """A running sum that is taken away from something changes its sign from row to row."""
+    return everything(span) if given[1].tag == "running" else _add(given, types, span)
+
+
 def _same(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     return SUM if given[0].tag == "size" else given[0] if given[0].tag in ("rows", "sum") else everything(span)
 
@@ -91,7 +96,7 @@ def _multiply(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     if any(map(is_scalar, types)):
         factor = 0 if is_scalar(types[0]) and given[0].is_constant else 1
         return scaled(given[1 - factor], given[factor], span)
-    return _product([_first(k) for k in given], [dimensions(t) for t in types], span)
+    return _product([first(k) for k in given], [dimensions(t) for t in types], span)
 
 
 def _divide(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
@@ -102,7 +107,7 @@ def _divide(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     return alike(given, span) if is_scalar(types[1]) else everything(span)
 
 
-def _first(kind: Kind) -> Kind:
+def first(kind: Kind) -> Kind:
     """What a network returns has its rows first, where nothing else is said."""
     return rows(0) if kind.tag == "rows" and kind.axis is None else kind
 
@@ -121,7 +126,7 @@ def _product(given: Sequence[Kind], ranks: Sequence[int], span: Span) -> Kind:
 
 
 def _outer_product(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-    left, right = map(_first, given)
+    left, right = map(first, given)
     if left == rows(0) and right.is_constant:
         return left
     return rows(1) if right == rows(0) and left.is_constant else everything(span)
@@ -134,7 +139,7 @@ def _products(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
 
 
 def _transpose(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-    kind = _first(given[0])
+    kind = first(given[0])
     if dimensions(types[0]) == 1:
         return kind
     return rows(1 - kind.axis) if isinstance(kind.axis, int) else everything(span)
@@ -148,10 +153,11 @@ def _sum(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
 
 
 def _along(axis: int) -> Rule:
-    """Sums along the other axis of matrices, one for each row."""
+    """Sums along the other axis of matrices, one for each row; of a vector along it there is one sum."""
 
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-        return rows(0) if all(_first(k) == rows(axis) for k in given) else everything(span)
+        apart = all(dimensions(t) == 2 for t in types) and all(first(k) == rows(axis) for k in given)
+        return rows(0) if apart else everything(span)
 
     return rule
 
@@ -162,8 +168,10 @@ def _size(axis: int) -> Rule:
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
         if given[0].tag != "rows":
             return everything(span)
-        one_row = types[0] in (ROW_VECTOR, COMPLEX_ROW_VECTOR)
-        return SIZE if _first(given[0]).axis == axis - one_row else FREE
+        along, found = axis - (types[0] in (ROW_VECTOR, COMPLEX_ROW_VECTOR)), first(given[0]).axis
+        if isinstance(found, str):  # some entries of each row
+            return FREE if along else SUM
+        return SIZE if found == along else FREE
 
     return rule
 
@@ -175,7 +183,8 @@ def _length(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
 
 
 def _num_elements(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-    return SIZE if given[0].tag == "rows" and dimensions(types[0]) == 1 else _sum(given, types, span)
+    one = given[0].tag == "rows" and dimensions(types[0]) == 1 and not isinstance(given[0].axis, str)
+    return SIZE if one else _sum(given, types, span)
 
 
 def _repeat(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
@@ -204,7 +213,7 @@ def _repeat_matrix(given: Sequence[Kind], types: Sequence[Type], span: Span) -> 
 
 def _flatten(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     """Entries one after the other: by columns those of matrices, those of arrays by rows."""
-    axis, dims = _first(given[0]).axis, dimensions(types[0])
+    axis, dims = first(given[0]).axis, dimensions(types[0])
     if given[0].tag == "rows" and dims == 1:
         return given[0]
     if given[0].tag != "rows" or axis not in (0, dims - 1):
@@ -224,7 +233,7 @@ def _beside(axis: int) -> Rule:
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
         along = "vector" if axis == 0 else "row_vector"
         for kind, t in zip(given, types):
-            if _first(kind) != rows(axis if dimensions(t) == 2 else 0) or dimensions(t) == 1 and str(t) != along:
+            if first(kind) != rows(axis if dimensions(t) == 2 else 0) or dimensions(t) == 1 and str(t) != along:
                 return everything(span)
         return rows(axis)
 
@@ -235,7 +244,7 @@ def _selected(axis: int) -> Rule:
     """`col(x, k)` and `row(x, n)`: `axis` is the one that is left."""
 
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-        kind = _first(given[0])
+        kind = first(given[0])
         if kind == rows(axis) and given[1].is_constant:
             return rows(0)
         return ROW if kind == rows(1 - axis) and given[1].tag == "index" else everything(span)
@@ -247,7 +256,7 @@ def _scaled_rows(matrix: int, axis: int) -> Rule:
     """A diagonal matrix times a matrix, or the other way round: `axis` is the one along which entries are scaled."""
 
     def rule(given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
-        kind, factors = _first(given[matrix]), given[1 - matrix]
+        kind, factors = first(given[matrix]), given[1 - matrix]
         if kind == rows(axis) and factors == rows(0) or kind == rows(1 - axis) and factors.is_constant:
             return kind
         return everything(span)
@@ -257,7 +266,7 @@ def _scaled_rows(matrix: int, axis: int) -> Rule:
 
 _COMPONENTWISE = frozenset(("elt_multiply", "elt_divide", "pow", "elt_pow"))
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "subtract"), _add),
+    "add": _add, "subtract": _subtract,
     **dict.fromkeys(("minus", "plus"), _same),
     "multiply": _products, "divide": _divide, "transpose": _transpose,
     **dict.fromkeys(("sum", "dot_self", "dot_product", "squared_distance"), _sum),

@@ -85,11 +85,14 @@ class Variables(Calls):
         return self.controlled(value, around)
 
     def assign(self, s: gprob.Assign, env: Env, around: Around) -> None:
+        """Put the kind of a variable after an assignment into `env`."""
         name, expr = s.place.name, Expressions(env, self)
         value = expr(s.value)
         if not s.place.steps:
             sizes = self.sizes.get(name, FREE)
             env[name] = self._stored(value, rows(None) if _is_unsized(s, sizes) else sizes, s.span, around)
+            if env[name].tag == "rows" and _is_outer(name, around):
+                env[name] = everything(s.span)
             return
         env[name] = self.controlled(self._with_part(s, env.get(name, FREE), value, expr, around), around)
 
@@ -103,23 +106,31 @@ class Variables(Calls):
         else:
             indices = [expr.index(i) for i in s.place.steps[0].indices]
             if base.tag == "rows":
-                return self._with_rows(s, base, value, indices, expr)
+                return self._with_rows(s, base, value, indices, expr, around)
             kinds = [k for _, k in indices]
             kind = everything(s.span) if INDEX in kinds else alike((base, value, *kinds), s.span)
-        local = not around.in_rows or s.place.name in around.own
-        return kind if kind.is_constant or kind == ROW and local else worst((kind,)) or everything(s.span)
+        kept = kind.is_constant or kind == ROW and not _is_outer(s.place.name, around)
+        return kind if kept else worst((kind,)) or everything(s.span)
 
     def _with_rows(
-        self, s: gprob.Assign, base: Kind, value: Kind, indices: list[tuple[gprob.IndexExpr, Kind]], expr: Expressions
-    ) -> Kind:
+        self, s: gprob.Assign, base: Kind, value: Kind, indices: list[tuple[gprob.IndexExpr, Kind]],
+        expr: Expressions, around: Around,
+    ) -> Kind:  # fmt: skip
         """Rows stay apart where each row's entry gets what depends on it alone."""
         part = expr.part(base, indices, s.place.read())
         if part == ROW and value.is_local:
             return base
+        if part.tag == "rows" and _is_outer(s.place.name, around):
+            return everything(s.span)
         if part.tag == "rows" and value.tag == "rows" and value.axis in (None, part.axis):
             return base
         filled = part.tag == "rows" and value.is_constant and is_scalar(s.value.type)
         return base if filled else worst((part,)) or everything(s.span)
+
+
+def _is_outer(name: str, around: Around) -> bool:
+    """Whether a loop over rows changes a variable that it has not for every row anew: as often as there are rows."""
+    return around.in_rows and name not in around.own
 
 
 def _is_unsized(s: gprob.Assign, sizes: Kind) -> bool:

@@ -32,6 +32,10 @@ UNBIASED = {
         target += -cols(y') * square(m);
         target += -rows(y') * square(m);
         target += -size([y', y']) * square(m);
+      target += -rows(to_vector(rep_matrix(y, 2))) * square(m);
+      target += -cols(to_row_vector(rep_matrix(y, 2))) * square(m);
+      target += -size(to_array_1d(rep_matrix(y, 2))) * square(m);
+      target += -num_elements(to_vector(rep_matrix(y, 2))) * square(m);
     """),
     "densities": LOCAL.format("real m; real<lower=0> s;", """
         target += normal_lpdf(y | m, s) + cauchy_lpdf(y | m, 1);
@@ -162,5 +166,14 @@ REFUSED = {
     "vector[N] u = sort_asc(y); u ~ normal(m, 1);": NO_SUM,
     "target += -(N / 2) * m;": NO_SUM,
     "to_array_1d({to_array_1d(y), to_array_1d(y)}) ~ normal(to_array_1d([m * y', y']), 1);": NO_SUM,
+    "real t = 0; for (n in 1:N) t = y[n] * m - t; target += t;": NO_SUM,
+    "real t = 0; for (n in 1:N) { if (N > m) t = 0; t += y[n]; } target += t;": NO_SUM,
+    "real t = 0; for (n in 1:N) { for (k in 1:2) { if (k > 1) t = 0; t += y[n]; } } target += t;": NO_SUM,
+    "real t = 0; for (n in 1:N) { t = m > 0 ? 0 : t; t += y[n] * m; } target += t;": NO_SUM,
+    "real t = 0; while (t < 3) { t += 1 + dot_self(y); target += -m; }": r"for '1 \+ dot_self\(y\)'",
+    "vector[N] u = y; for (n in 1:N) u += y * m; target += sum(u);": NO_SUM,
+    "vector[N] u = y; for (n in 1:N) u[1:N] = u + y * m; target += sum(u);": NO_SUM,
+    "target += sum(exp(rows_dot_product(y', y'))) * m;": r"rows_dot_product\(y', y'\)",
+    "target += sum(exp(columns_dot_self(y))) * m;": r"for 'columns_dot_self\(y\)'",
     "target += target() * 0;": r"target\(\) is the density of all rows",
 }  # fmt: skip

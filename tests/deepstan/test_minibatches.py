@@ -8,9 +8,12 @@ import warnings
 
 import numpy as np
 import pytest
+import random_batches
 from batch_programs import LOCAL, REFUSED, UNBIASED
 
 import stanimport
+from stanimport import pipeline
+from stanimport.source import Source
 from stanlib.batches import BatchWarning
 
 N, BATCH = 3, 2
@@ -116,6 +119,28 @@ def test_what_depends_on_all_rows_is_refused_by_name(statement):
     module = stanimport.loads(f"data {{ int N; vector[N] y; }} parameters {{ real m; }} model {{ {statement} }}")
     with pytest.raises(stanimport.StanSemanticError, match=REFUSED[statement]):
         module.model.minibatch(N=10)
+
+
+@pytest.mark.filterwarnings("ignore::stanimport.StanWarning")
+@pytest.mark.parametrize("seed", range(138, 146))
+def test_what_is_accepted_of_random_programs_is_exact(seed, x64):
+    """Their statements mix rows in every way; each is kept that a minibatch doesn't refuse."""
+    program = random_batches.Programs(seed).one(is_accepted)
+    module = stanimport.loads(program, scheme="comprehensive")
+    rng = np.random.default_rng(seed)
+    values = {"m": 0.7, "z": rng.normal(size=N), "b": rng.normal(size=2), "e": rng.normal(size=(2, N))}
+    raw = data_of(module)
+    expected = of_all(module, raw, numpyro_density, values)
+    found = mean_of_batches(module, raw, numpyro_density, values)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, err_msg=program)
+
+
+def is_accepted(program):
+    try:
+        pipeline.rows_of(Source("model.stan", program), pipeline.Options("numpyro", "comprehensive"), ["N"])
+    except stanimport.StanSemanticError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("declared, said", [

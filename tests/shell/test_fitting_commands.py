@@ -1,6 +1,7 @@
 """The commands that fit a model: tables, saved fits, pictures, exit codes, caches."""
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,8 +77,31 @@ def test_minibatches_of_a_folder_of_arrays(coin, tmp_path, capsys):
     assert (tmp_path / "far").exists() and "theta" in stanimport.Fit.load("fit.nc").variables
 
 
+def test_parameters_of_rows_are_drawn_and_shown_by_their_numbers(capsys):
+    """Beside a known scale and mean, a row's posterior is normal around half of its observation."""
+    Path("rows.stan").write_text("""
+        data { int N; int K; matrix[K, N] y; }
+        parameters { real m; matrix[K, N] z; }
+        model { m ~ normal(0, 0.01); to_vector(z) ~ normal(m, 1); to_vector(y) ~ normal(to_vector(z), 1); }
+    """)
+    y = np.random.default_rng(5).normal(0, 3, (2, 30))
+    Path("data.json").write_text(json.dumps({"N": 30, "K": 2, "y": y.tolist()}))
+    arguments = ["rows.stan", "--data", "data.json", "--minibatch", "N=10", "--rows", "N=29,3-4", "--iter", "4000"]
+    assert main(["variational", *arguments, "--seed", "3", "--no-progress", "--no-khat", "--output", "fit.nc"]) == 0
+    lines = [words for words in map(str.split, capsys.readouterr().out.splitlines()) if words]
+    means = {words[0]: float(words[1]) for words in lines if words[0].startswith("z[")}
+    assert means.keys() == {f"z[{k},{n}]" for k in (1, 2) for n in (29, 3, 4)}
+    for name, mean in means.items():
+        k, n = map(int, name[2:-1].split(","))
+        assert mean == pytest.approx(y[k - 1, n - 1] / 2, abs=0.2)
+    assert stanimport.Fit.load("fit.nc").info["z.draws"].shape == (1000, 2, 3)
+
+
 @pytest.mark.parametrize("arguments, told", [
     (["variational", "coin.stan", "--minibatch", "256"], "'256' is not like N=256"),
+    (["variational", "coin.stan", "--minibatch", "N=5", "--rows", "N=1-"], "'N=1-' is not like N=1,17,20-29"),
+    (["variational", "coin.stan", "--data", "coin.json", "--rows", "N=1"], "rows are drawn of fits by minibatches"),
+    (["variational", "coin.stan", "--data", "coin.json", "--minibatch", "N=5", "--rows", "N=1,11"], "go from 1 to 10"),
     (["sample", "coin.stan", "--wramup", "10"], "did you mean --warmup?"), (["sampel"], "did you mean sample?"),
     (["sample", "coin.stan", "--data", "coin.json", "--metric", "dense"], "did you mean 'dense_e'"),
     (["sample", "coin.stan", "--data", "coin.json", "--chains", "0"], "chains must be at least 1"),
