@@ -206,4 +206,10 @@ class Improper(NumPyroDistribution):
     def log_prob(self, value: Any) -> Any:
         return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
 
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        raise NotImplementedError(
+            "no law of this parameter can be drawn from: it has no prior, or one that stands in the density alone, as "
+            "under the comprehensive scheme, and laws of single elements do"
+        )
+
 
