@@ -228,7 +228,7 @@ def is_known(name: str) -> bool:
 def unbuilt(name: str) -> Function:
     """A stand-in for a function of Stan that has no record: programs that call it are refused when translated."""
 
-    def body(xp: Any, *args: Any) -> Any:
+    def body(xp: Namespace, *args: Any) -> Any:
         raise NotImplementedError(name)
 
     return Function(name, name, (), body, built=False)

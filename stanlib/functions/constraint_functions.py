@@ -5,26 +5,27 @@ Every constraint of stanlib.constraints has three: `_constrain` maps unconstrain
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from .. import constraints, signatures
 from ..arrays.base import Namespace
 from ..checks import nonempty, same_shape, same_size, size
+from ..constraints import Constraint
 from ..domains import FINITE, POSITIVE_FINITE
 from ..errors import StanDomainError
 from ..registry import Function, add
 from ..rejection import refuse
 
 
-def _transforms(to: Any, back: Any, record: Any, examples: Any, symbol: str = '', domains: Any = None) -> None:
+def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", domains: Any = None) -> None:
     """Register the three functions of the constraint of that name.
 
     `to` and `back` are their signatures without the ending of the name; the ints among the arguments are the sizes of
     the constrained value. `examples` holds arguments of the constraining functions and of the inverse.
     """
-    record = constraints.get(record)
+    record = constraints.get(kind)
     arguments = signatures.parse(to).arguments
     name, sizes = signatures.parse(to).name, [a.name for a in arguments if getattr(a.term, "text", "") == "int"]
 
@@ -59,7 +60,7 @@ _DOCS = {
 }
 
 
-def _checked(xp: Namespace, name: str, record: Any, x: Any, given: Any, sizes: Any) -> Any:
+def _checked(xp: Namespace, name: str, record: Constraint, x: Any, given: Any, sizes: Any) -> Any:
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
         shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
@@ -73,7 +74,7 @@ def _checked(xp: Namespace, name: str, record: Any, x: Any, given: Any, sizes: A
     return xp.real(x), given[: len(record.arguments)]
 
 
-def _checked_value(xp: Namespace, name: str, record: Any, y: Any, given: Any) -> Any:
+def _checked_value(xp: Namespace, name: str, record: Constraint, y: Any, given: Any) -> Any:
     """Constrained reals that satisfy the constraint, and what the record takes beside them."""
     _check_bounds(xp, name, record, y, given)
     if record.event_dims:
@@ -89,7 +90,7 @@ def _checked_value(xp: Namespace, name: str, record: Any, y: Any, given: Any) ->
     return y, given
 
 
-def _check_bounds(xp: Namespace, name: str, record: Any, x: Any, given: Any) -> None:
+def _check_bounds(xp: Namespace, name: str, record: Constraint, x: Any, given: Any) -> None:
     """Bounds, offset and multiplier are scalars or of the value's shape, and a lower bound is below the upper one."""
     for bound in given:
         if xp.ndim(bound):
@@ -100,22 +101,22 @@ def _check_bounds(xp: Namespace, name: str, record: Any, x: Any, given: Any) -> 
         refuse(xp.asarray(lower < upper) == 0, partial(StanDomainError, message))
 
 
-def _bounded(name: str, record: Any, bounds: Any, example: Any, **options: Any) -> None:
+def _bounded(name: str, kind: str, bounds: Sequence[str], example: Any, **options: Any) -> None:
     """A constraint on scalars, whose arguments are scalars or of the value's type."""
     text = f"B {name}_(B x, {', '.join(f'B{i} {b}' for i, b in enumerate(bounds, 1))})"
-    _transforms(text, text, record, (example, example), **options)
+    _transforms(text, text, kind, (example, example), **options)
 
 
-def _own_type(name: str, record: Any, variable: str, examples: Any, **options: Any) -> None:
+def _own_type(name: str, kind: str, variable: str, examples: Any, **options: Any) -> None:
     """A constraint whose free and constrained values are of one type."""
     text = f"{variable} {name}_({variable} x)"
-    _transforms(text, text, record, tuple((e,) for e in examples), **options)
+    _transforms(text, text, kind, tuple((e,) for e in examples), **options)
 
 
-def _packed(name: str, sizes: Any, record: Any, examples: Any) -> None:
+def _packed(name: str, sizes: Sequence[str], kind: str, examples: Any) -> None:
     """A constraint on matrices whose free values are a vector."""
     named = ", ".join(f"int {s}" for s in sizes)
-    _transforms(f"MatrixOfV {name}_(V x, {named})", f"VectorOfM {name}_(M x)", record, examples)
+    _transforms(f"MatrixOfV {name}_(V x, {named})", f"VectorOfM {name}_(M x)", kind, examples)
 
 
 _bounded("lower_bound", "lower", ["lower"], ([0.3, 1.2], -0.5))

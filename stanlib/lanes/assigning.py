@@ -8,6 +8,7 @@ import numpy as np
 
 from .. import indexing
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from ..arrays.progressions import progression
 from ..errors import StanIndexError
 from ..indexing import Span
@@ -125,7 +126,7 @@ class Target:
             return np.array(value) if isinstance(value, np.ndarray) else value  # it may be a view
         return self._set(xp, x, block, value)
 
-    def _set(self, xp: Any, x: Any, index: tuple[Any, ...], value: Any) -> Any:
+    def _set(self, xp: Namespace, x: Any, index: tuple[Any, ...], value: Any) -> Any:
         if not self.in_place:
             return xp.at_set(x, index, value)
         indexing.write(x, index, value)

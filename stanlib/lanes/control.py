@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
@@ -209,7 +210,7 @@ def _lanes_of(value: Any, axes: tuple[Axis, ...], chosen: tuple[np.ndarray, ...]
     return Lanes(xp.broadcast_to(data, (axis.size, *xp.shape(data))), (axis, *other))
 
 
-def _wide(part: Lanes, extra: tuple[Axis, ...], xp: Any) -> Any:
+def _wide(part: Lanes, extra: tuple[Axis, ...], xp: Namespace) -> Any:
     """The array with a dimension for each of some axes behind the first."""
     shape = (part.data.shape[0], *(a.size if a in part.axes else 1 for a in extra), *part.event)
     return xp.reshape(part.data, shape)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Namespace
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, combine, full, move_front, refined
 
@@ -44,7 +45,7 @@ def masked(data: Any, frame: Frame) -> Any:
 
 
 def _segments(
-    data: Any, axes: list[Axis], axis: Axis, into: tuple[Axis, ...], xp: Any
+    data: Any, axes: list[Axis], axis: Axis, into: tuple[Axis, ...], xp: Namespace
 ) -> tuple[Any, list[Axis]]:
     """The sums over the lanes of an axis that belong to one lane of the axes `into`."""
     position = axes.index(axis)

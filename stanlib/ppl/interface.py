@@ -10,6 +10,8 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from ..distribution import Distribution
+    from ..lanes.values import Lanes as Index
     from ..metadata import Program
 
 State = tuple[Any, ...]
@@ -165,10 +167,10 @@ class Lanes(Protocol):
     def spread(self, term: Any) -> Any:
         """An increment with an entry for every lane."""
 
-    def add_to(self, total: Any, value: Any, loop: Any) -> Any:
+    def add_to(self, total: Any, value: Any, loop: Index) -> Any:
         """`total += value` of all lanes."""
 
-    def add_at(self, x: Any, value: Any, *indices: Any, loop: Any, over: Any = None) -> Any:
+    def add_at(self, x: Any, value: Any, *indices: Any, loop: Index, over: Any = None) -> Any:
         """`x[indices] += value` of all lanes."""
 
     def padded(self, x: Any, lower: Any, upper: Any, fill: float) -> Any:
@@ -177,16 +179,16 @@ class Lanes(Protocol):
     def widest(self, size: Any) -> int:
         """The largest of the sizes that an array has in all lanes."""
 
-    def last(self, value: Any, loop: Any) -> Any:
+    def last(self, value: Any, loop: Index) -> Any:
         """The value that the last lane has."""
 
-    def running_sum(self, first: Any, value: Any, loop: Any) -> Any:
+    def running_sum(self, first: Any, value: Any, loop: Index) -> Any:
         """In each lane the sum up to its own value."""
 
     def previous(self, x: Any, *indices: Any) -> Any:
         """A part of a container as a recurrence finds it before its first iteration."""
 
-    def recur(self, loop: Any, step: Callable[..., Any], carry: State, inputs: State, adds: bool = False) -> Any:
+    def recur(self, loop: Index, step: Callable[..., Any], carry: State, inputs: State, adds: bool = False) -> Any:
         """A recurrence over the lanes of a loop, whose steps add to the target or not."""
 
 
@@ -213,7 +215,7 @@ class Backend(Values, Sites, Lanes, Protocol):
     def reject_draws(self, flag: Any) -> None:
         """The log density is -inf if the flag is true."""
 
-    def make_distribution(self, record: Any, arguments: Sequence[Any]) -> Any:
+    def make_distribution(self, record: Distribution, arguments: Sequence[Any]) -> Any:
         """The backend's distribution of a law of the library."""
 
     def call_network(

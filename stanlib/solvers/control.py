@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arrays import named
+from .arithmetic import Arithmetic
 
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
 LOOSE = 1e-6
@@ -51,7 +52,7 @@ class Control:
     def tightened(self) -> "Control":
         return replace(self, relative=TIGHTENING * self.relative, absolute=TIGHTENING * self.absolute)
 
-    def is_loose(self, xp: Any) -> bool:
+    def is_loose(self, xp: Arithmetic) -> bool:
         """Whether the method's own errors can be seen in a log density.
 
         States are then those that Stan computes without derivatives, step by step, and the derivatives are those of
@@ -62,7 +63,7 @@ class Control:
         return bool(self.relative > LOOSE or xp.any(self.absolute > LOOSE))
 
 
-def explicit_growth(xp: Any, worst: Any, power: int) -> Any:
+def explicit_growth(xp: Arithmetic, worst: Any, power: int) -> Any:
     """How the step changes after an explicit step whose error goes with the power `power` of it.
 
     These are the laws of Boost's controlled Runge-Kutta steppers, which Stan uses.
@@ -72,5 +73,5 @@ def explicit_growth(xp: Any, worst: Any, power: int) -> Any:
     return xp.where(worst <= 1, larger, smaller)
 
 
-def implicit_growth(xp: Any, worst: Any, power: int) -> Any:
+def implicit_growth(xp: Arithmetic, worst: Any, power: int) -> Any:
     return xp.minimum(xp.maximum(0.9 * xp.maximum(worst, 1e-30) ** (-1 / power), 0.2), 10.0)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.base import Namespace
+
 FINITE, RIGHT, LEFT = "finite", "right", "left"  # [a, b], [a, inf), (-inf, b]
 
 
@@ -72,7 +74,7 @@ def chunks(reach: float) -> tuple[Any, Any, Any]:
     return np.array(first), np.array(distance), np.array(complete)
 
 
-def substitute(xp: Any, t: Any, piece: Interval) -> tuple[Any, Any, Any]:
+def substitute(xp: Namespace, t: Any, piece: Interval) -> tuple[Any, Any, Any]:
     """The points, their distances to the nearer end, and their weights, at nodes t."""
     u = np.pi * xp.sinh(t)
     if piece.kind == FINITE:
@@ -86,7 +88,7 @@ def substitute(xp: Any, t: Any, piece: Interval) -> tuple[Any, Any, Any]:
     return x, xp.full(xp.shape(t), xp.nan), reach * np.pi / 2 * xp.cosh(t)
 
 
-def weighted(xp: Any, piece: Interval, x: Any, weight: Any, value: Any) -> Any:
+def weighted(xp: Namespace, piece: Interval, x: Any, weight: Any, value: Any) -> Any:
     """Weights times values; a pole at an end itself, or an overflow far out, counts nothing."""
     at_end = xp.abs(x) > FAR
     if piece.kind != LEFT:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from .arithmetic import Arithmetic
+
 LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries
 DECREASE = 1e-4  # of the share of the decrease that a linear system would show
 FIRST_RADIUS = 100.0  # times the size of the guess; MINPACK's
@@ -23,11 +25,11 @@ class Limits:
     most_steps: int
 
 
-def norm(xp: Any, x: Any) -> Any:
+def norm(xp: Arithmetic, x: Any) -> Any:
     return xp.sqrt(xp.sum(x * x))
 
 
-def dogleg(xp: Any, jacobian: Any, newton: Any, residual: Any, radius: Any) -> Any:
+def dogleg(xp: Arithmetic, jacobian: Any, newton: Any, residual: Any, radius: Any) -> Any:
     """Powell's step: Newton's if it is short enough, else along the gradient, bent towards Newton's."""
     newton = xp.where(xp.all(xp.isfinite(newton)), newton, 0.0)
     gradient = jacobian.T @ residual
@@ -45,12 +47,12 @@ def dogleg(xp: Any, jacobian: Any, newton: Any, residual: Any, radius: Any) -> A
     return xp.where(usable & (norm(xp, newton) <= radius), newton, bent)
 
 
-def next_radius(xp: Any, radius: Any, step: Any, ratio: Any) -> Any:
+def next_radius(xp: Arithmetic, radius: Any, step: Any, ratio: Any) -> Any:
     """The trust region after a step whose decrease was `ratio` of the one that the linear model predicts."""
     length = norm(xp, step)
     return xp.where(ratio < 0.25, 0.25 * length, xp.where(ratio > 0.75, xp.maximum(radius, 2 * length), radius))
 
 
-def lost(xp: Any, step: Any, y: Any) -> Any:
+def lost(xp: Arithmetic, step: Any, y: Any) -> Any:
     """Whether a step changes nothing but the last digits."""
     return xp.all(xp.abs(step) <= ROUNDING * xp.finfo(y.dtype).eps * xp.abs(y))

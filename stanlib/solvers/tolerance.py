@@ -4,6 +4,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from .arithmetic import Arithmetic
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -20,5 +22,5 @@ class Tolerance:
         """The same tolerances, but not tighter than the floating type allows."""
         return replace(self, relative=max(self.relative, 100 * epsilon))
 
-    def met(self, xp: Any, error: Any, norm: Any) -> Any:
+    def met(self, xp: Arithmetic, error: Any, norm: Any) -> Any:
         return error <= xp.maximum(self.relative * norm, self.absolute)

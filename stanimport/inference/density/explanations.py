@@ -12,6 +12,7 @@ from numpyro import handlers
 from numpyro.primitives import Messenger
 
 from stanlib.errors import StanError
+from stanlib.metadata import Program
 from stanlib.rejection import explaining
 
 from ..precision import TRACING, double_precision
@@ -63,7 +64,7 @@ def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any])
     return {n: s for n, s in trace.items() if is_term(s)}
 
 
-def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], program: Any) -> str:
+def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], program: Program) -> str:
     """What is wrong with the log density of a site; nothing if it is finite."""
     value = float(np.sum(np.asarray(log_prob(site))))
     if np.isfinite(value):
@@ -71,7 +72,7 @@ def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], progra
     return f"the log density of {name.split('__')[0]}{_quoted(program, lines.get(name))} is {value}"
 
 
-def _quoted(program: Any, line: int | None) -> str:
+def _quoted(program: Program, line: int | None) -> str:
     """` in "y ~ normal(mu, sigma);", line 7 of model.stan`."""
     text = program.source.splitlines()
     if line is None or not 0 < line <= len(text):

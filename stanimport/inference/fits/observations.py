@@ -12,6 +12,7 @@ from numpyro import handlers
 from numpyro.distributions import Unit
 
 from stanlib.errors import StanError
+from stanlib.metadata import Program
 
 from .. import tuples
 from ..density.posterior import Posterior, log_prob
@@ -62,7 +63,7 @@ def _tell(what: str, error: StanError) -> None:
     warnings.warn(f"{what}: {error}", ReplicationWarning, stacklevel=3)
 
 
-def _merged(sites: Mapping[str, np.ndarray], program: Any) -> dict[str, np.ndarray]:
+def _merged(sites: Mapping[str, np.ndarray], program: Program) -> dict[str, np.ndarray]:
     """Several statements on the same data (`y`, `y__2`) stay apart; every name without the suffix if it is free."""
     out: dict[str, np.ndarray] = {}
     for name, value in sites.items():

@@ -6,7 +6,6 @@ it makes from the same rows of those. There is none for what needs all rows at o
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from ..steps import Input, Step
 from .alone import (
@@ -21,13 +20,13 @@ from .alone import (
     triangular,
     unstack,
 )
-from .equations import Rule
+from .equations import Equation, Rule
 from .indices import gather, scatter
 from .places import concatenate, pad, slice_, split
 from .sums import product, reduction, running, scan
 
 
-def step_of(equation: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def step_of(equation: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """How an equation treats rows, of which there are as many as one of `lengths`; None for one that needs all."""
     rule = _RULES.get(equation.primitive.name)
     return rule(equation, inputs, lengths) if rule is not None else None

@@ -3,16 +3,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Any
 
 import jax.numpy as jnp
 from jax import lax
 
 from ..steps import Arrays, Each, Input, Step
-from .equations import Rule, function_of, shape_of, with_size
+from .equations import Equation, Rule, function_of, shape_of, with_size
 
 
-def elementwise(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def elementwise(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Arrays of one rank, of which some may have one component where others have many, and numbers."""
     axis = next((i.axis for i in sorted(inputs, key=lambda i: not i.is_made) if i.axis is not None), None)
     taken = [_taken(i, axis, shape_of(e)) for i in inputs]
@@ -32,7 +31,7 @@ def _taken(given: Input, axis: int | None, shape: tuple[int, ...]) -> str | None
     return "rows" if given.axis == axis and given.rows == shape[axis] else None
 
 
-def broadcast(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def broadcast(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Rows that are there, or one value in all rows."""
     (given, *_), shape, to = inputs, e.params["shape"], e.params["broadcast_dimensions"]
     if given.axis is not None and shape[to[given.axis]] == given.rows:
@@ -50,7 +49,7 @@ def broadcast(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step
     return Each((taken,), (axis,), run) if len(inputs) == 1 else None
 
 
-def reshape(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def reshape(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     given, shape = inputs[0], shape_of(e)
     if given.axis is None or len(inputs) != 1 or e.params["dimensions"] is not None:
         return None
@@ -61,7 +60,7 @@ def reshape(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step |
     return Each((given.axis,), (found[0],), lambda v, n: [jnp.reshape(v[0], with_size(shape, found[0], n))])
 
 
-def squeeze(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def squeeze(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     gone, axis = e.params["dimensions"], inputs[0].axis
     if axis is None or axis in gone:
         return None
@@ -69,7 +68,7 @@ def squeeze(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step |
     return Each((axis,), (axis - sum(d < axis for d in gone),), lambda v, _: run(*v))
 
 
-def transpose(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def transpose(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     axis = inputs[0].axis
     run = function_of(e)
     return None if axis is None else Each((axis,), (e.params["permutation"].index(axis),), lambda v, _: run(*v))
@@ -78,7 +77,7 @@ def transpose(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step
 def along(parameter: str) -> Rule:
     """What works along one axis, or several: on another one than that of the rows."""
 
-    def rule(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    def rule(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
         at = e.params[parameter]
         if inputs[0].axis in (at if isinstance(at, (tuple, list)) else (at,)):
             return None
@@ -87,7 +86,7 @@ def along(parameter: str) -> Rule:
     return rule
 
 
-def stack(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def stack(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     axes, new = {i.axis for i in inputs}, e.params["axis"]
     axis, run = inputs[0].axis, function_of(e)
     if axis is None or len(axes) > 1:
@@ -95,14 +94,14 @@ def stack(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | N
     return Each((axis,) * len(inputs), (axis + (new <= axis),), lambda v, _: run(*v))
 
 
-def unstack(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def unstack(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     axis, gone, run = inputs[0].axis, e.params["axis"], function_of(e)
     if axis is None or axis == gone:
         return None
     return Each((axis,), (axis - (gone < axis),) * len(e.outvars), lambda v, _: run(*v))
 
 
-def triangular(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def triangular(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """One system for each row, or one for all of them with a right hand side for each."""
     factor, right = inputs
     columns = len(right.shape) - (1 if e.params["left_side"] else 2)
@@ -112,7 +111,7 @@ def triangular(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Ste
     return Each((None, columns), (columns,), lambda v, _: run(*v))
 
 
-def linear_algebra(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def linear_algebra(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """One matrix for each row."""
     rank = len(inputs[0].shape)
     axis = inputs[0].axis

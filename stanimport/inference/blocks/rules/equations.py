@@ -1,17 +1,35 @@
 """Equations of a traced function, as the rules look at them."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, Union
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Protocol, Union
 
 import numpy as np
 
 from ..steps import Arrays, Input, Step
 
-Rule = Callable[[Any, Sequence[Input], Collection[int]], Union[Step, None]]
+
+class Primitive(Protocol):
+    """What an equation computes."""
+
+    name: str
+    multiple_results: bool
+
+    def bind(self, *values: Any, **parameters: Any) -> Any: ...
 
 
-def function_of(e: Any, **changed: Any) -> Callable[..., Arrays]:
+class Equation(Protocol):
+    """An equation of a traced function, as JAX has them: its primitive, parameters and results."""
+
+    primitive: Primitive
+    params: Mapping[str, Any]
+    outvars: Sequence[Any]
+
+
+Rule = Callable[[Equation, Sequence[Input], Collection[int]], Union[Step, None]]
+
+
+def function_of(e: Equation, **changed: Any) -> Callable[..., Arrays]:
     """The function of an equation, with some of its parameters changed."""
     def run(*given: Any) -> Arrays:
         out = e.primitive.bind(*given, **{**e.params, **changed})
@@ -20,12 +38,12 @@ def function_of(e: Any, **changed: Any) -> Callable[..., Arrays]:
     return run
 
 
-def shape_of(e: Any) -> tuple[int, ...]:
+def shape_of(e: Equation) -> tuple[int, ...]:
     shape: tuple[int, ...] = e.outvars[0].aval.shape
     return shape
 
 
-def kind_of(e: Any) -> str:
+def kind_of(e: Equation) -> str:
     return np.dtype(e.outvars[0].aval.dtype).kind
 
 

@@ -2,13 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from ..steps import Added, Arrays, Each, Input, Step
-from .equations import function_of, shape_of, with_size
+from .equations import Equation, function_of, shape_of, with_size
 
 
-def gather(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def gather(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """For each row of indices a part of the whole array, or of each row of an array what the same indices select."""
     (array, indices), numbers = inputs, e.params["dimension_numbers"]
     if numbers.operand_batching_dims or numbers.start_indices_batching_dims:
@@ -29,7 +28,7 @@ def gather(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | 
     return Each((axis, None), (out,), some) if sizes[axis] == array.rows and not indices.is_made else None
 
 
-def scatter(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def scatter(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Rows of updates that are added to a whole array, or updates of each of its rows at the same indices."""
     (array, indices, updates), numbers = inputs, e.params["dimension_numbers"]
     if numbers.operand_batching_dims or numbers.scatter_indices_batching_dims:

@@ -8,10 +8,10 @@ import numpy as np
 from jax import lax
 
 from ..steps import Each, Input, Moved, Part, Picked, Step
-from .equations import function_of, shape_of, with_size
+from .equations import Equation, function_of, shape_of, with_size
 
 
-def concatenate(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def concatenate(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """The rows of one array after those of another; along any other axis each row by itself."""
     along = e.params["dimension"]
     if all(i.axis is not None and i.axis != along for i in inputs):
@@ -25,7 +25,7 @@ def concatenate(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> St
     return _moved((along,) * len(inputs), along, (tuple(p for p in parts if p.stop > p.start),))
 
 
-def _elementwise_but(e: Any, inputs: Sequence[Input], along: int) -> Step | None:
+def _elementwise_but(e: Equation, inputs: Sequence[Input], along: int) -> Step | None:
     """Arrays whose shapes differ along one axis only, which is not that of the rows."""
     axes = {i.axis for i in inputs}
     shapes = {with_size(i.shape, along, 0) for i in inputs}
@@ -40,7 +40,7 @@ def _moved(axes: tuple[int | None, ...], axis: int, parts: tuple[tuple[Part, ...
     return Moved(axes, (axis,) * len(parts), parts, lambda rows, _, n: rows)
 
 
-def split(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def split(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """The rows of each part from where it begins; along any other axis than theirs each row by itself."""
     axis, (given,) = e.params["axis"], inputs
     if given.axis is None:
@@ -54,7 +54,7 @@ def split(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | N
     return _moved((axis,), axis, tuple((Part(0, int(b - a), 0, int(a)),) for a, b in zip(starts, starts[1:])))
 
 
-def slice_(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def slice_(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Each row's part if all rows are taken; else rows in other places, or few rows if they are less than half."""
     given, starts, stops = inputs[0], list(e.params["start_indices"]), list(e.params["limit_indices"])
     strides = list(e.params["strides"] or (1,) * len(starts))
@@ -75,7 +75,7 @@ def slice_(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | 
     return Picked((axis,), start, stop, lambda rows: rest(rows, stop - start))
 
 
-def pad(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def pad(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Rows with rows of one value before and behind them; along any other axis each row by itself."""
     (given, _), config = inputs, e.params["padding_config"]
     axis, shape = given.axis, shape_of(e)

@@ -9,13 +9,13 @@ from jax import lax
 
 from ..steps import Arrays, Each, Input, Recurrence, Step, Total
 from .alone import elementwise
-from .equations import Rule, function_of, kind_of, with_size
+from .equations import Equation, Rule, function_of, kind_of, with_size
 
 
 def reduction(join: str) -> Rule:
     """A total over the axis of the rows, put together by `join`; along other axes each row by itself."""
 
-    def rule(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+    def rule(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
         axis, gone = inputs[0].axis, e.params["axes"]
         if axis is None:
             return None
@@ -27,7 +27,7 @@ def reduction(join: str) -> Rule:
     return rule
 
 
-def product(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def product(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """A total where rows are summed over; each row by itself where it is of a batch, or one factor alone has rows."""
     (left, right), ((summed_left, summed_right), (batch_left, batch_right)) = inputs, e.params["dimension_numbers"]
     run = function_of(e)
@@ -57,7 +57,7 @@ def product(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step |
     return Each((None, right.axis), (at,), lambda v, _: run(*v))
 
 
-def scan(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def scan(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """A loop over rows: what it carries along is the state, what it stacks has rows."""
     fixed, state = e.params["num_consts"], e.params["num_carry"]
     given = inputs[fixed + state :]
@@ -77,7 +77,7 @@ def scan(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | No
     return Recurrence(axes, outs, state, e.params["reverse"], lambda v: list(v[fixed : fixed + state]), run)
 
 
-def running(e: Any, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
+def running(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:
     """Sums of all rows so far."""
     axis, reverse = e.params["axis"], e.params["reverse"]
     if inputs[0].axis != axis:
