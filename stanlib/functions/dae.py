@@ -47,7 +47,7 @@ def _solve(
     states = (("initial state", y0), ("initial state derivative", dy0))
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, states, arguments, tolerances, most_steps)
-    check_times(xp, name, t0, ts)
+    t0, ts = check_times(xp, name, t0, ts)
     size = xp.shape(y0)[0]
     same_size(name, "the initial state derivative", xp.shape(dy0)[0], "the initial state", size)
 

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays.base import Namespace
-from ..checks import same_size
-from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain
+from ..checks import known, same_size
+from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain, outside
 from ..errors import StanIndexError
 from ..registry import stan_function, variadic_function
+from ..rejection import refuse
 from ..solvers import solve
 from ..solvers.control import Control
 
@@ -23,21 +24,24 @@ DEFAULTS["adams"] = DEFAULTS["bdf"]
 MOST_STEPS = 2**31 - 1
 LONGEST_STRETCH = 100  # steps between two checkpoints of the adjoint method
 
-SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]), traced=False)
+SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]))
 
 
-def check_times(xp: Namespace, name: str, t0: Any, ts: Any) -> None:
-    """The times that are known must be finite and increase from t0."""
-    if not xp.shape(ts)[0]:
+def check_times(xp: Namespace, name: str, t0: Any, ts: Any) -> tuple[Any, Any]:
+    """Initial time and times of output, which must be finite and increase; others where the draw is rejected."""
+    count = xp.shape(ts)[0]
+    if not count:
         raise StanIndexError(f"{name}: there must be times of output")
-    for argument, x in (("initial time", t0), ("times", ts)):
-        if xp.is_concrete(x):
-            FINITE.check(xp, name, argument, x)
-    if xp.is_concrete(ts):
-        SORTED.check(xp, name, "times", ts)
-        if xp.is_concrete(t0):
-            later = Domain(f"less than the first time, {ts[0]}", lambda xp, x: x < ts[0])
-            later.check(xp, name, "initial time", t0)
+    first = ts[0]
+    value = known(xp, first)
+    of = "less than the first time" + ("" if value is None else f", {value}")
+    later = Domain(of, lambda xp, x, end: x < end, bounds=(first,))
+    checks = [(0, "initial time", FINITE), (1, "times", FINITE), (1, "times", SORTED), (0, "initial time", later)]
+    for _, bad, _, error in outside(xp, name, (t0, ts), checks):
+        refuse(bad, error)
+        wrong = xp.any(bad)
+        t0, ts = xp.where(wrong, 0.0, t0), xp.where(wrong, xp.asarray([1.0 + i for i in range(count)]), ts)
+    return t0, ts
 
 
 def check_problem(xp: Namespace, name: str, states: Any, arguments: Any, tolerances: Any, most_steps: Any) -> Any:
@@ -72,7 +76,7 @@ def _solve(
 ) -> Any:  # fmt: skip
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)
-    check_times(xp, name, t0, ts)
+    t0, ts = check_times(xp, name, t0, ts)
     f = _checked(f, name, xp.shape(y0)[0])
     control = Control(relative, absolute, most_steps)
     return solve(xp, name, "ode", "solve", f, y0, t0, ts, arguments, method, control, adjoint)

@@ -9,14 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays.base import Namespace
-from ..domains import NONNEGATIVE, POSITIVE, Domain
+from ..domains import NONNEGATIVE, POSITIVE, Domain, outside
 from ..registry import stan_function, variadic_function
+from ..rejection import refuse
 from ..solvers import solve
 from ..solvers.tolerance import Tolerance
 
 RELATIVE = 2.0**-26  # the root of the precision of doubles
 MOST_CUTS = 15
-NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False)
+NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x))
 
 _INTEGRAND = "function(real, real, array[] real, data array[] real, data array[] int => real) integrand"
 _PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real x_r, data array[] int x_i"
@@ -28,15 +29,13 @@ def _integrate(
     """The integral, a number, of f(x, xc, *arguments) from a to b; 0 where the limits are known to be equal."""
     POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
     NONNEGATIVE.check(xp, name, "absolute_tolerance", tolerance.absolute)
-    known = [xp.is_concrete(x) for x in (a, b)]
-    for argument, x, is_known in (("lower limit", a, known[0]), ("upper limit", b, known[1])):
-        if is_known:
-            NOT_NAN.check(xp, name, argument, x)
-    if all(known):
-        below = Domain(f"less than or equal to the upper limit, {b}", lambda xp, x: x <= b)
-        below.check(xp, name, "lower limit", a)
-        if a == b:
-            return 0.0
+    below = Domain("less than or equal to the upper limit", lambda xp, x, end: x <= end, bounds=(b,))
+    checks = ((0, "lower limit", NOT_NAN), (1, "upper limit", NOT_NAN), (0, "lower limit", below))
+    for _, bad, _, error in outside(xp, name, (a, b), checks):
+        refuse(bad, error)
+        a, b = xp.where(bad, 0.0, a), xp.where(bad, 1.0, b)
+    if xp.is_concrete(a) and xp.is_concrete(b) and a == b:
+        return 0.0
     return solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
 
 

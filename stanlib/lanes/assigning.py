@@ -16,7 +16,7 @@ from .frames import Axis, Frame, current, entered
 from .handing import taker
 from .indexing import all_of_shape, any_at, as_axis, check_range, in_frame, moved_inside, shape_selected, window_of
 from .reductions import masked, summed
-from .values import Lanes, align, full, known, operand, permuted
+from .values import Lanes, align, combine, full, known, operand, permuted, same_rank
 
 
 @taker
@@ -31,12 +31,50 @@ def assign(x: Any, value: Any, *indices: Any, over: Lanes | None = None, in_plac
         return tuple(assign(item, v, *indices, over=over, in_place=in_place) for item, v in zip(x, value))
     x = operand(x, Frame(around.axes))
     indices = tuple(in_frame(i, frame) for i in indices)
+    is_masked = frame.mask is not None and frame.mask is not around.mask
+    straying = _straying(x, indices, around) if is_masked else None
     if frame.mask is not None:
         indices = tuple(moved_inside(x, indices, frame))
     value = operand(value, Frame(frame.axes))
-    if frame.mask is not None and frame.mask is not around.mask:
+    if straying is not None:
+        return _with_room_behind(Target(x, value, indices, frame, around, in_place), straying)
+    if is_masked:
         value = _masked_value(x, value, indices, frame, around)
     return Target(x, value, indices, frame, around, in_place).written()
+
+
+def _straying(x: Any, indices: tuple[Any, ...], around: Frame) -> int | None:
+    """Which index may be out of range in lanes that share x, if a mask leaves them out; None if none is."""
+    for position, (i, size) in enumerate(zip(indices, x.event if type(x) is Lanes else np.shape(x))):
+        if type(i) is Lanes and size and not set(i.axes) <= set(around.axes):
+            numbers = known(i)
+            if numbers is None or ((numbers < 1) | (numbers > size)).any():
+                return position
+    return None
+
+
+def _with_room_behind(target: "Target", position: int) -> Any:
+    """The container after an assignment whose index at `position` may be out of range in lanes that a mask leaves out.
+
+    Moved inside, their index is that of another lane, whose value must not be replaced by the old one: they write
+    behind the container's end, where a place is added and taken away again.
+    """
+    x, frame = target.x, target.frame
+    data, lead = (x.data, len(x.axes)) if type(x) is Lanes else (x, 0)
+    size, xp = np.shape(data)[lead + position], namespace((data,))
+    first = (slice(None),) * (lead + position) + (slice(0, 1),)
+    wider = xp.concatenate([xp.asarray(data), xp.asarray(data)[first]], lead + position)
+    with entered(Frame(frame.axes)):
+        let_through = same_rank(Lanes(frame.mask.data, frame.mask.axes), target.indices[position])
+        moved = combine(lambda m, i: namespace((m, i)).where(m, i, size + 1), *let_through)
+    indices = (*target.indices[:position], moved, *target.indices[position + 1 :])
+    out = Target(x.like(wider) if type(x) is Lanes else wider, target.value, indices, frame, target.around).written()
+    lead = len(out.axes) if type(out) is Lanes else 0
+    inner = (slice(None),) * (lead + position) + (slice(0, size),)
+    if target.in_place:
+        indexing.write(x, (), out[inner])
+        return x
+    return out.like(out.data[inner]) if type(out) is Lanes else out[inner]
 
 
 def _masked_value(x: Any, value: Any, indices: tuple[Any, ...], frame: Frame, around: Frame) -> Any:

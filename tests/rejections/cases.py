@@ -126,6 +126,8 @@ _F = (
     "return 2 * y; } real deep(real y, int n) { return n == 0 ? log1m(y) : deep(y, n - 1); } "
     "void must(real y) { if (y > 1) reject(\"no\"); } }"
 )
+_DECAY = "functions { vector decay(real t, vector y) { return -y; } }"
+_TAIL = "functions { real tail(real x, real xc, real k) { return exp(-k * x); } }"
 BY_HAND = [
     # indices
     Case("index read", "  r = x[1 + (x[1] > 0) * 5];", ((-0.5, 2.0, 3.0), (0.5, 2.0, 3.0))),
@@ -182,6 +184,15 @@ BY_HAND = [
     Case("while that ends before", "  real z = 5; while (z < x[2]) { z += log1m(x[1]) + 9; } r = z;",
          ((2.0, 1.0), (2.0, 7.0))),
     Case("condition of while", "  real z = 0; while (log1m(z) > -9 && z < x[1]) z += 0.4; r = z;", ((0.5,), (2.0,))),
+    # times and limits that solvers are given
+    Case("time at which an equation begins", "  r = ode_rk45(decay, [1]', x[1], {1.0, 2.0})[2, 1];",
+         ((0.5,), (1.0,), (3.0,)), _DECAY),
+    Case("times of output", "  r = ode_bdf(decay, [1]', 0, {1.0, x[1]})[2, 1];", ((1.5,), (1.0,), (0.5,)), _DECAY),
+    Case("times in a loop", "  for (n in 1:3) r += ode_ckrk(decay, [1]', x[2], {x[1] + n})[1, 1];",
+         ((1.5, 0.2), (0.5, 1.7), (-2.0, 0.0)), _DECAY),
+    Case("limits of an integral", "  r = integrate_1d_gauss_kronrod(tail, x[1], x[2], 1.5);",
+         ((0.5, 1.0), (0.5, 0.5), (1.0, 0.5)), _TAIL,
+         stan=((math.exp(-0.75) - math.exp(-1.5)) / 1.5, 0.0, -math.inf)),
     # functions of the program
     Case("function", "  r = low(x[1]);", ((0.5,), (2.0,)), _F),
     Case("function in lanes", "  for (n in 1:3) r += low(x[n]);", ((0.1, 0.2, 0.3), (0.1, 2.0, 0.3)), _F),
