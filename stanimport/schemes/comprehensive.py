@@ -42,7 +42,7 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
         transformed_parameters=tuple(variables(derived)),
         quantities=tuple(variables(quantities)),
         model=model,
-        recomputed=tuple(_without_effects(derived)),
+        recomputed=(*_without_effects(derived), *_checks(derived)),
         generated_quantities=(*quantities, *_checks(quantities)),
         span=program.span,
     )

@@ -233,6 +233,23 @@ class Posterior(Evaluated):
         self._trace(place)
         return jnp.concatenate([jnp.ravel(free[n]) for n in self.names]), inside
 
+    def inside(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """Which of the parameters of one draw are in their domain, up to what rounding in a file can do.
+
+        That is those which the unconstrained scale leads back to: a simplex whose sum is 1.000001 is one.
+        """
+        found = {}
+
+        def place(site: dict[str, Any]) -> Any:
+            if not is_parameter(site):
+                return None
+            value, transform = jnp.asarray(parameters[site["name"]]), biject_to(site["fn"].support)
+            found[site["name"]] = jnp.allclose(transform(transform._inverse(value)), value, rtol=1e-4, atol=1e-6)
+            return value
+
+        self._trace(place)
+        return found
+
     def given(self, varying: Mapping[str, Any]) -> "Posterior":
         """The same posterior with other data of the same shapes, which may be traced."""
         if not varying:

@@ -206,3 +206,11 @@ def generated(
     count = len(next(iter(given.values()))) if given else 0
     run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count, folder)
     return run(random_keys(seed, 2, count=count), given, folder)
+
+
+def inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """For each parameter which of its draws, (draws, ...), are in its domain."""
+    given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
+    count = len(next(iter(given.values()))) if given else 0
+    run = Batched(lambda _, draw: posterior.inside(draw), {n: v[0] for n, v in given.items()}, count)
+    return run(random_keys(0, 0, count=count), given)

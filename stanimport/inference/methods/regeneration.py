@@ -11,8 +11,9 @@ import numpy as np
 from stanlib.errors import StanDataError
 
 from .. import options, tuples
+from ..density import initial
 from ..density.posterior import Posterior, condition
-from ..density.quantities import generated
+from ..density.quantities import generated, inside
 from ..fits import stan_csv
 from ..fits.fit import Fit
 from ..fits.labels import labelled
@@ -48,7 +49,7 @@ def generate_quantities(
         A fit with the given draws of the parameters and the new quantities, its method "generate".
 
     Raises:
-        StanDataError: for data that are not as declared, or draws that lack a parameter.
+        StanDataError: for data that are not as declared, or draws that lack a parameter or are outside of its domain.
         TypeError: without a `previous_fit`.
         OptionError: for names of variables that there aren't, and a folder that is there already.
 
@@ -73,6 +74,8 @@ def generate_quantities(
     posterior.wanted = wanted
     parameters = _parameters(draws, posterior)
     flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
+    if data is not None or not isinstance(draws, Fit) or draws.program.source != translated.stan.source:
+        _verify_inside(posterior, flat)
     made = generated(posterior, flat, chosen, None if folder is None else options.new_folder("folder", folder))
     chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
     parameters = {n: v for n, v in parameters.items() if wanted is None or n.partition(".")[0] in wanted}
@@ -82,6 +85,17 @@ def generate_quantities(
     if isinstance(draws, Fit):
         fit.dims, fit.coords = draws.dims, draws.coords
     return fit
+
+
+def _verify_inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> None:
+    """Raise StanDataError for draws of another program, or from elsewhere, that can't be this one's parameters'."""
+    if not any(v.constraint or v.items for v in posterior.program.parameters) or not all(map(len, parameters.values())):
+        return
+    for name, are_inside in inside(posterior, parameters).items():
+        if not are_inside.all():
+            first = int(np.argmin(are_inside))
+            error = initial.outside(posterior, name, parameters[name][first])
+            raise StanDataError(f"draw {first + 1} of {len(are_inside)}: {error}", name)
 
 
 def _draws_of(previous: Any) -> Any:

@@ -1,0 +1,43 @@
+"""`generate_quantities` for draws of other programs and from elsewhere: what Stan refuses is refused, or NaN."""
+import numpy as np
+import pytest
+
+import stanimport
+from stanimport.errors import StanDataError
+
+DRAWS = {"x": np.array([0.5, 2.0, -0.25, 1.0])}
+
+
+@pytest.mark.parametrize("declaration, values, wrong", [
+    ("real<lower=0> x", [0.5, 0.0, -0.25], 3), ("real<lower=0, upper=1> x", [0.5, 1.0, 1.2], 3),
+    ("real<upper=2> x", [2.0, 2.1], 2), ("simplex[3] x", [[0.2, 0.3, 0.5], [0.2, 0.3, 0.6]], 2),
+    ("ordered[2] x", [[1.0, 2.0], [1.0, 0.5]], 2), ("positive_ordered[2] x", [[1.0, 2.0], [-1.0, 2.0]], 2),
+    ("unit_vector[2] x", [[0.6, 0.8], [0.6, 0.9]], 2), ("sum_to_zero_vector[2] x", [[1.0, -1.0], [1.0, -0.5]], 2),
+    ("corr_matrix[2] x", [[[1, 0.3], [0.3, 1]], [[1, 1.3], [1.3, 1]]], 2),
+    ("cov_matrix[2] x", [[[2, 0.3], [0.3, 1]], [[2, 0.3], [0.4, 1]]], 2),
+    ("cholesky_factor_cov[2] x", [[[2, 0], [0.3, 1]], [[2, 0], [0.3, -1]]], 2),
+    ("cholesky_factor_corr[2] x", [[[1, 0], [0.6, 0.8]], [[1, 0], [0.6, 0.9]]], 2),
+    ("tuple(real, real<lower=0>) x", {"x.1": [1.0, -1.0], "x.2": [1.0, -1.0]}, 2),
+    ("vector<lower=[0, 1]'>[2] x", [[0.5, 1.5], [0.5, 0.5]], 2),
+])  # fmt: skip
+def test_draws_outside_of_their_domain_are_refused(declaration, values, wrong):
+    program = stanimport.loads(f"parameters {{ {declaration}; }} generated quantities {{ real q = 1; }}", name="within")
+    given = {n: np.array(v, float) for n, v in (values if isinstance(values, dict) else {"x": values}).items()}
+    with pytest.raises(StanDataError, match=rf"draw {wrong} of {wrong}: x.* outside its domain.*line 1"):
+        stanimport.generate_quantities(program, previous_fit=given)
+    good = {n: v[: wrong - 1] for n, v in given.items()}
+    assert stanimport.generate_quantities(program, previous_fit=good).stan_variable("q").tolist() == [1.0] * (wrong - 1)
+
+
+def test_draws_that_a_file_has_rounded_are_taken():
+    program = stanimport.loads("parameters { simplex[3] x; } generated quantities { real q = sum(x); }", name="rounded")
+    made = stanimport.generate_quantities(program, previous_fit={"x": np.array([[0.333333, 0.333333, 0.333333]])})
+    assert made.stan_variable("q")[0] == pytest.approx(0.999999)
+
+
+def test_draws_of_which_transformed_parameters_are_rejected_have_no_quantities():
+    program = stanimport.loads("""parameters { real x; }
+      transformed parameters { real<lower=0> t = x; if (x > 1.5) reject("large"); }
+      generated quantities { real q = 2 * t; }""", name="rejected")
+    made = stanimport.generate_quantities(program, previous_fit=DRAWS)
+    np.testing.assert_array_equal(made.stan_variable("q"), [1.0, np.nan, np.nan, 2.0])
