@@ -133,6 +133,10 @@ def test_a_checkpoint_goes_on_bit_for_bit(kind, backend, tmp_path, monkeypatch):
                                       whole.stan_variables()["m" if kind == "arrays" else "a"])  # fmt: skip
     with pytest.raises(stanimport.StanDataError, match="differs in seed"):
         stanimport.variational(module, data, **{**chosen, "seed": 2})
+    others = {"N": N, "y": np.r_[data["y"][:-1], 9.0]} if kind == "arrays" else (
+        [{n: v + (n == "y") for n, v in line_data().items() if n != "N"}])  # fmt: skip
+    with pytest.raises(stanimport.StanDataError, match="differs in the data"):
+        stanimport.variational(module, others, **chosen)
     place.write_text("nothing")
     with pytest.raises(stanimport.StanDataError, match="holds no checkpoint"):
         stanimport.variational(module, data, **chosen)

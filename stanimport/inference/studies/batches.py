@@ -12,6 +12,7 @@ import numpy as np
 
 from ..density import initial, kernels
 from ..density.posterior import Posterior, transformed_data
+from ..digests import digest_of
 from ..fits.fit import Fit
 from ..io.data import read_data
 from ..methods.metrics import metric_of
@@ -20,7 +21,7 @@ from ..programs import Program
 from ..samplers.chains import ROOM, Draws, layout, run
 from ..samplers.nuts import NutsSampler
 from ..samplers.tracks import Settings
-from .identity import digest_of, settings_of
+from .identity import settings_of
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import options
+from ..digests import digest_of
 from ..fits.fit import Fit
 from ..io.data import read_data
 
@@ -90,13 +91,3 @@ def data_of(program: Any, inputs: Mapping[str, Any]) -> str:
     """A digest of the data of a program."""
     named = "\0".join(f"{v.name}={digest_of(inputs[v.name])}" for v in program.data)
     return hashlib.sha256(named.encode()).hexdigest()
-
-
-def digest_of(value: Any) -> str:
-    """A digest of all numbers of a value, with their shape and whether they are integers, reals or complex."""
-    if isinstance(value, tuple):
-        return hashlib.sha256("\0".join(map(digest_of, value)).encode()).hexdigest()
-    array = np.asarray(value)
-    array = array.astype({"i": np.int64, "u": np.int64, "b": np.int64, "c": np.complex128}.get(array.dtype.kind, float))
-    told = f"{array.dtype.str}{array.shape}".encode()
-    return hashlib.sha256(told + np.ascontiguousarray(array).tobytes()).hexdigest()

@@ -12,7 +12,7 @@ from stanlib.errors import StanDataError
 
 from ...io.files import atomically
 
-FORMAT = "stanimport checkpoint 1"
+FORMAT = "stanimport checkpoint 2"
 
 
 def save(path: Path, described: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -45,6 +45,9 @@ def load(path: Path, run: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, 
     except (OSError, ValueError, KeyError, TypeError) as e:
         raise StanDataError(f"{path}: holds no checkpoint: {e}") from None
     differing = [n for n, v in json.loads(json.dumps(run)).items() if described["run"].get(n) != v]
+    if "data" in differing:
+        own, others = run["data"], described["run"].get("data", {})
+        differing[differing.index("data")] = f"the data {', '.join(n for n in own if own[n] != others.get(n))}"
     if differing:
         raise StanDataError(f"{path}: is the checkpoint of another run, which differs in {', '.join(differing)}")
     return described, arrays

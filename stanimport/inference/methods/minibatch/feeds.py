@@ -16,12 +16,14 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
+from ...digests import digest_of
 from ...io.data import array_of, read_data
 from ...options import OptionError
 from . import sources
 
 MEMORY = 2**25  # bytes of rows from disk that are mixed with one another
 _FEWEST = 4  # blocks that are
+_STRETCHES, _TOLD = 16, 256  # of rows, and rows of each, by which data are told apart
 _OFTEN = 32  # blocks that are, if their length is free
 
 
@@ -112,6 +114,17 @@ class ArrayFeed:
         self._orders: dict[str, tuple[int, Order]] = {}
         self._groups: dict[int, dict[str, np.ndarray]] = {}
         self._epoch = -1
+
+    def digests(self) -> dict[str, str]:
+        """What tells these data from others, by name: of arrays with many rows stretches of them in even distances."""
+        found = {n: digest_of(v) for n, v in self.shared.items()}
+        for name, array in self.arrays.items():
+            axis = next(a[name] for a in self.axes.values() if name in a)
+            total = int(array.shape[axis])
+            starts = sorted({int(s) for s in np.linspace(0, max(total - _TOLD, 0), _STRETCHES)})
+            parts = tuple(sources.part(array, axis, slice(s, s + _TOLD)) for s in starts)
+            found[name] = digest_of((np.asarray(array.shape), *parts))
+        return found
 
     def _blocks(self, size: str) -> tuple[int, int]:
         """The length of a block, and how many make a group: one group of single rows in memory."""
@@ -284,14 +297,20 @@ class IterableFeed:
             StanDataError: if there are no rows, or the arrays of a batch differ in length.
         """
         total, shared = 0, None
+        self._first: dict[str, np.ndarray] = {}
         for piece in self.begin():
             given = read_data(piece)
+            self._first = self._first or {n: array_of(n, given[n]) for n in self.axes if n in given}
             total += self._length(given)
             shared = shared or {n: sources.whole(v) for n, v in given.items() if n not in self.axes}
         if not total:
             raise StanDataError("the iterable gives no rows: one that can be iterated only once gives them once")
         assert shared is not None
         return {self.size: total}, shared | {self.size: total}
+
+    def digests(self) -> dict[str, str]:
+        """What tells these data from others, by name: of those with rows the first batch."""
+        return {n: digest_of(v) for n, v in {**self.shared, **self._first}.items()}
 
     def _length(self, given: Mapping[str, Any]) -> int:
         lengths = {n: np.shape(given[n])[a] for n, a in self.axes.items() if n in given and np.ndim(given[n]) > a}

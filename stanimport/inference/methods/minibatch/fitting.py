@@ -52,6 +52,8 @@ def variational(
     _require_places(steps, feed)
     run = {"program": module.stan.source, "backend": module.stan.backend, "scheme": module.stan.scheme,
            "totals": feed.totals, **{n: settings[n] for n in ("seed", "algorithm", "grad_samples", "eta", "minibatch")}}
+    if checkpoint is not None:
+        run["data"] = feed.digests()
     at = _begun(steps, feed, settings, inits, checkpoint, run)
     at = optimize(steps, inputs, at, settings["iter"], settings["eta"], most, show, checkpoint, run)
     return _fit(module, inputs, steps, at, settings, wanted)
