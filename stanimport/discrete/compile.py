@@ -20,6 +20,7 @@ from .nodes import renamed, with_names
 from .normal import normalized
 from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
+from .recorded import verify_steps
 from .tables import table
 from .zeros import by_value
 
@@ -91,6 +92,7 @@ class Summing:
         made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
         functions = {f.name: f for f in self.source.functions}
         normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
+        verify_steps(normal.body, self.discrete)
         body, made = normal.body, [*made, *normal.known]
         static, found = self.static(made), self.depending(body)
         body = with_impossible_ones(by_value(body, self.discrete, static), found)

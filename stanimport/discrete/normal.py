@@ -28,6 +28,7 @@ from .nodes import apart
 from .parameters import Stmts
 from .pieces import in_pieces
 from .recomputed import recomputed
+from .recorded import with_recorded_steps
 from .regressions import without_regressions
 from .sums import released
 from .whiles import without_whiles
@@ -61,6 +62,8 @@ def normalized(
     body = without_whiles(sunk(body, tainted(body)), tainted(body), names)
     known, body = known_first(body, static)
     static = static | uses.declared(known)
+    more, body = with_recorded_steps(body, tainted(body), static, names)
+    known, static = (*known, *more), static | uses.declared(more)
     body = inlined(body, tainted(body))
     more, body = without_counters(body, tainted(body), static, names)
     known, static = (*known, *more), static | uses.declared(more)

@@ -18,6 +18,7 @@ from stanlib.types import INT, REAL, array, dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, text, variable
@@ -30,7 +31,11 @@ _UNREAD = -1  # as stanlib/discrete/problem.py has it
 
 @dataclass(frozen=True)
 class Table:
-    """Statements, and what sum and draw are told: a name, numbers of elements, how many on each axis, the table."""
+    """Statements, and what sum and draw are told.
+
+    That is a name, numbers of elements, how many on each axis, the table, and its row at every place, 0 for places
+    in their order.
+    """
 
     statements: Stmts
     arguments: tuple[gprob.Expr, ...]
@@ -68,17 +73,22 @@ class _Builder:
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
         bare = self._without_loops(top)
+        alike_ = alike(top, self.loops, self.static, self.names) if bare is None and self._is_plain() else None
+        codes: gprob.Expr = gprob.int_const(0, self.span)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
+        elif alike_ is not None:
+            codes = self._tabulate_rows(alike_, counts)
         else:
             nested = with_names(self._nested(top, 0), self.copies)
             self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
         width = len(counts)
         label = text(f"line {self.span.in_main().line}", self.span)
-        dims = (0 if bare is not None else width) + len(self.sites)
+        dims = (0 if bare is not None else 1 if alike_ is not None else width) + len(self.sites)
         found = variable(array(INT, width + 1), self.span, self.elements)
         widths = gprob.MakeArray(array(INT, 1), self.span, tuple(map(self._width, self.sites)))
-        return Table(tuple(self.made), (label, found, widths, variable(array(REAL, dims), self.span, self.table)))
+        table_ = variable(array(REAL, dims), self.span, self.table)
+        return Table(tuple(self.made), (label, found, widths, table_, codes))
 
     # --- values and places
 
@@ -276,6 +286,32 @@ class _Builder:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
         self.made += self._renamed(code)
 
+    def _is_plain(self) -> bool:
+        """Whether the term stands in all iterations, reads one element there, and needs nothing but its own code."""
+        one = len(self.sites) == 1 and not (self.sites[0].missing or self.sites[0].guards)
+        varies = any(s.discrete.varies for s in self.sites)
+        return one and not varies and not (self.place or self.term.changed or self.term.before)
+
+    def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
+        """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
+        self.made += self._renamed_loops(tuple(a.made(counts, self._iteration(), self.names)))
+        row = gprob.Single(variable(INT, self.span, a.row))
+        inner = self._valued(a.at_row(), [*map(self._position, self.sites), row])
+        for s in self.sites:
+            inner = self._over_values(s, inner, True)
+        self._tabulate([variable(INT, self.span, a.count)], a.over_rows(inner))
+        return variable(array(INT, len(counts)), self.span, a.codes)
+
+    def _renamed_loops(self, body: Stmts) -> Stmts:
+        """Statements with names of their own for loops."""
+        return with_names(body, {n: self.names.helper(n) for n in sorted(uses.loop_indices(body))})
+
+    def _valued(self, body: Stmts, at: Sequence[gprob.IndexExpr]) -> Stmts:
+        """The statements with a sum in place of the target, which an entry of the table is set to."""
+        start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
+        t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
+        return (start, *self._summed(body), self._set(self.table, t, at, total))
+
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""
         for name, copy in self.copies.items():
@@ -318,10 +354,7 @@ class _Builder:
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
-            start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
-            at = [*map(self._position, self.sites), *([] if shared else self._at())]
-            t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-            body = (start, *self._summed(body), self._set(self.table, t, at, total))
+            body = self._valued(body, [*map(self._position, self.sites), *([] if shared else self._at())])
         for s in reversed(self.sites):
             if shared or s.level == level:
                 body = self._over_values(s, body, shared)

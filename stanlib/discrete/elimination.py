@@ -14,9 +14,10 @@ from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanUnsupportedError
 from ..random.base import Random
-from . import order, swept
+from . import merged, order, swept
 from .asking import asked
 from .chains import Chains, Link
+from .merged import spelled_out
 from .possible import Possible, at_known, conditioned
 from .problem import Factor, Problem, aligned, limit, permuted, rows
 from .sweeps import Sweep
@@ -95,12 +96,24 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
                 values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
             continue
         given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
+        if not given:
+            s = _of_all(xp, s, elimination.stands_for)
         count = len(s.elements)
         table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
         if given:
             table = xp.get(table, (np.arange(count), *given))
         values = xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
     return values
+
+
+def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
+    """Elements without neighbours, with those that they were summed out for."""
+    row = np.full(len(stands_for), -1)
+    row[s.elements] = np.arange(len(s.elements))
+    all_ = np.flatnonzero(row[stands_for] >= 0)
+    if len(all_) == len(s.elements):
+        return s
+    return Summed(all_, s.neighbours[:0], xp.get(s.table, (row[stands_for[all_]],)))
 
 
 def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
@@ -148,14 +161,19 @@ class _Elimination:
         if whole:
             self.known = np.full(len(self.known), -1)
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
-        self.factors = list(problem.factors if whole else conditioned(self.xp, problem.factors, possible))
+        given = list(problem.factors if whole else conditioned(self.xp, problem.factors, possible))
+        self.stands_for = np.arange(len(self.known))
+        if not whole and not asked().added:
+            self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given)
+        self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+        self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Any] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
         self.single: dict[int, Any] = {}
         for kind, rows_ in possible.of.items():
             members = np.flatnonzero(problem.kinds == kind)
-            open_ = self.known[members] < 0
+            open_ = self.left[members]
             self.at[members[open_]] = np.arange(open_.sum())
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
 
@@ -187,8 +205,7 @@ class _Elimination:
                 self._count(self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0]))
         for f in sorted((f for f in self.factors if f.elements.shape[1] == 1), key=self._when):
             self._add(f.elements[:, 0], f.table)
-        left = np.flatnonzero(self.known < 0)
-        plan = order.plan(self.problem.kinds, left, [f.elements for f in several], limit())
+        plan = order.plan(self.problem.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit())
         if plan.largest > limit():
             raise too_large(self.problem, several, plan)
         self.tables = [f.table for f in several]
@@ -254,7 +271,12 @@ class _Elimination:
         axes = c.neighbours.shape[1]
         if axes == 0:
             self.summed.append(Summed(c.elements, c.neighbours, single))
-            self._count(xp.sum(self.reduce(xp, xp.swapaxes(single, 0, 1), 0)))
+            sums = self.reduce(xp, xp.swapaxes(single, 0, 1), 0)
+            often = np.bincount(self.stands_for, minlength=len(self.known))[c.elements]
+            if (often > 1).any():
+                often, sums = xp.convert((often, sums))
+                sums = often * sums
+            self._count(xp.sum(sums))
             return
         joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
         for use in c.uses:

@@ -95,7 +95,7 @@ def _together(xp: Namespace, factors: Sequence[Factor]) -> Iterator[Factor]:
     """The factors, as one those of the same single elements that are not known: to take rows out of it costs."""
     groups: dict[Any, list[Factor]] = {}
     for i, f in enumerate(factors):
-        apart = isinstance(f.table, np.ndarray) or xp.shape(f.table)[0] == 1
+        apart = isinstance(f.table, np.ndarray) or xp.shape(f.table)[0] == 1 or f.codes is not None
         groups.setdefault(i if apart else f.elements.tobytes(), []).append(f)
     for first, *others in groups.values():
         yield replace(first, table=sum((f.table for f in others), first.table))
@@ -105,8 +105,12 @@ def _of_single(xp: Namespace, f: Factor, known: np.ndarray) -> Iterator[Factor]:
     """The sum of the terms of known elements, and the terms of the others."""
     others = np.flatnonzero(known < 0)
     if len(others) < len(known):
-        yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(at_known(xp, f.table, known), (1,)))
-    if len(others):
+        total = at_known(xp, f.table, known) if f.codes is None else _at_codes(xp, f.table, f.codes, known)
+        yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(total, (1,)), codes=None)
+    if f.codes is not None:
+        if len(others):
+            yield replace(f, elements=f.elements[others], codes=f.codes[others])
+    elif len(others):
         table = f.table
         if 1 < xp.shape(table)[0] > len(others):  # along the axis on which places stand next to each other
             table = xp.swapaxes(xp.get(xp.swapaxes(table, 0, 1), (slice(None), others)), 0, 1)
@@ -117,7 +121,7 @@ def _once(xp: Namespace, f: Factor) -> Factor:
     """The factor with the sums of the terms of every element, where all stand equally often and in one order."""
     elements, size = f.elements[:, 0], len(np.unique(f.elements))
     times, axes = len(elements) // size, xp.shape(f.table)[1:]
-    if xp.shape(f.table)[0] == 1 or times == 1 or len(elements) % size:
+    if f.codes is not None or xp.shape(f.table)[0] == 1 or times == 1 or len(elements) % size:
         return f
     if (elements == np.repeat(elements[::times], times)).all():
         table, kept = xp.sum(xp.reshape(f.table, (size, times, *axes)), axis=1), slice(None, None, times)
@@ -126,6 +130,14 @@ def _once(xp: Namespace, f: Factor) -> Factor:
     else:
         return f
     return replace(f, elements=f.elements[kept], table=table)
+
+
+def _at_codes(xp: Namespace, table: Any, codes: np.ndarray, known: np.ndarray) -> Any:
+    """The sum of the entries of a table, (rows, K), at the rows of places and their known positions."""
+    often = np.zeros(xp.shape(table))
+    np.add.at(often, (codes[known >= 0], known[known >= 0]), 1.0)
+    there, often, table = xp.convert((often > 0, often, table))
+    return xp.sum(xp.where(there, table, 0.0) * often)
 
 
 def at_known(xp: Namespace, table: Any, known: np.ndarray) -> Any:

@@ -61,11 +61,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class Factor:
-    """A term at `len(elements)` places, each with `elements.shape[1]` different elements in ascending order."""
+    """A term at `len(elements)` places, each with `elements.shape[1]` different elements in ascending order.
+
+    With `codes`, the number of the row at every place, the table has a row for those that are alike.
+    """
 
     label: str
     elements: np.ndarray
     table: Any
+    codes: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +108,23 @@ def places(stands: Any) -> np.ndarray:
     return np.where(there, np.cumsum(there).reshape(there.shape), 0)
 
 
+def alike(keys: Sequence[Any]) -> np.ndarray:
+    """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are."""
+    arrays = np.stack([np.asarray(k, int).reshape(-1) for k in keys])
+    _, which = np.unique(arrays, axis=1, return_inverse=True)
+    return which.reshape(np.shape(keys[0])) + 1
+
+
+def count_rows(codes: Any) -> int:
+    """How many different numbers such an array has."""
+    return int(np.max(codes, initial=0))
+
+
+def first(codes: Any, x: Any) -> np.ndarray:
+    """What an array holds at the first place of every number."""
+    return np.asarray(x).reshape(-1)[np.unique(np.asarray(codes), return_index=True)[1]]
+
+
 def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
     """The number of assignments of values in lower..upper, which may be those of each, to several elements.
 
@@ -136,7 +157,7 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
 
 def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, and
-    (label, numbers of elements, widths, table) of every factor.
+    (label, numbers of elements, widths, table, rows at all places or 0) of every factor.
 
     Raises:
         StanIndexError: for a variable that can have no value.
@@ -145,7 +166,7 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
     rest = arguments[1 + 4 * count :]
-    factors = [f for i in range(0, len(rest), 4) for f in _factors(xp, variables, kinds, *rest[i : i + 4])]
+    factors = [f for i in range(0, len(rest), 5) for f in _factors(xp, variables, kinds, *rest[i : i + 5])]
     return Problem(xp, variables, kinds, tuple(factors))
 
 
@@ -167,7 +188,8 @@ def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
 
 
 def _factors(
-    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any
+    xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
+    codes: Any,
 ) -> Iterator[Factor]:  # fmt: skip
     """A term as factors whose elements are different and in ascending order at every place.
 
@@ -179,6 +201,9 @@ def _factors(
     numbers = numbers.reshape(-1, numbers.shape[-1])
     standing = np.flatnonzero((numbers != 0).all(axis=1))
     if not len(standing):
+        return
+    if np.ndim(codes):
+        yield _of_rows(xp, label, numbers, table, np.asarray(codes, int).reshape(-1) - 1)
         return
     shape = xp.shape(table)
     axes = shape[: len(widths)]
@@ -194,6 +219,14 @@ def _factors(
         elements = numbers[places][:, columns] - 1
         kept, part = _spelled_out(xp, part, variables, kinds, elements, widths_[there])
         yield from _ascending(xp, label, elements[:, kept], part)
+
+
+def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Factor:
+    """A term of one element at every place, with the rows of its table, (K, rows), at the places."""
+    table = xp.swapaxes(table, 0, 1)
+    if isinstance(table, np.ndarray):  # which is looked at place by place
+        return Factor(label, numbers - 1, table[codes])
+    return Factor(label, numbers - 1, table, codes)
 
 
 def _spelled_out(

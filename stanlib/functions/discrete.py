@@ -62,6 +62,30 @@ def discrete_standing__(xp: Namespace, stands: Any) -> Any:
     return int(places(stands).max(initial=0))
 
 
+@variadic_function("discrete_alike__")
+def discrete_alike__(xp: Namespace, *keys: Any) -> Any:
+    """Numbers from 1 for the places of arrays of ints, the same where all of the arrays are."""
+    from ..discrete.problem import alike
+
+    return alike(keys)
+
+
+@variadic_function("discrete_rows__")
+def discrete_rows__(xp: Namespace, codes: Any) -> Any:
+    """How many different numbers such an array has."""
+    from ..discrete.problem import count_rows
+
+    return count_rows(codes)
+
+
+@variadic_function("discrete_first__")
+def discrete_first__(xp: Namespace, codes: Any, x: Any) -> Any:
+    """What an array holds at the first place of every number."""
+    from ..discrete.problem import first
+
+    return first(codes, x)
+
+
 @variadic_function("discrete_logs__")
 def discrete_logs__(xp: Namespace, x: Any) -> Any:
     """The logarithms of probabilities; the derivative of that of 0 is 0."""

@@ -67,3 +67,20 @@ regression("by reduce_sum", "target += reduce_sum(part, to_array_1d(x), 2, z, m,
            functions=f"""functions {{ {_PART}
   real lp = 0; for (i in 1:size(x)) {{ int k = z[start + i - 1]; lp += normal_lpdf(x[i] | m[k], s); }} return lp; }} }}
 """)
+
+# --- while loops whose steps data decide -----------------------------------------------------------------------------
+
+
+def stepping(name: str, model: str) -> None:
+    head = "data { int N; vector[N] y; array[N] int after; %given% } parameters { vector[2] mu; %discrete% }\n"
+    prior = "for (i in 1:N) target += categorical_lpmf(z[i] | [0.4, 0.6]');"
+    data = {"N": N, "y": _normals(N), "after": [3, 4, 5, 6, 7, 7]}
+    style(f"steps, {name}", f"{head}model {{ {prior} {model} }}", data, Z)
+
+
+stepping("down", "int t = N; while (t > 1) { y[t] ~ normal(mu[z[t]] + mu[z[t - 1]], 1); t -= 1; } y[t] ~ normal(t, 1);")
+stepping("of two", "int t = 1; while (t < N) { y[t] ~ normal(mu[z[t]], 1); y[t + 1] ~ normal(mu[z[t + 1]], 2);"
+         " t += 2; }")
+stepping("of a list", "int t = 1; while (t <= N) { y[t] ~ normal(mu[z[t]], 1); t = after[t]; }")
+stepping("from both ends", "int t = 1; int u = N; while (t < u && t < 5) { y[t] ~ normal(mu[z[t]] * mu[z[u]], 1);"
+         " if (t > 2) t += 2; else t += 1; u -= 1; }")

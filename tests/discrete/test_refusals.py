@@ -25,6 +25,8 @@ REFUSED = {
     "functions { real f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += f_lp(z[2]); }":
         (2, "function that adds to the target"),
     Z + "transformed parameters {\n  real y = x;\n  if (z[1] == 1) jacobian += x;\n}": (3, "jacobian += can't depend"),
+    Z + "model {\n  int t = 1;\n  while (t < 4) {\n    x ~ normal(z[t], 1);\n    t += 1 + z[t];\n  }\n}":
+        (3, "a while loop can't go over elements of 'z'"),
     "parameters { int<lower=0, upper=1> z; real x; } guide parameters { real m; } guide { x ~ normal(m, 1); }":
         (1, "a program with a guide"),
 }  # fmt: skip
