@@ -144,7 +144,7 @@ def censored(place: Place) -> Lines:
         return []
     i, y, mu = (place.names.fresh() for _ in range(3))
     inner = _around(place, i, n)
-    law = c.pick(["logistic", "gumbel", "double_exponential"])  # Stan's normal_lcdf has 7 digits
+    law = c.pick(["logistic", "gumbel", "double_exponential", "normal"])
     given = f"{mu}, exp(tanh({_real(inner)}))"
     forms = {"lpdf": f"{law}_lpdf({y} | {given})", "lcdf": f"{law}_lcdf({y} | {given})",
              "lccdf": f"{law}_lccdf({y} | {given})",

@@ -17,11 +17,12 @@ from .program import RandomProgram
 from .referee import compiled, ours
 from .referee.containers import Unable
 from .referee.outcome import Outcome, accepted, differences
-from .referee.stan import Refused, Stan, Unsupported
+from .referee.stan import Refused, Stan, Unsupported, approximates_gradients
 from .referee.walk import Walker
 
 POINTS = 2
 WALKED = "statement by statement"
+APPROXIMATE = "Stan's gradient is approximate"
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,9 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     """The verdict on a program, by some of our translations.
 
     What stanli can't run is evaluated statement by statement. Where stanli and a translation differ, stanli is asked
-    again without its optimizations. Stan's own compiler decides then where the `arbiter` is asked "at last"; "at once"
-    it takes the place of stanli where that can't run a program.
+    again without its optimizations, but not where Stan's own gradient is approximate: the slope of the density decides
+    there. Stan's own compiler decides then where the `arbiter` is asked "at last"; "at once" it takes the place of stanli
+    where that can't run a program.
     """
     try:
         stan = Stan(program.stan_text, program.data)
@@ -140,6 +142,8 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
     verdict = _compared(program, runs, expected, "Stan")
     if verdict.what != "differs":
         return verdict
+    if approximates_gradients(program.stan_text):
+        return without_stanli(program, ways, seed, APPROXIMATE, arbiter)
     try:
         plain = Stan(program.stan_text, program.data, optimized=False)
     except Unsupported as e:
@@ -170,7 +174,10 @@ def _by_compiler(
         return without_stanli(program, list(runs), seed, f"{reason} {e}")
     if not any(e.is_finite for e in expected) and not ("wild" in program.features and expected[0].rejected):
         return Verdict("rejected", {}, "Stan's compiler", expected[0].rejected or "not finite")
-    return _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
+    verdict = _compared(program, runs, [without_random(e, program) for e in expected], "Stan's compiler")
+    if verdict.what == "differs" and approximates_gradients(program.stan_text):
+        return without_stanli(program, list(runs), seed, APPROXIMATE)
+    return verdict
 
 
 def without_stanli(

@@ -25,6 +25,10 @@ _RESERVED = re.compile(
 )
 _SUFFIX = "_cpp"
 
+# Stan approximates the derivatives of the logarithms of the normal distribution functions, which truncation calls too:
+# they have 4 digits at worst, the functions themselves all.
+_APPROXIMATED = re.compile(r"\b(std_)?normal_lc?cdf\b|~ (std_)?normal\(.*\bT\[")
+
 # Statements that never run: of a program this long stanc's optimizations (O1), which lose terms, are left out.
 _PADDING = "{ int pad_it = 0; " + "if (pad_it > 0) { " * 60 + "pad_it += 1; " * 700 + "}" * 61
 
@@ -35,6 +39,11 @@ class Unsupported(Exception):
 
 class Refused(Exception):
     """A program that stanc refuses."""
+
+
+def approximates_gradients(text: str) -> bool:
+    """Whether Stan's gradient of a program has fewer digits than its density: its slopes are to be compared then."""
+    return _APPROXIMATED.search(text) is not None
 
 
 def _padded(text: str) -> str:
