@@ -15,6 +15,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+from .program import FEATURES
 from .workers import MODES, Found, Worker, run
 
 EACH = 2  # programs that are shrunk of one kind
@@ -25,20 +26,21 @@ def main(arguments: list[str] | None = None) -> int:
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     folder = options.folder or Path(".random_programs")
     folder.mkdir(parents=True, exist_ok=True)
-    journal = folder / f"seed-{options.seed}-{options.mode}.jsonl"
+    wanted = tuple(sorted(options.features))
+    journal = folder / f"seed-{'-'.join([str(options.seed), options.mode, *wanted])}.jsonl"
     done = _read(journal)
     numbers = [n for n in range(options.start, options.start + options.count) if n not in done]
     begun = time.monotonic()
     with journal.open("a") as file:
-        for found in run(options.seed, numbers, options.jobs, options.mode):
+        for found in run(options.seed, numbers, options.jobs, options.mode, wanted):
             done[found.number] = found
             file.write(json.dumps(vars(found)) + "\n")
             file.flush()
             _tell(found, len(done), begun)
-    wanted = [done[n] for n in range(options.start, options.start + options.count) if n in done]
+    tried = [done[n] for n in range(options.start, options.start + options.count) if n in done]
     if options.shrink:
-        _shrink(wanted, options.seed, options.mode, folder, options.shrink)
-    return _conclude(wanted)
+        _shrink(tried, options.seed, options.mode, wanted, folder, options.shrink)
+    return _conclude(tried)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -48,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--start", type=int, default=0, help="number of the first program")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--mode", choices=MODES, default="quick", help="what is tried")
+    parser.add_argument("--features", nargs="*", choices=FEATURES, default=(), help="what every program may contain")
     parser.add_argument("--folder", type=Path, help="where results are kept; .random_programs if not given")
     parser.add_argument("--shrink", type=float, default=60.0, help="seconds for making one program smaller; 0: don't")
     return parser
@@ -75,7 +78,9 @@ def _tell(found: Found, count: int, begun: float) -> None:
         print(f"{count} programs, {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
 
 
-def _shrink(found: list[Found], seed: int, mode: str, folder: Path, seconds: float) -> None:
+def _shrink(
+    found: list[Found], seed: int, mode: str, wanted: tuple[str, ...], folder: Path, seconds: float
+) -> None:
     """Write programs that differ, a few of each kind."""
     counts: Counter[str] = Counter()
     for one in (f for f in found if f.what == "differs"):
@@ -85,7 +90,7 @@ def _shrink(found: list[Found], seed: int, mode: str, folder: Path, seconds: flo
             continue
         worker = Worker()
         try:
-            worker.ask("shrink", seed, one.number, mode, one.kind, one.way, seconds)
+            worker.ask("shrink", seed, one.number, mode, wanted, one.kind, one.way, seconds)
             text, data = worker.answer(3 * seconds + 60)
         except (TimeoutError, EOFError):
             continue

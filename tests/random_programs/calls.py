@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .containers import expression
-from .kinds import INT, Kind
+from .kinds import Kind
 from .scope import Place, Signature
 
 
@@ -29,7 +29,7 @@ def arguments(place: Place, f: Signature, depth: int) -> list[str]:
     out = []
     for kind, data, (low, high) in zip(f.arguments, f.data, f.bounds):
         only_data = data or place.data_only
-        if kind == INT and data:
+        if data:
             with place.restricted(lambda v: v.data):
                 out.append(expression(place, kind, min(depth - 1, 1), True, low, high))
         else:

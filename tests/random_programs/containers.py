@@ -27,10 +27,12 @@ OF_TWO = ("({}) + {}", "({}) - ({})", "({}) .* ({})", "({}) ./ (1.5 + square({})
 
 def expression(place: Place, kind: Kind, depth: int = 2, data: bool = False, low: int = -3, high: int = 4) -> str:
     """An expression of any kind; ints within [low, high]."""
-    from .complexes import complex_number
+    from .complexes import CONTAINERS, complex_container, complex_number
     from .reals import real
 
     with place.choices.span():
+        if kind.name in CONTAINERS:
+            return complex_container(place, kind, depth, data)
         if kind == REAL:
             return real(place, depth, data)
         if kind == INT:
@@ -43,7 +45,6 @@ def expression(place: Place, kind: Kind, depth: int = 2, data: bool = False, low
             "matrix": matrix_of,
             "array": array_of,
             "tuple": tuple_value,
-            "complex_vector": complex_vector_of,
         }[kind.name]
         arguments = kind.dims if kind.name not in ("array", "tuple") else (kind,)
         if maker is array_of:
@@ -65,6 +66,8 @@ def row_vector_of(place: Place, n: int, depth: int = 2, data: bool = False) -> s
 
 
 def _one_axis(place: Place, kind: Kind, depth: int, data: bool) -> str:
+    from .complexes import parts_of_complex
+
     c = place.choices
     with c.span():
         makers = [(2, _display), (8, _known), (3, _repeated), (3, _sliced)]
@@ -73,6 +76,8 @@ def _one_axis(place: Place, kind: Kind, depth: int, data: bool) -> str:
             makers += [(1, _appended), (1, _product), (1, _scan)]
             if place.functions and not data:
                 makers.append((3, _called))
+            if "complex" in place.features:
+                makers.append((2, parts_of_complex))
         made = c.weighted(makers)(place, kind, depth, data)
         return made or _known(place, kind, depth, data) or _display(place, kind, depth, data)
 
@@ -129,7 +134,16 @@ def _sliced(place: Place, kind: Kind, depth: int, data: bool) -> str:
         if n:
             forms.append(f"segment({v.name}, {integer(place, 1, inside - n + 1, 1, static=True)}, {n})")
         return place.choices.pick(forms)
-    return f"{v.name}[{_stretch(place, n, v.kind.dims[0])}]"
+    return f"{v.name}{_twice(place, (n,), v.kind.dims)}"
+
+
+def _twice(place: Place, wanted: tuple[int, ...], inside: tuple[int, ...]) -> str:
+    """Indices that take so many entries along each axis, at once or from a part that others take."""
+    if place.choices.chance(15) and 0 not in wanted:
+        middle = tuple(place.choices.between(n, m + 1) for n, m in zip(wanted, inside))
+        lists = ["{" + ", ".join(str(place.choices.between(1, m)) for _ in range(k)) + "}" for k, m in zip(middle, inside)]
+        return f"[{', '.join(lists)}][{', '.join(_stretch(place, n, k) for n, k in zip(wanted, middle))}]"
+    return f"[{', '.join(_stretch(place, n, m) for n, m in zip(wanted, inside))}]"
 
 
 def _elementwise(place: Place, kind: Kind, depth: int, data: bool) -> str:
@@ -213,12 +227,18 @@ def _called(place: Place, kind: Kind, depth: int, data: bool) -> str:
 
 
 def matrix_of(place: Place, rows: int, columns: int, depth: int = 2, data: bool = False) -> str:
+    from .complexes import parts_of_complex
+
     c, kind = place.choices, matrix(rows, columns)
     with c.span():
         makers = [(8, _known), (2, _rows), (2, _repeated_matrix)]
         if depth > 0:
             makers += [(3, _matrix_elementwise), (3, _matrix_two), (2, _outer), (1, _matrix_transposed), (2, _block)]
             makers += [(1, _diagonal)]
+            if place.functions and not data:
+                makers.append((2, _called))
+            if "complex" in place.features:
+                makers.append((1, parts_of_complex))
         return c.weighted(makers)(place, kind, depth, data) or _rows(place, kind, depth, data)
 
 
@@ -276,7 +296,7 @@ def _block(place: Place, kind: Kind, depth: int, data: bool) -> str:
     if not known:
         return ""
     v = place.choices.pick(known[::-1])
-    return f"{v.name}[{_stretch(place, rows, v.kind.dims[0])}, {_stretch(place, columns, v.kind.dims[1])}]"
+    return f"{v.name}{_twice(place, kind.dims, v.kind.dims)}"
 
 
 def _diagonal(place: Place, kind: Kind, depth: int, data: bool) -> str:
@@ -299,13 +319,20 @@ def array_of(place: Place, kind: Kind, depth: int = 2, data: bool = False, low: 
         larger = place.having(
             lambda v: v.kind.name == "array" and v.kind.element == element and v.kind.dims[0] >= max(n, 1) and inside(v)
         )
+        if depth > 0 and place.functions and not data and c.chance(20):
+            made = "" if innermost(kind) == INT else _called(place, kind, depth, data)
+            if made:
+                return made
         what = c.below(6)
         if what < 3 and same:
             return c.pick(same[::-1]).name
         if what == 4 and larger:
             v = c.pick(larger[::-1])
             return f"{v.name}[{_stretch(place, n, v.kind.dims[0])}]"
-        if (what == 5 and element.name != "tuple") or n == 0:
+        if innermost(kind).name == "tuple":
+            inner = ", ".join(expression(place, element, min(depth - 1, 1), data, low, high) for _ in range(max(n, 1)))
+            return f"{{{inner}}}" if n else f"{{{inner}}}[2:1]"
+        if what == 5 or n == 0:
             return f"rep_array({expression(place, element, depth - 1, data, low, high)}, {size(place, n)})"
         return "{" + ", ".join(expression(place, element, min(depth - 1, 1), data, low, high) for _ in range(n)) + "}"
 
@@ -320,16 +347,11 @@ def tuple_value(place: Place, kind: Kind, depth: int = 2, data: bool = False) ->
     known = _variable(place, kind, data)
     if known and place.choices.chance(50):
         return known
+    if depth > 0 and place.functions and not data and place.choices.chance(30):
+        made = _called(place, kind, depth, data)
+        if made:
+            return made
     return "(" + ", ".join(expression(place, item, depth - 1, data) for item in kind.items) + ")"
-
-
-def complex_vector_of(place: Place, n: int, depth: int = 2, data: bool = False) -> str:
-    from .complexes import complex_number
-
-    known = _variable(place, Kind("complex_vector", (n,)), data)
-    if known and place.choices.chance(50):
-        return known
-    return f"[{', '.join(complex_number(place, depth - 1, data) for _ in range(n))}]'"
 
 
 def summary(name: str, kind: Kind) -> str:
@@ -343,5 +365,5 @@ def summary(name: str, kind: Kind) -> str:
     if kind == COMPLEX:
         return f"get_real({name}) - get_imag({name})"
     if kind.name.startswith("complex"):
-        return f"get_imag(sum({name}))"
+        return f"get_imag(sum({name})) + 0.3 * get_real({name}[{', '.join(map(str, kind.dims))}])"
     return name if kind == REAL else f"0.3 * {name}" if kind == INT else f"sum({name})"

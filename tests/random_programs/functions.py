@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from .containers import expression
-from .kinds import COMPLEX, INT, REAL, Kind, array, matrix, tuple_of, unsized, vector
+from .kinds import (
+    COMPLEX, INT, REAL, Kind, array, complex_matrix, complex_vector, matrix, row_vector, tuple_of, unsized, vector,
+)  # fmt: skip
 from .laws import both
 from .reals import real
 from .scope import Place, Signature, Variable
-from .statements import accumulator, indented, statements
+from .statements import accumulator, indented, nested_tuples, statements
 
 Lines = list[str]
 
@@ -27,9 +29,9 @@ def function(place: Place, sizes: list[int]) -> Lines:
     n = c.pick(sizes)
     options = [REAL, vector(n), INT, array(REAL, n), matrix(n, 2), array(INT, n)]
     if "tuples" in place.features:
-        options += [tuple_of(REAL, vector(n)), array(tuple_of(REAL, INT), max(n, 1))]
+        options += [tuple_of(REAL, vector(n)), array(tuple_of(REAL, INT), max(n, 1)), *nested_tuples(n)]
     if "complex" in place.features:
-        options += [COMPLEX]
+        options += [COMPLEX, complex_vector(n), complex_matrix(n, 2), array(COMPLEX, max(n, 1))]
     first = {"lpdf": REAL if c.chance(60) else vector(n), "lpmf": INT}.get(suffix)
     kinds = ([first] if first else []) + [c.pick(options) for _ in range(c.between(1, 2))]
     result: Kind | None = REAL
@@ -37,17 +39,25 @@ def function(place: Place, sizes: list[int]) -> Lines:
         adds = suffix in ("lp", "jacobian")
         results = [(5, REAL), (2, vector(n)), (1, None if adds else REAL), (1, array(REAL, n))]
         results += [(1, INT)] if suffix in ("rng", "") else []
-        result = c.weighted([*results, *((2, k) for k in options if k.name in ("tuple", "complex"))])
+        results += [(1, matrix(n, 2)), (1, row_vector(n)), (1, array(vector(2), max(n, 1)))] if suffix != "rng" else []
+        result = c.weighted([*results, *((2, k) for k in options if holds_tuple(k) or k.name.startswith("complex"))])
     return _written(place, kinds, result, suffix)
+
+
+def holds_tuple(kind: Kind) -> bool:
+    return kind.name == "tuple" or any(map(holds_tuple, kind.items))
 
 
 def _written(place: Place, kinds: list[Kind], result: Kind | None, suffix: str) -> Lines:
     c = place.choices
     stem = place.names.fresh()
     name = f"{stem}_{suffix}" if suffix else stem
-    data = tuple(kind in (REAL, INT) and i > 0 and c.chance(15) for i, kind in enumerate(kinds))
+    data = tuple(i > 0 and c.chance(15) for i in range(len(kinds)))
     bounds = (1, 3)
-    inside = Place(c, place.names, place.features - {"ragged", "target"}, "function", functions=list(place.functions),
+    features = place.features - {"ragged"}
+    if suffix != "lp" or "constrained" in features:
+        features -= {"target"}
+    inside = Place(c, place.names, features, "function", functions=list(place.functions),
                    solvers=list(place.solvers), budget=8, result=result, returns=True, escapes=c.chance(50),
                    target=suffix == "lp", jacobian=suffix == "jacobian",
                    random=suffix == "rng")  # fmt: skip

@@ -42,6 +42,18 @@ def matrix(rows: int, columns: int) -> Kind:
     return Kind("matrix", (rows, columns))
 
 
+def complex_vector(n: int) -> Kind:
+    return Kind("complex_vector", (n,))
+
+
+def complex_row_vector(n: int) -> Kind:
+    return Kind("complex_row_vector", (n,))
+
+
+def complex_matrix(rows: int, columns: int) -> Kind:
+    return Kind("complex_matrix", (rows, columns))
+
+
 def array(element: Kind, n: int) -> Kind:
     return Kind("array", (n,), (element,))
 

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from .choices import Choices
 from .containers import expression
 from .functions import counting, function
-from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, matrix, row_vector, sized, tuple_of, vector
+from .kinds import (
+    COMPLEX, INT, REAL, Kind, all_dims, array, complex_matrix, complex_vector, declared, matrix, row_vector, sized,
+    tuple_of, vector,
+)  # fmt: skip
 from .laws import prior
 from .names import CALLED_BY_ANY, LAWS, Names
 from .scope import Place, Variable, size
 from .sharing import shared
 from .solvers import solver
-from .statements import accumulator, body, indented, statements
+from .statements import accumulator, body, indented, nested_tuples, statements
 
 FEATURES = {
     "library": 35,
     "truncation": 30,
     "ragged": 30,
-    "tuples": 5,
-    "complex": 5,
+    "tuples": 8,
+    "complex": 8,
     "rng": 25,
     "solvers": 8,
     "jacobian": 12,
     "adversarial": 45,
-    "target": 8,
+    "target": 12,
     "constrained": 50,
     "shared": 50,
 }
@@ -47,9 +51,13 @@ class RandomProgram:
     features: frozenset[str] = frozenset()
 
 
-def program(c: Choices, wild: bool = False) -> RandomProgram:
-    """A program by its choices; one that is wild has indices, counts and bounds that may be out of range."""
-    features = frozenset(name for name, percent in FEATURES.items() if c.chance(percent))
+def program(c: Choices, wild: bool = False, wanted: Iterable[str] = ()) -> RandomProgram:
+    """A program by its choices, with the wanted FEATURES and others by lot; one that is wild has indices, counts and
+    bounds that may be out of range.
+    """
+    features = frozenset(name for name, percent in FEATURES.items() if c.chance(percent)) | frozenset(wanted)
+    if "target" in features and "constrained" not in wanted and c.chance(70):
+        features -= {"constrained"}  # target() holds no Jacobians here
     if wild:
         features |= {"wild"}
     names = Names(c, "adversarial" in features)
@@ -131,6 +139,11 @@ def data_block(place: Place, data: dict[str, Any]) -> list[str]:
             lines.append(datum(place, data, c.pick(kinds)))
     if "tuples" in place.features:
         lines.append(datum(place, data, tuple_of(REAL, INT)))
+        if c.chance(40):
+            lines.append(datum(place, data, c.pick([k for k in nested_tuples(n) if k.name == "array"])))
+    if "complex" in place.features and c.chance(60):
+        kind = c.pick([COMPLEX, complex_vector(n), complex_matrix(n, 2), array(COMPLEX, n), array(complex_vector(2), n)])
+        lines.append(datum(place, data, kind))
     if "ragged" in place.features:
         lines += ragged(place, data)
     return lines
@@ -161,9 +174,10 @@ def drawn(c: Choices, kind: Kind, low: int, high: int) -> Any:
         return {str(i): drawn(c, item, low, high) for i, item in enumerate(kind.items, 1)}
     if kind.name == "array":
         return [drawn(c, kind.element, low, high) for _ in range(kind.dims[0])]
-    if kind.name == "matrix":
-        return [[drawn(c, REAL, low, high) for _ in range(kind.dims[1])] for _ in range(kind.dims[0])]
-    return [drawn(c, REAL, low, high) for _ in range(kind.dims[0])]
+    number = COMPLEX if kind.name.startswith("complex") else REAL
+    if kind.name.endswith("matrix"):
+        return [[drawn(c, number, low, high) for _ in range(kind.dims[1])] for _ in range(kind.dims[0])]
+    return [drawn(c, number, low, high) for _ in range(kind.dims[0])]
 
 
 def flat(value: Any) -> list[Any]:
@@ -253,7 +267,7 @@ def parameter(place: Place) -> str:
     if "tuples" in place.features:
         plain.append(tuple_of(REAL, vector(n)))
     if "complex" in place.features:
-        plain.append(COMPLEX)
+        plain += [COMPLEX, complex_vector(n), complex_matrix(2, n), array(COMPLEX, n)]
     name = place.names.fresh()
     if "constrained" not in place.features or c.chance(50):
         kind = c.pick(plain)

@@ -115,6 +115,12 @@ class Place:
 
 
 def size(place: Place, n: int) -> str:
-    """A size as text: a literal, or one of the program's that is as large."""
+    """A size as text: a literal, one of the program's that is as large, or what these decide."""
+    c = place.choices
     known = [name for name, value in place.sizes.items() if value == n]
-    return place.choices.pick([str(n), *known, *known])
+    text = c.pick([str(n), *known, *known])
+    if not place.sizes or not c.chance(8):
+        return text
+    name, value = c.pick(list(place.sizes.items()))
+    bound, other = c.between(0, 3), c.pick([str(n + 1), "0", *place.sizes])
+    return f"({name} > {bound} ? {text} : {other})" if value > bound else f"({name} > {bound} ? {other} : {text})"

@@ -9,12 +9,13 @@ from .choices import Choices
 from .program import RandomProgram, program
 
 Test = Callable[[RandomProgram], bool]
+Maker = Callable[[Choices], RandomProgram]
 
 
-def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0, wild: bool = False) -> Choices:
-    """The choices of the smallest program found that still goes wrong."""
+def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0, make: Maker = program) -> Choices:
+    """The choices of the smallest program found that still goes wrong, as `make` makes one of choices."""
     end = time.monotonic() + seconds
-    best = _made(taken, wild)
+    best = _made(taken, make)
     assert best is not None
     improved = True
     while improved and time.monotonic() < end:
@@ -22,25 +23,25 @@ def shrunk(taken: Sequence[int], goes_wrong: Test, seconds: float = 60.0, wild: 
         for candidate in _smaller(best):
             if time.monotonic() > end:
                 break
-            made = _made(candidate, wild)
-            if made is not None and _simpler(made, best, wild) and goes_wrong(program(Choices(given=made.taken), wild)):
+            made = _made(candidate, make)
+            if made is not None and _simpler(made, best, make) and goes_wrong(make(Choices(given=made.taken))):
                 best, improved = made, True
                 break
     return best
 
 
-def _made(given: Sequence[int], wild: bool) -> Choices | None:
+def _made(given: Sequence[int], make: Maker) -> Choices | None:
     """The choices that a program takes from these; None if none is made of them."""
     choices = Choices(given=given)
     try:
-        program(choices, wild)
+        make(choices)
     except Exception:
         return None
     return choices
 
 
-def _simpler(a: Choices, b: Choices, wild: bool) -> bool:
-    length = lambda c: len(program(Choices(given=c.taken), wild).text)
+def _simpler(a: Choices, b: Choices, make: Maker) -> bool:
+    length = lambda c: len(make(Choices(given=c.taken)).text)
     return (length(a), a.taken) < (length(b), b.taken)
 
 

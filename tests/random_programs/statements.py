@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from .calls import allowed, with_arguments
+from .choices import Choices
 from .containers import _stretch, expression, summary
 from .draws import random_numbers
 from .groups import scattered
 from .idioms import idiom
 from .integers import condition, integer, is_static
-from .kinds import COMPLEX, INT, REAL, Kind, all_dims, array, declared, is_empty, matrix, row_vector, tuple_of, vector
+from .kinds import (
+    COMPLEX, INT, NUMBERS, REAL, Kind, all_dims, array, complex_matrix, complex_row_vector, complex_vector, declared,
+    is_empty, matrix, row_vector, tuple_of, vector,
+)  # fmt: skip
 from .language import rare
 from .laws import both, law
 from .models import modelling
@@ -98,12 +102,22 @@ def local_kind(place: Place) -> Kind:
     if "tuples" in place.features:
         options += [(3, tuple_of(REAL, vector(n))), (1, tuple_of(INT, REAL, tuple_of(REAL, INT)))]
         options += [(2, array(tuple_of(REAL, INT), max(n, 1))), (1, tuple_of(array(INT, n), REAL))]
+        options += [(2, k) for k in nested_tuples(n)]
     if "complex" in place.features:
-        options += [(3, COMPLEX), (1, Kind("complex_vector", (n,)))]
+        options += [(3, COMPLEX), (2, complex_vector(n)), (1, complex_row_vector(n)), (1, array(COMPLEX, n))]
+        options += [(2, complex_matrix(n, 2)), (1, array(complex_vector(2), n))]
     kind = c.weighted(options)
     if place.block == "transformed parameters" and place.outermost and holds_int(kind):
         return REAL  # stanc: transformed parameters are no ints
     return kind
+
+
+def nested_tuples(n: int) -> list[Kind]:
+    """Tuples in arrays in tuples."""
+    pair, some = tuple_of(REAL, INT), max(n, 1)
+    return [array(tuple_of(vector(2), array(REAL, 2)), some), array(array(pair, 2), some),
+            tuple_of(array(tuple_of(REAL, vector(2)), some), REAL), array(tuple_of(array(INT, 2), pair), some),
+            array(tuple_of(matrix(2, 2), array(vector(2), 2)), some)]  # fmt: skip
 
 
 def holds_int(kind: Kind) -> bool:
@@ -184,11 +198,6 @@ def assignment(place: Place) -> Lines:
     v = c.pick(known[::-1])
     if scalar(v.kind) == INT:
         return assigned_int(place, v)
-    if v.kind.name == "tuple":
-        at = c.below(len(v.kind.items))
-        if scalar(v.kind.items[at]) != REAL:
-            return [f"{v.name} = {expression(place, v.kind, 1, place.data_only)};"]
-        return [f"{v.name}.{at + 1} = {expression(place, v.kind.items[at], 1, place.data_only)};"]
     with place.restricted(lambda other: other.name != v.name):  # stanc: not read where it is assigned to
         target, kind = part(place, v)
     value = expression(place, kind, 2, place.data_only)
@@ -199,7 +208,13 @@ def assignment(place: Place) -> Lines:
         if sign == ".*=" and kind == REAL:
             sign = "*="
         return [f"{target} {sign} {value};"]
+    if kind.name.startswith("complex") and c.chance(40):
+        return [f"{target} {compound_of_complex(c, kind)} {value};"]
     return [f"{target} = {value};"]
+
+
+def compound_of_complex(c: Choices, kind: Kind) -> str:
+    return c.pick(["+=", "-=", "*=" if kind == COMPLEX else ".*="])
 
 
 def assigned_int(place: Place, v: Variable) -> Lines:
@@ -218,40 +233,58 @@ def part(place: Place, v: Variable) -> tuple[str, Kind]:
     """A variable or a part of it, and the part's kind."""
     c = place.choices
     what = c.below(5)
-    if v.kind.name in ("real", "complex") or is_empty(v.kind) or what == 0:
-        return v.name, v.kind
-    n = v.kind.dims[0]
-    if v.kind.name == "matrix":
+    kind = v.kind
+    if kind in NUMBERS or is_empty(kind) or what == 0:
+        return v.name, kind
+    if kind.name == "tuple":
+        return within(place, v.name, kind)
+    if kind.name.endswith("matrix"):
         return matrix_part(place, v, what)
-    if what in (3, 4) and v.kind.name in ("vector", "row_vector", "array"):
-        taken = c.between(1 if v.kind.items and v.kind.element.name == "tuple" else 0, n)
-        kind = Kind(v.kind.name, (taken,), v.kind.items)
-        return f"{v.name}[{_stretch(place, taken, n)}]", kind
-    if v.kind.name == "array":
-        element = v.kind.element
-        at = integer(place, 1, n, 1)
-        if element.name == "tuple" and element.items[0] == REAL and c.chance(50):
-            return f"{v.name}[{at}].1", REAL
-        if element.name in ("vector", "row_vector", "array") and element.dims[0] > 0 and c.chance(50):
-            kind = element.items[0] if element.items else REAL
-            return f"{v.name}[{at}, {integer(place, 1, element.dims[0], 1)}]", kind
-        return f"{v.name}[{at}]", element
-    kind = COMPLEX if v.kind.name.startswith("complex") else REAL
-    return f"{v.name}[{integer(place, 1, n, 2)}]", kind
+    n = kind.dims[0]
+    if what in (3, 4):
+        taken = c.between(1 if kind.items and kind.element.name == "tuple" else 0, n)
+        held = kind.items[0] if kind.items else REAL
+        if held.name in ("vector", "row_vector", "array") and c.chance(30):
+            inner = c.between(0, held.dims[0])
+            part_of = array(Kind(held.name, (inner,), held.items), taken)
+            return f"{v.name}[{_stretch(place, taken, n)}, {_stretch(place, inner, held.dims[0])}]", part_of
+        return f"{v.name}[{_stretch(place, taken, n)}]", Kind(kind.name, (taken,), kind.items)
+    if kind.name == "array":
+        return within(place, f"{v.name}[{integer(place, 1, n, 1)}]", kind.element)
+    return f"{v.name}[{integer(place, 1, n, 2)}]", COMPLEX if kind.name.startswith("complex") else REAL
+
+
+def within(place: Place, text: str, kind: Kind) -> tuple[str, Kind]:
+    """What lies at a place, or an item or an element of that, of any depth."""
+    c = place.choices
+    if is_empty(kind) or kind in NUMBERS or c.chance(40 if kind.name == "tuple" else 50):
+        return text, kind
+    if kind.name == "tuple":
+        at = c.below(len(kind.items))
+        return within(place, f"{text}.{at + 1}", kind.items[at])
+    held = kind.element if kind.name == "array" else COMPLEX if kind.name.startswith("complex") else REAL
+    indices = ", ".join(integer(place, 1, n, 1) for n in kind.dims)
+    return within(place, f"{text[:-1]}, {indices}]" if text[-1] == "]" else f"{text}[{indices}]", held)
 
 
 def matrix_part(place: Place, v: Variable, what: int) -> tuple[str, Kind]:
     c = place.choices
     rows, columns = v.kind.dims
     row, column = integer(place, 1, rows, 1), integer(place, 1, columns, 1)
+    prefix = v.kind.name.removesuffix("matrix")
+    as_row, as_column = Kind(f"{prefix}row_vector", (columns,)), f"{prefix}vector"
     if what == 1:
-        return f"{v.name}[{row}, {column}]", REAL
+        return f"{v.name}[{row}, {column}]", COMPLEX if prefix else REAL
     if what == 2:
-        return c.pick([(f"{v.name}[{row}]", row_vector(columns)), (f"{v.name}[{row}, ]", row_vector(columns))])
+        return c.pick([(f"{v.name}[{row}]", as_row), (f"{v.name}[{row}, ]", as_row)])
     if what == 3:
-        return f"{v.name}[, {column}]", vector(rows)
+        return f"{v.name}[, {column}]", Kind(as_column, (rows,))
     taken = c.between(0, rows)
-    return f"{v.name}[{_stretch(place, taken, rows)}, {column}]", vector(taken)
+    if c.chance(40):
+        across = c.between(0, columns)
+        kind = Kind(v.kind.name, (taken, across))
+        return f"{v.name}[{_stretch(place, taken, rows)}, {_stretch(place, across, columns)}]", kind
+    return f"{v.name}[{_stretch(place, taken, rows)}, {column}]", Kind(as_column, (taken,))
 
 
 def loop(place: Place) -> Lines:

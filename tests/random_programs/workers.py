@@ -8,6 +8,7 @@ import re
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -40,15 +41,15 @@ def kind_of(way: str, wrong: Sequence[str]) -> str:
     return f"{way.partition(',')[0]} {re.sub(r'[0-9][0-9.e+-]*|of [A-Za-z]+.*', '#', text)[:120]}"
 
 
-def tried(seed: int, number: int, mode: str, crashed: bool = False) -> Found:
-    """One program on trial, by number; see MODES."""
+def tried(seed: int, number: int, mode: str, wanted: tuple[str, ...] = (), crashed: bool = False) -> Found:
+    """One program on trial, by number, with the wanted features; see MODES."""
     from .choices import numbered
     from .program import program
     from .referee import compiled, ours
     from .trial import trial, ways_of, without_stanli
 
     name = f"{seed}-{number}"
-    made = program(numbered(seed, number), wild=mode == "rejections")
+    made = program(numbered(seed, number), mode == "rejections", wanted)
     if mode == "compiled" and not made.features & {"tuples", "complex"}:
         return Found(number, "left out")
     ways = ways_of(name, mode)
@@ -66,7 +67,9 @@ def tried(seed: int, number: int, mode: str, crashed: bool = False) -> Found:
                  verdict.referee)  # fmt: skip
 
 
-def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: float) -> tuple[str, dict[str, Any]]:
+def shrink(
+    seed: int, number: int, mode: str, wanted: tuple[str, ...], kind: str, way: str, seconds: float
+) -> tuple[str, dict[str, Any]]:
     """The text and data of the smallest program found that goes wrong alike in one translation."""
     from .choices import Choices, numbered
     from .program import RandomProgram, program
@@ -75,9 +78,9 @@ def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: floa
 
     ways = [*ways_of(f"{seed}-{number}", mode), *THOROUGH]
     chosen = [next(w for w in ways if str(w) == way)]
-    wild = mode == "rejections"
+    make = partial(program, wild=mode == "rejections", wanted=wanted)
     choices = numbered(seed, number)
-    made, name = program(choices, wild), f"{seed}-{number}"
+    made, name = make(choices), f"{seed}-{number}"
     plain_is_right = not trial(made, [PLAIN], name).found
 
     def wrong(p: RandomProgram) -> bool:
@@ -85,7 +88,7 @@ def shrink(seed: int, number: int, mode: str, kind: str, way: str, seconds: floa
         alike = any(kind_of(w, d) == kind for w, d in found.items())
         return alike and not (plain_is_right and trial(p, [PLAIN], name).found)
 
-    small = program(Choices(given=shrunk(choices.taken, wrong, seconds, wild).taken), wild)
+    small = make(Choices(given=shrunk(choices.taken, wrong, seconds, make).taken))
     return small.text, small.data
 
 
@@ -133,13 +136,13 @@ class Worker:
         self.connection.close()
 
 
-def run(seed: int, numbers: Sequence[int], jobs: int, mode: str) -> Iterator[Found]:
+def run(seed: int, numbers: Sequence[int], jobs: int, mode: str, wanted: tuple[str, ...] = ()) -> Iterator[Found]:
     """The fates of programs, as they come."""
     left = iter(numbers)
     busy: dict[Worker, int] = {}
     crashed: set[int] = set()  # those that took the process down, which are tried without stanli then
     for worker in [Worker() for _ in range(jobs)]:
-        _next(worker, left, busy, seed, mode)
+        _next(worker, left, busy, seed, mode, wanted)
     try:
         while busy:
             ready = wait([w.connection for w in busy], timeout=SECONDS)
@@ -151,26 +154,28 @@ def run(seed: int, numbers: Sequence[int], jobs: int, mode: str) -> Iterator[Fou
                     crashed.add(number)
                     worker = Worker()
                     busy[worker] = number
-                    worker.ask("try", seed, number, mode, True)
+                    worker.ask("try", seed, number, mode, wanted, True)
                     continue
                 yield found
                 alive = worker.tasks < LIFE and worker.process.is_alive()
                 if not alive:
                     worker.end()
                     worker = Worker()
-                _next(worker, left, busy, seed, mode)
+                _next(worker, left, busy, seed, mode, wanted)
     finally:
         for worker in busy:
             worker.end()
 
 
-def _next(worker: Worker, left: Iterator[int], busy: dict[Worker, int], seed: int, mode: str) -> None:
+def _next(
+    worker: Worker, left: Iterator[int], busy: dict[Worker, int], seed: int, mode: str, wanted: tuple[str, ...]
+) -> None:
     number = next(left, None)
     if number is None:
         worker.end()
         return
     busy[worker] = number
-    worker.ask("try", seed, number, mode)
+    worker.ask("try", seed, number, mode, wanted)
 
 
 def _answer(worker: Worker, number: int) -> Found:
