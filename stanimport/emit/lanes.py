@@ -18,7 +18,8 @@ def for_(st: Context, s: gprob.For, b: Builder) -> list[ast.stmt]:
     frame = st.effects.open_list() if s.alike else None
     body = st.block(s.body)
     if s.alike:
-        body = [b.for_("_", b.call("ppl.alike", *map(st.expr, s.alike)), body)]
+        numbers = (b.lambda_((), st.expr(e)) for e in s.alike)  # an iteration that wants one may never get to it
+        body = [b.for_("_", b.call("ppl.alike", *numbers), body)]
     st.lanes.pop()
     index = st.names[s.name]
     loop = b.with_(call, index, [b.if_(b.compare(b.name(index), "is not", b.const(None)), body, [])])

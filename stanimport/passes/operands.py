@@ -132,6 +132,8 @@ class Operands:
             return False  # containers: the library checks that their sizes are equal
         if operator == "@" and not self.times.is_dynamic(arguments[0]):
             return False  # a matrix of data: the library chooses how to store it
+        if operator == "@" and any(isinstance(a, gprob.Promote) for a in arguments):
+            return False  # PyTorch's takes numbers of one kind, and nothing is done for a promotion itself
         # NumPy's operators don't take tensors
         return self.traces or all(is_scalar(a.type) or self.is_tensor(a) for a in arguments)
 

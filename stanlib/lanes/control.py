@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
+from ..errors import StanError
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
 
@@ -83,16 +84,23 @@ def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> entered:
 
 
 def alike(*numbers: Any) -> Iterator[None]:
-    """The lanes in groups in which some numbers, or arrays of numbers, are the same: a loop over these groups."""
+    """The lanes in groups in which some numbers, or arrays of numbers, are the same: a loop over these groups.
+
+    They may be given as functions. Where one raises, as an index is out of range in some lane, each lane is a group of
+    its own, and the body tells whether that lane wants the number.
+    """
     frame = current()
-    given = [operand(n, Frame(frame.axes)) for n in numbers]
-    axes = tuple(a for a in frame.axes if any(type(v) is Lanes and a in v.axes for v in given))
+    try:
+        given = [operand(n() if callable(n) else n, Frame(frame.axes)) for n in numbers]
+    except StanError:
+        axes, group = frame.axes, np.arange(math.prod(a.size for a in frame.axes))
+    else:
+        axes = tuple(a for a in frame.axes if any(type(v) is Lanes and a in v.axes for v in given))
+        group = _groups(given, axes)
     if not axes:
         yield
         return
-    shape, count = tuple(a.size for a in axes), math.prod(a.size for a in axes)
-    keys = [np.reshape(full(v, Frame(axes)), (count, -1)) for v in given if type(v) is Lanes]
-    _, group = np.unique(np.concatenate(keys, axis=1), axis=0, return_inverse=True)
+    shape = tuple(a.size for a in axes)
     for g in range(int(group.max(initial=-1)) + 1):
         chosen = np.nonzero(group.reshape(shape) == g)
         if chosen[0].size == group.size:
@@ -101,6 +109,13 @@ def alike(*numbers: Any) -> Iterator[None]:
         axis = Axis(chosen[0].size, frame, dict(zip(axes, chosen)))
         with entered(Frame(frame.replaced(axes, (axis,)), frame.mask)):
             yield
+
+
+def _groups(numbers: Sequence[Any], axes: tuple[Axis, ...]) -> np.ndarray:
+    """Of each of the lanes over some axes, the group that it is in, (lanes,)."""
+    count = math.prod(a.size for a in axes)
+    keys = [np.reshape(full(v, Frame(axes)), (count, -1)) for v in numbers if type(v) is Lanes]
+    return np.unique(np.concatenate(keys, axis=1), axis=0, return_inverse=True)[1] if keys else np.zeros(count, int)
 
 
 # --- conditions ------------------------------------------------------------------------------------------------------

@@ -31,12 +31,18 @@ def load(name: str) -> tuple[RandomProgram, list[np.ndarray], list[Outcome]]:
 
 
 def keep(path: Path) -> None:
-    """Enter a program, with what Stan makes of it at points where all is finite."""
-    from .referee.stan import Stan
+    """Enter a program, with what Stan makes of it at points where all is finite: by stanli, else by its own compiler."""
+    from .referee import compiled
+    from .referee.stan import Stan, Unsupported
+    from .referee.walk import Walker
 
     text, data = path.read_text(), json.loads(path.with_suffix(".json").read_text())
-    stan = Stan(text, data)
-    found = [(p, stan.at(p)) for p in points(stan.size, path.stem)]
+    at = points(Walker(text, data).size, path.stem)
+    try:
+        stan = Stan(text, data)
+        found = [(p, stan.at(p)) for p in at]
+    except Unsupported:
+        found = list(zip(at, compiled.outcomes(text, data, at)))
     kept = [(p, o) for p, o in found if o.is_finite]
     assert kept, f"{path}: Stan's outcomes are not finite"
     outcomes = [{"log_density": o.log_density, "gradient": list(o.gradient), "values": o.values} for _, o in kept]

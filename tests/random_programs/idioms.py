@@ -19,7 +19,7 @@ def idiom(place: Place) -> Lines:
 
     makers = [(4, by_cases), (3, ragged_locals), (2, sums_over_states), (2, symmetric), (1, exchanged),
               (2, layouts.rows_of_matrices), (2, layouts.one_behind_the_other), (2, layouts.tuples_of_containers),
-              (2, layouts.boxes)]  # fmt: skip
+              (2, layouts.boxes), (3, layouts.arrays_of_tuples)]  # fmt: skip
     if not place.outermost:  # transformed parameters are no ints
         makers += [(4, counter), (3, search), (2, extreme)]
     return place.choices.weighted(makers)(place)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .containers import expression
 from .idioms import Lines, _around, _indented, _length, _real, _some
-from .kinds import REAL, array, matrix
+from .integers import condition
+from .kinds import REAL, all_dims, array, declared, matrix, tuple_of, vector
 from .scope import Place, Variable, size
 
 
@@ -64,6 +66,38 @@ def tuples_of_containers(place: Place) -> Lines:
             f"  {name}.1 = rep_vector(0.3, {n});", f"  {name}.2 = rep_array([0.1, 0.2]', {n});", f"  {name}.3 = 0;",
             f"  for ({i} in 1:{sizes[2]}) {{", *_indented(_indented([*_some(inner, 1), *steps])), "  }",
             f"  {total} += tanh({name}.3 + sum({name}.1) - {name}.2[{n}, 2]);", "}"]  # fmt: skip
+
+
+def arrays_of_tuples(place: Place) -> Lines:
+    """An array of tuples that a loop fills item by item, from the ones before, on some of its ways."""
+    c, n = place.choices, _length(place)
+    if "tuples" not in place.features or 2 * n > place.budget or place.loops > 2:
+        return []
+    name, total, i, j = (place.names.fresh() for _ in range(4))
+    outer = _around(place, i, n)
+    inner = _around(outer, j, 2)
+    pair = tuple_of(REAL, array(REAL, 2))
+    kind = c.pick([array(tuple_of(REAL, vector(2)), n), array(tuple_of(REAL, vector(2), pair), n),
+                   array(tuple_of(REAL, vector(2), array(pair, 2)), n)])  # fmt: skip
+    changes = [f"{name}[{i}].1 = {_real(outer)};", f"for ({j} in 1:2) {name}[{i}].2[{j}] = {_real(inner)};"]
+    if len(kind.element.items) == 3:
+        held = f"{name}[{i}].3" + ("" if kind.element.items[2] == pair else f"[{c.between(1, 2)}]")
+        changes += [f"{held}.1 = {name}[{i}].1 + {_real(outer)};", f"{held}.2[{c.between(1, 2)}] -= {_real(outer)};",
+                    f"{held} = ({_real(outer)}, {{{held}.1, {held}.2[1]}});"]  # fmt: skip
+    changes += [f"if ({i} > 1) {name}[{i}].2 += 0.3 * {name}[{i} - 1].2;",
+                f"if ({condition(outer, 1, place.data_only)}) {name}[{i}].1 *= {_real(outer)};",
+                f"({name}[{i}].1, {name}[{i}].2[1]) = ({_real(outer)}, {name}[{i}].1);",
+                f"if ({i} > 1) {name}[{i}].1 = tanh({name}[{i} - 1].1) + {_real(outer)};"]  # fmt: skip
+    chosen = [line for line in changes if c.chance(65)]
+    taken = f"{name}[{i}].1 + sum({name}[{i}].2)"
+    if len(kind.element.items) == 3:
+        taken += f" - {held}.2[2]"
+    lines = [f"{declared(kind, [str(d) for d in all_dims(kind)], name)} = {expression(place, kind, 2, place.data_only)};",
+             f"for ({i} in 1:{size(place, n)}) {{", *_indented([*_some(outer, 1), *chosen, f"{total} += tanh({taken});"]),
+             "}"]  # fmt: skip
+    place.add(Variable(total, REAL, 0, 0, place.data_only, place.data_only, True))
+    place.add(Variable(name, kind, 0, 0, place.data_only, place.data_only, True))
+    return [f"real {total} = 0;", *lines]
 
 
 def boxes(place: Place) -> Lines:

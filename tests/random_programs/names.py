@@ -20,7 +20,7 @@ GENERATED = (
 )  # fmt: skip
 
 LAWS = ("gamma", "normal", "poisson", "exponential", "multi_normal", "cauchy", "lognormal", "uniform", "binomial")
-CALLED_BY_ANY = ("beta", "trigamma", "erfc", "choose", "distance", "crossprod", "trace", "lbeta", "log10", "rank")
+CALLED_BY_ANY = ("beta", "trigamma", "erfc", "choose", "distance", "crossprod", "quantile", "lbeta", "log10", "rank")
 
 
 class Names:

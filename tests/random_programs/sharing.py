@@ -9,11 +9,17 @@ from .names import LAWS
 
 _INDEX = re.compile(r"\bfor \((\w+) in ")
 _LOCAL = re.compile(r"^ {4,}(?:int|real|vector\[[^=;]*\]|matrix\[[^=;]*\]) (\w+)(?= =|;)", re.MULTILINE)
+_CALLED = re.compile(r"\b(\w+)\(")
+_ARGUMENT = re.compile(r"[(,] ?(?:data )?(?:array\[,*\] )?(?:int|real|vector|row_vector|matrix|complex) (\w+)(?=[,)])")
+_TOP = re.compile(r"^  (?:int|real|vector|row_vector|matrix)(?:<[^;]*>)?(?:\[[^=;]*\])? (\w+)(?= =|;)", re.MULTILINE)
 _WORD = re.compile(r"\b[A-Za-z]\w*")
 
 
 def shared(c: Choices, text: str) -> str:
-    """The program with indices of loops, and locals of inner blocks, under names of others that they are apart from."""
+    """The program with indices of loops, locals of inner blocks and what functions have for themselves under names of
+    others that they are apart from.
+    """
+    text = _of_blocks(c, text)
     words: dict[str, list[int]] = {}
     for m in _WORD.finditer(text):
         words.setdefault(m.group(), []).append(m.start())
@@ -30,6 +36,23 @@ def shared(c: Choices, text: str) -> str:
             else:
                 taken.append((name, own))
     return _WORD.sub(lambda m: names.get(m.group(), m.group()), text)
+
+
+def _of_blocks(c: Choices, text: str) -> str:
+    """Arguments and locals of functions under names that the blocks have, which functions don't see."""
+    if not text.startswith("functions {"):
+        return text
+    end = _end_of_block(text, text.index("{") + 1)
+    functions, blocks = text[:end], text[end:]
+    called = set(_CALLED.findall(text))
+    own = sorted(set(_ARGUMENT.findall(functions)) | set(_LOCAL.findall(functions)) | set(_INDEX.findall(functions)))
+    used = set(_WORD.findall(functions))
+    free = [n for n in sorted(set(_TOP.findall(blocks))) if n not in used]
+    names: dict[str, str] = {}
+    for name in own:
+        if free and name not in called and name not in LAWS and c.chance(40):
+            names[name] = free.pop(c.below(len(free)))
+    return _WORD.sub(lambda m: names.get(m.group(), m.group()), functions) + blocks
 
 
 def _scopes(text: str, heads: re.Pattern[str], words: dict[str, list[int]]) -> dict[str, list[tuple[int, int]]]:

@@ -13,11 +13,13 @@ from .statements import indented, statements
 
 Lines = list[str]
 TIGHT = "1e-10, 1e-10, 100000"
+ADJOINT = "1e-11, rep_vector(1e-11, 2), 1e-11, rep_vector(1e-11, 2), 1e-11, 1e-11, 100000, 100, 1, 1, 1"
 
 
 def solver(place: Place) -> Lines:
     """A function to be handed over, and in the place how it is called."""
-    return place.choices.pick([root, integral, trajectory, parts, mapped])(place)
+    makers = [root, integral, trajectory, parts, mapped, constrained_trajectory, marginal, density_in_parts]
+    return place.choices.pick(makers)(place)
 
 
 def _inside(place: Place, *arguments: tuple[str, Kind, bool]) -> Place:
@@ -48,7 +50,8 @@ def integral(place: Place) -> Lines:
     f, x, xc, th, xr, xi = _names(place, 6)
     inside = _inside(place, (th, array(REAL, 2), False), (xr, array(REAL, 1), True))
     factor = real(inside, 1)
-    place.solvers.append(_call("integrate_1d({f}, 0, exp(tanh({y})), {{{x}, {y}}}, {{0.3}}, {{1}}, 1e-9)", f))
+    ends = place.choices.pick(["0, exp(tanh({y}))", "-0.5, 1", "tanh({x}) - 2, 0.3", "0, 1 + {y} ^ 2"])
+    place.solvers.append(_call(f"integrate_1d({{f}}, {ends}, {{{{{{x}}, {{y}}}}}}, {{{{0.3}}}}, {{{{1}}}}, 1e-9)", f))
     return [
         f"real {f}(real {x}, real {xc}, array[] real {th}, data array[] real {xr}, data array[] int {xi}) {{",
         f"  return exp(-square({th}[1]) * square({x})) * (1.5 + sin({factor})) + {xr}[{xi}[1]] * {x};", "}",
@@ -60,9 +63,10 @@ def trajectory(place: Place) -> Lines:
     f, t, s, k, b = _names(place, 5)
     inside = _inside(place, (k, REAL, False), (b, vector(2), False))
     one = real(inside, 1)
-    method = place.choices.pick(["rk45", "bdf", "ckrk", "adams"])
-    place.solvers.append(_call(f"ode_{method}_tol({{f}}, [1.0, 0.5 + tanh({{y}})]', 0, {{{{0.5, 1.0}}}}, {TIGHT}, "
-                               "exp(tanh({x})), {v})[{i}, 2]", f))  # fmt: skip
+    method = place.choices.pick(["rk45", "bdf", "ckrk", "adams", "adjoint"])
+    name = f"ode_{method}_tol" + ("_ctl" if method == "adjoint" else "")
+    place.solvers.append(_call(f"{name}({{f}}, [1.0, 0.5 + tanh({{y}})]', 0, {{{{0.5, 1.0}}}}, "
+                               f"{ADJOINT if method == 'adjoint' else TIGHT}, exp(tanh({{x}})), {{v}})[{{i}}, 2]", f))  # fmt: skip
     return [f"vector {f}(real {t}, vector {s}, real {k}, vector {b}) {{",
             f"  return [-{k} * {s}[1] + tanh({one}), {k} * {s}[1] - 0.5 * {s}[2] + 0.1 * {t}]';", "}"]
 
@@ -76,10 +80,46 @@ def parts(place: Place) -> Lines:
     lines = statements(inside, 2)
     inside.add(Variable(index, REAL))  # an element of what is summed
     term = real(inside, 1)
-    place.solvers.append(_call("reduce_sum({f}, {w}, 1, {x}, {v})", f))
+    name = place.choices.pick(["reduce_sum", "reduce_sum_static"])
+    place.solvers.append(_call(f"{name}({{f}}, {{w}}, 1, {{x}}, {{v}})", f))
     return [f"real {f}(array[] real {own}, int {start}, int {end}, real {a}, vector {b}) {{", f"  real {out} = 0;",
             f"  for ({index} in {own}) {{", *indented(indented(lines)), f"    {out} += tanh({term});", "  }",
             f"  return {out} + 0.1 * ({end} - {start} + 1);", "}"]  # fmt: skip
+
+
+def density_in_parts(place: Place) -> Lines:
+    """The log density of an array of vectors, in parts."""
+    f, own, start, end, a, b = _names(place, 6)
+    inside = _inside(place, (a, REAL, False), (b, vector(2), False))
+    term = real(inside, 1)
+    place.solvers.append(_call("reduce_sum({f}_lpdf, {{{v}, [{x}, {y}]', {v}}}, 2, {y}, {v})", f))
+    return [f"real {f}_lpdf(array[] vector {own}, int {start}, int {end}, real {a}, vector {b}) {{",
+            f"  return normal_lpdf({own}[1] | {b}, exp(tanh({a})))",
+            f"    + normal_lpdf(to_array_1d({own}[{end} - {start} + 1]) | tanh({term}), 2);", "}"]  # fmt: skip
+
+
+def constrained_trajectory(place: Place) -> Lines:
+    """A differential equation of one state, with another that follows from it."""
+    f, t, s, d, k, b = _names(place, 6)
+    inside = _inside(place, (k, REAL, False), (b, vector(2), False))
+    one = real(inside, 1)
+    place.solvers.append(_call(f"dae_tol({{f}}, [1.0, 0.0]', [0.0, 0.0]', 0, {{{{0.5, 1.0}}}}, {TIGHT}, exp(tanh({{x}})), "
+                               "{v})[{i}, 1]", f))  # fmt: skip
+    return [f"vector {f}(real {t}, vector {s}, vector {d}, real {k}, vector {b}) {{",
+            f"  return [{d}[1] + {k} * ({s}[1] - 1) + {t} * tanh({one}), {s}[1] + {s}[2] - 1]';", "}"]  # fmt: skip
+
+
+def marginal(place: Place) -> Lines:
+    """Counts of a latent Gaussian process, which Laplace's method integrates out."""
+    f, theta, y, a, k, x, scale = _names(place, 7)
+    likelihood = real(_inside(place, (a, REAL, False)), 1)
+    width = real(_inside(place, (scale, REAL, False)), 1)
+    place.solvers.append(_call(f"laplace_marginal({{f}}, ({{{{1, 0, 2}}}}, {{x}}), 1, {k}, ([0.1, 0.5, 1.2]', {{y}}))", f))
+    return [f"real {f}(vector {theta}, array[] int {y}, real {a}) {{",
+            f"  return poisson_log_lpmf({y} | {theta} + tanh({likelihood}));", "}",
+            f"matrix {k}(vector {x}, real {scale}) {{",
+            f"  return add_diag(gp_exp_quad_cov(to_array_1d({x}), exp(tanh({scale})), 1 + exp(tanh({width}))), 0.4);",
+            "}"]  # fmt: skip
 
 
 def mapped(place: Place) -> Lines:

@@ -408,7 +408,8 @@ def escape(place: Place) -> Lines:
 
 
 def nested_block(place: Place) -> Lines:
-    head = place.choices.pick(["{", 'profile("part") {'])
+    # Stan throws where a profile is inside one of its name
+    head = f'profile("{place.names.fresh()}") {{' if place.choices.chance(50) else "{"
     return [head, *indented(body(place.inner(), 2, 85)), "}"]
 
 

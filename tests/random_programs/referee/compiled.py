@@ -40,7 +40,7 @@ def outcomes(text: str, data: dict[str, Any], points: Sequence[np.ndarray]) -> l
     if re.search(r"\bsimplex\[", text):
         raise Failed("httpstan's Stan is 2.35, and 2.37 has another transform of simplexes")
     module = _module(text)
-    given = dict(_flat(data))
+    given = dict(_flat({n: _pairs(v) if n in _complex(text) else v for n, v in data.items()}))
     try:
         names = [entry(n) for n in module.constrained_param_names(given)]
     except RuntimeError as e:
@@ -108,6 +108,20 @@ def _flat(data: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield from _flat({f"{name}.{item}": [v[item] for v in value] for item in value[0]})
         else:
             yield name, value
+
+
+def _complex(text: str) -> set[str]:
+    """The complex variables of the data block."""
+    block = re.search(r"^data \{\n(.*?)^\}", text, re.MULTILINE | re.DOTALL)
+    lines = block.group(1).splitlines() if block else []
+    return {re.findall(r"\w+", line)[-1] for line in lines if re.match(r"\s*(array\[.*?\] )?complex", line)}
+
+
+def _pairs(value: Any) -> Any:
+    """Complex numbers so that httpstan, which takes pairs for one more axis, hands each on with its parts together."""
+    given = np.asarray(value, float)
+    numbers = given.reshape(-1, 2) if given.ndim < 3 else np.swapaxes(given, 0, -2).reshape(-1, 2)
+    return numbers.ravel().reshape(given.shape, order="F").tolist()
 
 
 @contextlib.contextmanager

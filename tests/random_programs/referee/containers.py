@@ -134,6 +134,8 @@ def stored(before: Any, steps: Sequence[Any], value: Any) -> Any:
     if isinstance(before, tuple):
         if rest and isinstance(rest[0], int):  # one item of a tuple in an array
             return stored(before, [rest[0], step, *rest[1:]], value)
+        if rest:  # further indices
+            return stored(before, [[*step, *rest[0]], *rest[1:]], value)
         return tuple(stored(item, steps, v) for item, v in zip(before, value))
     out, at = np.array(before), _target(before, step)
     new = stored(out[at], rest, value)
@@ -145,12 +147,11 @@ def stored(before: Any, steps: Sequence[Any], value: Any) -> Any:
 
 def stacked(items: Sequence[Any], kind: Type) -> Any:
     """Items along a new axis in front."""
-    if isinstance(kind, Tuple):
-        return tuple(stacked([i[k] for i in items], t) for k, t in enumerate(kind.items))
+    element = unwind(kind)[0]
+    if isinstance(element, Tuple):
+        return tuple(stacked([i[k] for i in items], t) for k, t in enumerate(element.items))
     if len({np.shape(i) for i in items}) > 1:
         raise StanIndexError(f"items of sizes {[np.shape(i) for i in items]}")
-    if isinstance(items[0], tuple):
-        return tuple(stacked([i[k] for i in items], kind) for k in range(len(items[0])))
     return np.array(items, number_type(kind))
 
 
