@@ -12,7 +12,7 @@ PYTHON = (
     "float_", "object",
 )  # fmt: skip
 GENERATED = (
-    "target_", "branch", "step", "each_3", "each", "mu_", "mu_1", "x_", "x_1", "a_1", "a_2", "s_", "self", "args",
+    "target_", "branch", "each_3", "each", "mu_", "mu_1", "x_", "x_1", "a_1", "a_2", "s_", "self", "args",
     "xp", "np", "ppl", "fn", "dist", "jnp", "state", "body", "carry", "lanes", "value", "inputs", "kwargs", "stan",
     "model_", "theta_", "branch_1", "step_1", "loop", "loop_1", "site", "terms", "target_1", "i_", "n_1", "out",
     "done", "stop", "returned", "escape", "go", "flag", "last", "result", "term", "data_", "N_", "dtype", "shape",

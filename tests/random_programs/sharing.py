@@ -12,7 +12,7 @@ _LOCAL = re.compile(r"^ {4,}(?:int|real|vector\[[^=;]*\]|matrix\[[^=;]*\]) (\w+)
 _CALLED = re.compile(r"\b(\w+)\(")
 _ARGUMENT = re.compile(r"[(,] ?(?:data )?(?:array\[,*\] )?(?:int|real|vector|row_vector|matrix|complex) (\w+)(?=[,)])")
 _TOP = re.compile(r"^  (?:int|real|vector|row_vector|matrix)(?:<[^;]*>)?(?:\[[^=;]*\])? (\w+)(?= =|;)", re.MULTILINE)
-_WORD = re.compile(r"\b[A-Za-z]\w*")
+_WORD = re.compile(r"\b[A-Za-z]\w*\b(?!\()")  # not of functions, which may have names of variables
 
 
 def shared(c: Choices, text: str) -> str:
@@ -47,7 +47,7 @@ def _of_blocks(c: Choices, text: str) -> str:
     called = set(_CALLED.findall(text))
     own = sorted(set(_ARGUMENT.findall(functions)) | set(_LOCAL.findall(functions)) | set(_INDEX.findall(functions)))
     used = set(_WORD.findall(functions))
-    free = [n for n in sorted(set(_TOP.findall(blocks))) if n not in used]
+    free = [n for n in sorted(set(_TOP.findall(blocks))) if n not in used | called]
     names: dict[str, str] = {}
     for name in own:
         if free and name not in called and name not in LAWS and c.chance(40):
