@@ -15,8 +15,8 @@ BINARY = (
     "{} + {}", "{} - {}", "({}) * ({})", "({}) / (4.1 + 0.1 * ({}))", "polar(1 + square(get_real({})), get_imag({}))",
     "pow(3.0 + 0.1 * ({}), 0.3 * ({}))",
 )  # fmt: skip
-ELEMENTWISE = ("-({})", "({}) * 0.4", "({}) * to_complex(0.3, -0.5)", "({}) / 1.3", "conj({})", "({}) .^ 2", "0.3 - ({})",
-               "({}) + 0.7", "to_complex(-0.2, 0.6) + ({})", "pow({}, 2)")  # fmt: skip
+ELEMENTWISE = ("-({})", "({}) * 0.4", "({}) * to_complex(0.3, -0.5)", "({}) / 1.3", "conj({})", "({}) .^ 2",
+               "0.3 - ({})", "({}) + 0.7", "to_complex(-0.2, 0.6) + ({})", "pow({}, 2)")  # fmt: skip
 OF_TWO = ("({}) + {}", "({}) - ({})", "({}) .* ({})", "({}) ./ (5.1 + 0.01 * ({}))")
 OF_ONE_AXIS = ("reverse({})", "cumulative_sum({})")
 CONTAINERS = ("complex_vector", "complex_row_vector", "complex_matrix")
@@ -118,9 +118,7 @@ def _two(place: Place, kind: Kind, depth: int, data: bool) -> str:
     from .containers import expression
 
     one, c = complex_container(place, kind, depth - 1, data), place.choices
-    is_real = c.chance(25)
-    other = expression(place, _real_kind(kind), depth - 1, data) if is_real else complex_container(place, kind, depth - 1,
-                                                                                                    data)  # fmt: skip
+    other = expression(place, _real_kind(kind) if c.chance(25) else kind, depth - 1, data)
     return "(" + c.pick(OF_TWO).format(one, other) + ")"
 
 
@@ -206,8 +204,11 @@ def _of_matrix(place: Place, kind: Kind, depth: int, data: bool) -> str:
 def _sliced(place: Place, kind: Kind, depth: int, data: bool) -> str:
     from .containers import _stretch
 
-    known = place.having(lambda v: v.kind.name == kind.name and all(a >= max(b, 1) for a, b in zip(v.kind.dims, kind.dims))
-                         and (v.data or not data))  # fmt: skip
+    def fits(v: Variable) -> bool:
+        held = v.kind.name == kind.name and all(a >= max(b, 1) for a, b in zip(v.kind.dims, kind.dims))
+        return held and (v.data or not data)
+
+    known = place.having(fits)
     if not known:
         return ""
     v = place.choices.pick(known[::-1])

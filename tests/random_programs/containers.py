@@ -139,9 +139,10 @@ def _sliced(place: Place, kind: Kind, depth: int, data: bool) -> str:
 
 def _twice(place: Place, wanted: tuple[int, ...], inside: tuple[int, ...]) -> str:
     """Indices that take so many entries along each axis, at once or from a part that others take."""
-    if place.choices.chance(15) and 0 not in wanted:
-        middle = tuple(place.choices.between(n, m + 1) for n, m in zip(wanted, inside))
-        lists = ["{" + ", ".join(str(place.choices.between(1, m)) for _ in range(k)) + "}" for k, m in zip(middle, inside)]
+    c = place.choices
+    if c.chance(15) and 0 not in wanted:
+        middle = tuple(c.between(n, m + 1) for n, m in zip(wanted, inside))
+        lists = ["{" + ", ".join(str(c.between(1, m)) for _ in range(k)) + "}" for k, m in zip(middle, inside)]
         return f"[{', '.join(lists)}][{', '.join(_stretch(place, n, k) for n, k in zip(wanted, middle))}]"
     return f"[{', '.join(_stretch(place, n, m) for n, m in zip(wanted, inside))}]"
 

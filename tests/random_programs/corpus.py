@@ -31,7 +31,7 @@ def load(name: str) -> tuple[RandomProgram, list[np.ndarray], list[Outcome]]:
 
 
 def keep(path: Path) -> None:
-    """Enter a program, with what Stan makes of it at points where all is finite: by stanli, else by its own compiler."""
+    """Enter a program, with what stanli, or else Stan's own compiler, makes of it at points where all is finite."""
     from .referee import compiled
     from .referee.stan import Stan, Unsupported
     from .referee.walk import Walker

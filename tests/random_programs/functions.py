@@ -6,7 +6,18 @@ from typing import Any
 
 from .containers import expression
 from .kinds import (
-    COMPLEX, INT, REAL, Kind, array, complex_matrix, complex_vector, matrix, row_vector, tuple_of, unsized, vector,
+    COMPLEX,
+    INT,
+    REAL,
+    Kind,
+    array,
+    complex_matrix,
+    complex_vector,
+    matrix,
+    row_vector,
+    tuple_of,
+    unsized,
+    vector,
 )  # fmt: skip
 from .laws import both
 from .reals import real

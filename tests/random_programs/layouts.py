@@ -92,9 +92,10 @@ def arrays_of_tuples(place: Place) -> Lines:
     taken = f"{name}[{i}].1 + sum({name}[{i}].2)"
     if len(kind.element.items) == 3:
         taken += f" - {held}.2[2]"
-    lines = [f"{declared(kind, [str(d) for d in all_dims(kind)], name)} = {expression(place, kind, 2, place.data_only)};",
-             f"for ({i} in 1:{size(place, n)}) {{", *_indented([*_some(outer, 1), *chosen, f"{total} += tanh({taken});"]),
-             "}"]  # fmt: skip
+    head = declared(kind, [str(d) for d in all_dims(kind)], name)
+    steps = [*_some(outer, 1), *chosen, f"{total} += tanh({taken});"]
+    lines = [f"{head} = {expression(place, kind, 2, place.data_only)};", f"for ({i} in 1:{size(place, n)}) {{",
+             *_indented(steps), "}"]  # fmt: skip
     place.add(Variable(total, REAL, 0, 0, place.data_only, place.data_only, True))
     place.add(Variable(name, kind, 0, 0, place.data_only, place.data_only, True))
     return [f"real {total} = 0;", *lines]

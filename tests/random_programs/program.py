@@ -11,8 +11,20 @@ from .choices import Choices
 from .containers import expression
 from .functions import counting, function
 from .kinds import (
-    COMPLEX, INT, REAL, Kind, all_dims, array, complex_matrix, complex_vector, declared, matrix, row_vector, sized,
-    tuple_of, vector,
+    COMPLEX,
+    INT,
+    REAL,
+    Kind,
+    all_dims,
+    array,
+    complex_matrix,
+    complex_vector,
+    declared,
+    matrix,
+    row_vector,
+    sized,
+    tuple_of,
+    vector,
 )  # fmt: skip
 from .laws import prior
 from .names import CALLED_BY_ANY, LAWS, Names
@@ -142,8 +154,8 @@ def data_block(place: Place, data: dict[str, Any]) -> list[str]:
         if c.chance(40):
             lines.append(datum(place, data, c.pick([k for k in nested_tuples(n) if k.name == "array"])))
     if "complex" in place.features and c.chance(60):
-        kind = c.pick([COMPLEX, complex_vector(n), complex_matrix(n, 2), array(COMPLEX, n), array(complex_vector(2), n)])
-        lines.append(datum(place, data, kind))
+        some = [COMPLEX, complex_vector(n), complex_matrix(n, 2), array(COMPLEX, n), array(complex_vector(2), n)]
+        lines.append(datum(place, data, c.pick(some)))
     if "ragged" in place.features:
         lines += ragged(place, data)
     return lines

@@ -65,8 +65,9 @@ def trajectory(place: Place) -> Lines:
     one = real(inside, 1)
     method = place.choices.pick(["rk45", "bdf", "ckrk", "adams", "adjoint"])
     name = f"ode_{method}_tol" + ("_ctl" if method == "adjoint" else "")
-    place.solvers.append(_call(f"{name}({{f}}, [1.0, 0.5 + tanh({{y}})]', 0, {{{{0.5, 1.0}}}}, "
-                               f"{ADJOINT if method == 'adjoint' else TIGHT}, exp(tanh({{x}})), {{v}})[{{i}}, 2]", f))  # fmt: skip
+    control = ADJOINT if method == "adjoint" else TIGHT
+    place.solvers.append(_call(f"{name}({{f}}, [1.0, 0.5 + tanh({{y}})]', 0, {{{{0.5, 1.0}}}}, {control}, "
+                               "exp(tanh({x})), {v})[{i}, 2]", f))  # fmt: skip
     return [f"vector {f}(real {t}, vector {s}, real {k}, vector {b}) {{",
             f"  return [-{k} * {s}[1] + tanh({one}), {k} * {s}[1] - 0.5 * {s}[2] + 0.1 * {t}]';", "}"]
 
@@ -103,8 +104,8 @@ def constrained_trajectory(place: Place) -> Lines:
     f, t, s, d, k, b = _names(place, 6)
     inside = _inside(place, (k, REAL, False), (b, vector(2), False))
     one = real(inside, 1)
-    place.solvers.append(_call(f"dae_tol({{f}}, [1.0, 0.0]', [0.0, 0.0]', 0, {{{{0.5, 1.0}}}}, {TIGHT}, exp(tanh({{x}})), "
-                               "{v})[{i}, 1]", f))  # fmt: skip
+    place.solvers.append(_call(f"dae_tol({{f}}, [1.0, 0.0]', [0.0, 0.0]', 0, {{{{0.5, 1.0}}}}, {TIGHT}, "
+                               "exp(tanh({x})), {v})[{i}, 1]", f))  # fmt: skip
     return [f"vector {f}(real {t}, vector {s}, vector {d}, real {k}, vector {b}) {{",
             f"  return [{d}[1] + {k} * ({s}[1] - 1) + {t} * tanh({one}), {s}[1] + {s}[2] - 1]';", "}"]  # fmt: skip
 
@@ -114,7 +115,8 @@ def marginal(place: Place) -> Lines:
     f, theta, y, a, k, x, scale = _names(place, 7)
     likelihood = real(_inside(place, (a, REAL, False)), 1)
     width = real(_inside(place, (scale, REAL, False)), 1)
-    place.solvers.append(_call(f"laplace_marginal({{f}}, ({{{{1, 0, 2}}}}, {{x}}), 1, {k}, ([0.1, 0.5, 1.2]', {{y}}))", f))
+    place.solvers.append(_call(f"laplace_marginal({{f}}, ({{{{1, 0, 2}}}}, {{x}}), 1, {k}, "
+                               "([0.1, 0.5, 1.2]', {y}))", f))  # fmt: skip
     return [f"real {f}(vector {theta}, array[] int {y}, real {a}) {{",
             f"  return poisson_log_lpmf({y} | {theta} + tanh({likelihood}));", "}",
             f"matrix {k}(vector {x}, real {scale}) {{",

@@ -120,8 +120,8 @@ def trial(program: RandomProgram, ways: Sequence[Way], seed: str, arbiter: str =
 
     What stanli can't run is evaluated statement by statement. Where stanli and a translation differ, stanli is asked
     again without its optimizations, but not where Stan's own gradient is approximate: the slope of the density decides
-    there. Stan's own compiler decides then where the `arbiter` is asked "at last"; "at once" it takes the place of stanli
-    where that can't run a program.
+    there. Stan's own compiler decides then where the `arbiter` is asked "at last"; "at once" it takes the place of
+    stanli where that can't run a program.
     """
     try:
         stan = Stan(program.stan_text, program.data)
