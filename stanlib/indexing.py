@@ -124,6 +124,8 @@ def _values(indices: tuple[Any, ...]) -> list[Any]:
 
 def _convert(xp: Namespace, index: Any, n: int) -> Any:
     """One index as NumPy would have it, inside of the range."""
+    if type(index) is int and 1 <= index <= n:
+        return index - 1
     if isinstance(index, Span):
         return _slice(xp, index, n)
     if not is_of_data((index,)):

@@ -28,10 +28,13 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     if not isinstance(module, torch.nn.Module):
         raise _no_module(network, module)
     arguments = _converted(module, inputs)
-    own = dict(module.named_parameters())
     if not lifted and network.is_given:
-        registered = network.registered(lambda: pyro.module(network.name, module), lambda: _is_trained(network, own))
+        registered = network.registered(
+            lambda: pyro.module(network.name, module),
+            lambda: _is_trained(network, (n for n, _ in module.named_parameters())),
+        )
         return _result(registered(*arguments))
+    own = dict(module.named_parameters())
     network.verify_lifted({n: p.shape for n, p in own.items()}, {n: tuple(v.shape) for n, v in lifted.items()})
     rest = [n for n in own if n not in lifted]
     learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
@@ -58,7 +61,8 @@ def _is_jax(module: Any) -> bool:
 
 def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
     """The inputs as tensors of the module's own type and device; integers stay integers."""
-    like = next((p for p in module.parameters() if p.is_floating_point()), torch.zeros(()))
+    like = next((p for p in module.parameters() if p.is_floating_point()), None)
+    like = torch.zeros(()) if like is None else like
     made = (as_tensor(x, device=like.device) for x in inputs)
     return tuple(x.to(like.dtype) if x.is_floating_point() else x for x in made)
 
