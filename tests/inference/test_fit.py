@@ -99,6 +99,18 @@ def test_own_dims_and_coords(schools_fit):
     assert data.posterior["effect"].sel(school="C").shape == (2, 500) and "log_likelihood" not in data.groups()
 
 
+@pytest.mark.parametrize("dims, coords, told", [
+    ({"efect": ["school"]}, {}, "no variable 'efect'; did you mean 'effect'"),
+    ({"effect": ["school", "year"]}, {}, "effect has 1 dimensions, not those of"),
+    ({"effect": "school"}, {}, "effect has 1 dimensions, not those of 'school'"),
+    ({"effect": ["school"]}, {"school": ["A", "B"]}, "school has 2 entries by its coordinates, 8 by effect"),
+])  # fmt: skip
+def test_dims_and_coords_that_do_not_fit_are_refused(schools_fit, dims, coords, told):
+    for method in (schools_fit.draws_xr, schools_fit.to_arviz):
+        with pytest.raises(stanimport.inference.options.OptionError, match=told):
+            method(dims=dims, coords=coords)
+
+
 def test_the_table_calls_rows_by_coordinates(schools_fit):
     named = copy.copy(schools_fit)
     named.dims, named.coords = {"effect": ("school",), "standardized": ("other",)}, {"school": list("ABCDEFGH")}

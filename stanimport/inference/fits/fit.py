@@ -15,6 +15,7 @@ from ...errors import nearest
 from .. import tuples
 from ..options import wanted
 from ..running.interrupts import collected
+from .labels import named
 from .result import Result
 
 if TYPE_CHECKING:
@@ -110,6 +111,9 @@ class Fit(Result):
             inc_warmup: put the warm-up in front.
             dims, coords: names of the dimensions of variables, and their coordinates, beside `fit.dims` and
                 `fit.coords`; else `x_dim_0`, `x_dim_1`, counting from 0.
+
+        Raises:
+            OptionError: for dims and coords that don't fit the variables.
         """
         require("xarray", extra="inference")
         from .groups import dataset
@@ -120,7 +124,7 @@ class Fit(Result):
         roots = {n: n.partition(".")[0] for n in self.variables}
         values = self.with_warmup() if inc_warmup else self.variables
         chosen = {n: values[n] for n in self.variables if n in wanted or roots[n] in wanted}
-        made = dataset(chosen, {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})})
+        made = dataset(chosen, *named(self, dims, coords))
         return made.assign_coords(chain=self.chain_ids)
 
     @collected()
@@ -211,8 +215,8 @@ class Fit(Result):
         from .arviz_packages import container
         from .groups import all_groups
 
-        named = {**self.dims, **(dims or {})}, {**self.coords, **(coords or {})}
-        return container(all_groups(self, log_likelihood, posterior_predictive, prior, *named))
+        labels = named(self, dims, coords)
+        return container(all_groups(self, log_likelihood, posterior_predictive, prior, *labels))
 
     def save(
         self, path: str | os.PathLike[str], *, log_likelihood: bool = False, posterior_predictive: bool = False,

@@ -7,13 +7,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from stanlib.program import Program, Variable
 
+from ...errors import nearest
+from ..options import OptionError
+
+if TYPE_CHECKING:
+    from .result import Result
+
 F = TypeVar("F", bound=Callable[..., Any])
+_BLOCKS = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
 Label = tuple[str, list[Any]]  # a dimension and its coordinates
 
 
@@ -32,13 +39,40 @@ def labelled(function: F) -> F:
     return run  # type: ignore[return-value]
 
 
+def named(
+    fit: Result, dims: Mapping[str, Sequence[str]] | None, coords: Mapping[str, Sequence[Any]] | None
+) -> tuple[dict[str, Sequence[str]], dict[str, Sequence[Any]]]:
+    """The dimensions of a fit's variables and their coordinates: those given, and the fit's own for all others.
+
+    Raises:
+        OptionError: for names of no variable, too few or too many dimensions, and coordinates that aren't one for each
+            entry.
+    """
+    shapes = {n: np.shape(v) for n, v in fit.data.items() if not isinstance(v, tuple)}
+    shapes |= {n: np.shape(v)[2:] for n, v in fit.variables.items()}
+    known = {*shapes, *(v.name for block in _BLOCKS for v in getattr(fit.program, block))}
+    for name, axes in (dims or {}).items():
+        if name.partition("__")[0] not in known:  # sites of a variable's second law and so on are called y__2
+            similar = nearest(name, known)
+            raise OptionError(f"dims: there is no variable {name!r}" + (f"; did you mean {similar!r}?" * bool(similar)))
+        if name in shapes and (isinstance(axes, str) or len(axes) != len(shapes[name])):
+            raise OptionError(f"dims: {name} has {len(shapes[name])} dimensions, not those of {axes!r}")
+    own, given = {**fit.dims, **(dims or {})}, coords or {}
+    lengths = {axis: (len(at), "its coordinates") for axis, at in given.items()}
+    for name in sorted(shapes, key=list(dims or {}).__contains__):
+        for axis, n in zip(own.get(name, ()), shapes[name]):
+            length, there = lengths.setdefault(axis, (n, name))
+            if n != length:
+                raise OptionError(f"dims, coords: {axis} has {length} entries by {there}, {n} by {name}")
+    return own, {**fit.coords, **given}
+
+
 def of_data(
     program: Program, data: Any, without: Collection[str] = ()
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
     """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
     known = dict(_sizes(program, data, without))
-    blocks = ("data", "transformed_data", "parameters", "transformed_parameters", "generated_quantities")
-    variables = [v for block in blocks for v in getattr(program, block)]
+    variables = [v for block in _BLOCKS for v in getattr(program, block)]
     taken = {v.name for v in variables}
     known = {size: label for size, label in known.items() if label[0] not in taken}
     dims = {v.name: _dims(v, known) for v in variables if any(s in known for s in v.shape)}
