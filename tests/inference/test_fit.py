@@ -306,9 +306,12 @@ def test_what_is_missing_of_an_extra_is_named(library, beta_fit, monkeypatch):
     for name in [n for n in sys.modules if n == library or n.startswith("stanlib.ppl.pyro")]:
         monkeypatch.setitem(sys.modules, name, None) if name == library else monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)  # as if it were not installed
+    before = set(sys.modules)
     for use in WITHOUT[library]:
         with pytest.raises(stanimport.StanError, match=f"this needs {library}: pip install 'stanimport"):
             use(beta_fit)
+    for name in set(sys.modules) - before:  # what was half loaded
+        del sys.modules[name]
 
 
 def test_what_notebooks_show(schools_fit, beta_module):

@@ -80,11 +80,8 @@ def test_optimize(beta_module, algorithm):
     assert mode.stats["lp__"][0, 0] == pytest.approx(7 * np.log(0.7) + 3 * np.log(0.3))
 
 
-def test_newton_ends_where_a_density_has_kinks():
-    """Where the mode is at kinks, gradients never vanish: what ends the steps is that they gain no more.
-
-    The steps are those of CmdStan's rule, written out for this density.
-    """
+def test_newton_finds_a_mode_at_kinks():
+    """Gradients never vanish there, and derivatives beside a kink say nothing of it: differences across it do."""
     module = stanimport.loads("""
 data { vector[3] y; }
 parameters { vector[3] d; real m; }
@@ -93,29 +90,15 @@ model { d ~ double_exponential(0, 0.1); m ~ normal(0, 5); y ~ normal(m + d, 1); 
     y = np.array([1.0, 1.5, 2.0])
     constant = -3 * np.log(0.2) - 2 * np.log(2 * np.pi) - np.log(5)
 
-    def density(x):
-        return constant - 10 * np.abs(x[:3]).sum() - x[3] ** 2 / 50 - 0.5 * ((y - x[3] - x[:3]) ** 2).sum()
+    def density(d, m):
+        return constant - 10 * np.abs(d).sum() - m**2 / 50 - 0.5 * ((y - m - d) ** 2).sum()
 
-    def direction(x):
-        r = y - x[3] - x[:3]
-        gradient = np.append(r - 10 * np.sign(x[:3]), r.sum() - x[3] / 25)
-        hessian = -np.eye(4)
-        hessian[3], hessian[:, 3], hessian[3, 3] = -1, -1, -3.04
-        return np.linalg.solve(hessian, -gradient)
-
-    at, gain = np.full(4, 0.5), np.inf
-    while gain > 1e-8:
-        step, move = 1.0, direction(at)
-        while density(at + step * move) < density(at):
-            step /= 2
-        gain = density(at + step * move) - density(at)
-        at = at + step * move
-    mode = stanimport.optimize(module, {"y": y}, algorithm="newton", inits={"d": [0.5] * 3, "m": 0.5})
-    assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(density(at), abs=1e-9)
-    np.testing.assert_allclose([*mode.stan_variable("d"), mode.stan_variable("m")], at, atol=1e-9)
-    start = density(np.full(4, 0.5))
-    best = density(np.array([0, 0, 0, 4.5 / 3.04]))
-    assert best - mode.stats["lp__"][0, 0] < 0.05 * (best - start)
+    best = density(np.zeros(3), 4.5 / 3.04)  # where no d is worth what it costs
+    for inits in (0, {"d": [0.5] * 3, "m": 0.5}, {"d": [0.5, -0.2, 0.01], "m": -3.0}):
+        mode = stanimport.optimize(module, {"y": y}, algorithm="newton", inits=inits)
+        d, m = mode.stan_variable("d"), mode.stan_variable("m")
+        assert mode.converged and mode.stats["lp__"][0, 0] == pytest.approx(density(d, m), abs=1e-9)
+        assert best - density(d, m) < 0.02
 
 
 def test_newton_from_where_the_density_is_convex():

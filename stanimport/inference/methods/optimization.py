@@ -41,8 +41,8 @@ def optimize(
 
     Args:
         module, data, seed, inits, networks: as for `sample`.
-        algorithm: "lbfgs", "bfgs" or "newton" (steps by the exact Hessian, until one gains 1e-8 or less,
-            as in CmdStan; of a density with kinks L-BFGS finds the mode more exactly).
+        algorithm: "lbfgs", "bfgs" or "newton" (steps by the Hessian, until one gains 1e-8 or less, as in CmdStan: also
+            for densities with kinks at the mode, where L-BFGS may come to no end).
         iter: iterations at most.
         jacobian: whether the density is that of the unconstrained parameters; without it the constrained ones'
             (penalized maximum likelihood).
@@ -134,7 +134,7 @@ def maximum(
             raise StopIteration
 
     if algorithm == "newton":
-        hessian = Program(jax.hessian(density), start)
+        hessian = Program(newton.differences(jax.grad(density)), start)
         return newton.minimum(objective, lambda x: -np.asarray(hessian(x)), start, limits["iter"], note), passed
     found = scipy.optimize.minimize(
         objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
@@ -144,7 +144,7 @@ def maximum(
     elif not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
     elif found.success and algorithm == "lbfgs" and _is_steep(found):
-        found.success, found.message = False, "the density still rises where steps are tiny: has it a mode?"
+        found.success, found.message = False, "the density still rises where steps are tiny, as one without a mode does"
     return found, passed
 
 
