@@ -136,5 +136,28 @@ def test_other_sizes_are_refused_at_translation(bound, step):
     assert "while" in _translated(f"{function} generated quantities {{ real s = f(v, k); }}", "numpyro")
 
 
+@pytest.mark.parametrize("statements", [
+    "vector[a > 0 ? 2 : 3] w; w[1] = a; target += w[1];", "int n = a > 0; target += sum(rep_vector(a, n));",
+    "int n; n = v[1] > 0 && k > 0; matrix[k, n + 1] w; w[1, 1] = a; target += w[1, 1];",
+])  # fmt: skip
+def test_sizes_that_parameters_decide_are_refused_at_translation(statements):
+    text = f"data {{ int k; }} parameters {{ real a; vector[k] v; }} model {{ {statements} }}"
+    with pytest.raises(StanSemanticError, match="the size .* depends on parameters"):
+        _translated(text, "numpyro")
+    assert _translated(text, "pyro")
+
+
+@pytest.mark.parametrize("statements", [
+    "int n = size(v) + rows(v[1:2]); vector[n] w = rep_vector(a, n); target += sum(w);",
+    "int n = k; vector[n] w = rep_vector(a, n); n = a > 0; target += n * sum(w);",  # decided before
+    "int n = k > 0 ? k : a > 0; vector[n] w = rep_vector(a, n); target += sum(w);",
+    "int n = a > 0 ? 2 : 1; target += sum(segment(v, n, 2));",
+])  # fmt: skip
+def test_sizes_beside_parameters_are_not(statements):
+    text = f"data {{ int k; }} parameters {{ real a; vector[k] v; }} model {{ {statements} }}"
+    (found,) = outcomes(text, {"k": 3}, [np.arange(1.0, 5.0)], jit=False, parts=("gradient",))
+    assert found.is_finite
+
+
 def _translated(text, backend):
     return pipeline.translate(Source("p.stan", text), "p", pipeline.Options(backend, "comprehensive")).text
