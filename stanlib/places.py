@@ -90,8 +90,8 @@ def blamed(handle: Handle | None) -> Iterator[None]:
 
 
 def _is_passed_on(error: Exception) -> bool:
-    """Whether an exception is a signal and no error: of effect handlers, or a warning that is to be raised."""
-    return isinstance(error, Warning) or type(error).__module__.startswith(_PASSED_ON)
+    """Whether an exception is a signal and no error: of effect handlers, the end of the time, a warning to be raised."""
+    return isinstance(error, (Warning, TimeoutError)) or type(error).__module__.startswith(_PASSED_ON)
 
 
 def _translated(error: Exception) -> StanError:

@@ -1,4 +1,4 @@
-"""Sizes that no backend knows which traces control flow: parameters decide them, or variables of a `while` over them."""
+"""Sizes that no backend knows which traces control flow: parameters decide them, or a `while` over parameters does."""
 from __future__ import annotations
 
 from collections import Counter

@@ -360,3 +360,14 @@ def test_the_warm_up_of_tuples_and_an_invalid_estimate(tmp_path):
             mode.stan_variable("t")
     with pytest.warns(UserWarning, match="save_iterations=True"):
         mode.stan_variable("t", inc_iterations=True, warn=False)
+
+
+@pytest.mark.parametrize("loop", ["while (1) {}", "int n = 0; while (1) n += 1;"])
+def test_the_time_ends_in_a_loop_that_does_not(loop, tmp_path):
+    program = f"transformed data {{ {loop} }} parameters {{ real a; }} model {{ a ~ normal(0, 1); }}"
+    (tmp_path / "endless.stan").write_text(program)
+    model = CmdStanModel(stan_file=tmp_path / "endless.stan")
+    start = time.monotonic()
+    with pytest.raises(TimeoutError):
+        model.sample(chains=1, timeout=0.5)
+    assert time.monotonic() - start < 60

@@ -7,6 +7,7 @@ between runs of compiled programs, and while the main thread waits for them. Who
 """
 from __future__ import annotations
 
+import contextlib
 import signal
 import sys
 import threading
@@ -17,6 +18,8 @@ from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+from stanlib.metadata import Program
 
 INTERVAL = 0.1  # seconds after which a wait looks for an interrupt
 
@@ -70,12 +73,38 @@ _DEADLINE: ContextVar[float | None] = ContextVar("stanimport_deadline", default=
 
 @contextmanager
 def deadline(seconds: float | None) -> Iterator[None]:
-    """Inside, the first `check` of this thread after so many seconds raises TimeoutError; None for no end."""
+    """Inside, the first `check` of this thread after so many seconds raises TimeoutError; None for no end.
+
+    In the main thread, where there are such signals, a program's own code is ended then too: it may loop for ever.
+    """
     token = _DEADLINE.set(None if seconds is None else time.monotonic() + seconds)
+    try:
+        with contextlib.nullcontext() if seconds is None else _alarm(seconds):
+            yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Inside, what runs after so many seconds is looked at again and again, unless alarms are somebody else's."""
+    is_main = threading.current_thread() is threading.main_thread()
+    if not is_main or not hasattr(signal, "setitimer") or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGALRM, _look)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, INTERVAL), INTERVAL)
     try:
         yield
     finally:
-        _DEADLINE.reset(token)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _look(number: int, frame: Any) -> None:
+    """The code of a program is a safe place; the libraries' that it calls is none."""
+    if frame is not None and isinstance(frame.f_globals.get("stan"), Program):
+        check()
 
 
 def check() -> None:
