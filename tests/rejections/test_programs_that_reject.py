@@ -9,6 +9,7 @@ import pytest
 from densities import module_log_density
 
 import stanimport
+from stanimport.inference import LogProb
 from stanlib.errors import StanDomainError, StanIndexError, StanReject
 
 BOTH = pytest.mark.parametrize("backend", ["numpyro", "pyro"])
@@ -45,6 +46,16 @@ def test_an_empty_domain_of_a_parameter_rejects_the_draw(name, backend, x64, tor
     program = f"parameters {{ {parameters} }} model {{ {statements} }}"
     assert math.isfinite(log_density(program, backend, good))
     assert log_density(program, backend, {**good, **change}) == -math.inf
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_density_of_an_unconstrained_point_is_rejected_too(name, x64):
+    parameters, statements, _, change = DOMAINS[name]
+    module = stanimport.loads(f"parameters {{ {parameters} }} model {{ {statements} }}")
+    density = LogProb(module, {})
+    start = np.zeros(density.posterior.size)
+    start[: np.size(change["a"])] = change["a"]
+    assert density.at(start)[0] == -math.inf
 
 
 @BOTH

@@ -110,8 +110,8 @@ class Posterior(Evaluated):
                 jacobian.append(_scaled(jnp.sum(transform.log_abs_det_jacobian(free, value)), site))
             return value
 
-        trace = self._trace(place)
-        return trace, sum(jacobian, start=0.0)
+        trace, total = self._trace(place), sum(jacobian, start=0.0)
+        return trace, jnp.where(jnp.isnan(total), -jnp.inf, total) if jacobian else total  # NaN where bounds cross
 
     def at(self, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
