@@ -90,7 +90,7 @@ def blamed(handle: Handle | None) -> Iterator[None]:
 
 
 def _is_passed_on(error: Exception) -> bool:
-    """Whether an exception is a signal and no error: of effect handlers, the end of the time, a warning to be raised."""
+    """Whether an exception is a signal and no error: of effect handlers, of the end of the time, a warning to raise."""
     return isinstance(error, (Warning, TimeoutError)) or type(error).__module__.startswith(_PASSED_ON)
 
 

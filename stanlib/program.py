@@ -38,6 +38,12 @@ class StanFunction:
         wanted = self.function.__code__.co_varnames[: self.function.__code__.co_kwonlyargcount]
         return {n: values[self.stan_names.get(n, n)] for n in wanted}
 
+    def _by_name(self, unnamed: tuple[Any, ...]) -> None:
+        """Values are given by their names. Raises TypeError for those that are not."""
+        if unnamed:
+            name = self.__name__
+            raise TypeError(f"{name}() takes values by their names: {name}(**data), not {name}(data)")
+
     def _run(self, /, *args: Any, **named: Any) -> Any:
         """Call the generated function; every error says where in the Stan file it arose."""
         import numpy
@@ -112,9 +118,10 @@ class TransformedData(StanFunction):
         stanlib.errors.StanDataError: heads must have shape (3), not (2): declared as...
     """
 
-    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
         from .data import Reader, as_converted
 
+        self._by_name(unnamed)
         result: dict[str, Any] = self._run(Reader(self.program, inputs))
         return {name: as_converted(value) for name, value in result.items()}
 
@@ -152,7 +159,8 @@ class Model(_Called):
         super().__init__(function, data, stan_names)
         self.batches = Batches()
 
-    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+        self._by_name(unnamed)
         self.backend.enter(self.program)
         with drawn.noted() as sites:
             self._call({**self.networks, **inputs})
@@ -249,7 +257,8 @@ class GeneratedQuantities(_Called):
         6.0
     """
 
-    def __call__(self, /, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+        self._by_name(unnamed)
         self.backend.enter(self.program)
         with networks.call_with(self.program, {**self.networks, **inputs}, trained=True) as inputs:
             given = self.data.prepare(inputs)

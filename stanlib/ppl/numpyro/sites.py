@@ -1,6 +1,7 @@
 """Sample sites on NumPyro: those that are sums over the rows of a minibatch are scaled to all rows."""
 from __future__ import annotations
 
+import warnings
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -10,14 +11,33 @@ from numpyro.handlers import scale
 
 from ... import batches
 from ...drawn import note
+from ...errors import StanUnsupportedError
 from .distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:
-    """A parameter."""
+    """A parameter.
+
+    Raises:
+        StanUnsupportedError: where it is to be drawn without a key.
+    """
     with _scaled(name):
-        value = jnp.asarray(numpyro.sample(name, law))  # never NumPy's: what it leads to depends on parameters
-    return note(name, value)
+        try:
+            value = numpyro.sample(name, law)
+        except (AssertionError, NotImplementedError) as e:
+            if _has_key():
+                raise
+            raise StanUnsupportedError(
+                f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
+            ) from e
+    return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters
+
+
+def _has_key() -> bool:
+    """Whether a handler around gives keys."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPyro's, where there is no handler
+        return numpyro.prng_key() is not None
 
 
 def observed(name: str, law: Any, value: Any) -> None:

@@ -1,0 +1,36 @@
+"""Calls of a module's functions as they are tried first: data without names, a model without a key."""
+from __future__ import annotations
+
+import pytest
+
+import stanimport
+from stanlib.errors import StanUnsupportedError
+
+PROGRAM = "data {{ int N; }} parameters {{ real a; }} model {{ {} }} generated quantities {{ real b = a + N; }}"
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", ["transformed_data", "model", "generated_quantities"])
+def test_data_without_names(backend, name):
+    module = stanimport.loads(PROGRAM.format("a ~ normal(0, 1);"), backend=backend)
+    with pytest.raises(TypeError, match=rf"{name}\(\) takes values by their names: {name}\(\*\*data\)"):
+        getattr(module, name)({"N": 1})
+
+
+@pytest.mark.parametrize("prior", ["a ~ normal(0, 1);", "a ~ skew_double_exponential(0, 1, 0.5);", ""])
+def test_a_model_on_numpyro_without_a_key(prior):
+    """With and without handlers around, for laws of NumPyro's and of this package, and without one."""
+    from numpyro import handlers
+
+    module = stanimport.loads(PROGRAM.format(prior))
+    for run in (module.model, handlers.trace(module.model).get_trace):
+        with pytest.raises(StanUnsupportedError, match=r"a has no value.*handlers\.seed\(model, key\).*line 1"):
+            run(N=1)
+
+
+def test_without_a_law_a_key_does_not_help():
+    from numpyro import handlers
+
+    module = stanimport.loads(PROGRAM.format(""))
+    with pytest.raises(StanUnsupportedError, match="no law of this parameter can be drawn from"):
+        handlers.seed(module.model, 0)(N=1)
