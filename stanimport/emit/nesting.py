@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 DEEPEST = 15  # loops inside of one another before a function is made; CPython's limit is 20 blocks of all kinds
 _LOOPS = (ast.For, ast.While, ast.With)  # a loop that runs at once is a `with`
@@ -98,16 +99,7 @@ class _Lifting:
         if not returns:
             return [*bound, made, ast.Expr(value=call, **place)]
         result = self._new("returned")
-        left = ast.Compare(
-            left=ast.Name(id=result, ctx=ast.Load(), **place), ops=[ast.IsNot()],
-            comparators=[ast.Constant(value=None, **place)], **place,
-        )  # fmt: skip
-        item = ast.Subscript(
-            value=ast.Name(id=result, ctx=ast.Load(), **place), slice=ast.Constant(value=0, **place), ctx=ast.Load(),
-            **place,
-        )  # fmt: skip
-        leave = ast.If(test=left, body=[ast.Return(value=item, **place)], orelse=[], **place)
-        return [*bound, made, _assign(result, call), leave]
+        return [*bound, made, _assign(result, call), _leaving(result, place)]
 
     def _new(self, base: str) -> str:
         name, number = base, 1
@@ -116,6 +108,17 @@ class _Lifting:
             name = f"{base}_{number}"
         self.taken.add(name)
         return name
+
+
+def _leaving(result: str, place: dict[str, Any]) -> ast.stmt:
+    """`if result is not None: return result[0]`."""
+    given = ast.Name(id=result, ctx=ast.Load(), **place)
+    left = ast.Compare(left=given, ops=[ast.IsNot()], comparators=[ast.Constant(value=None, **place)], **place)
+    item = ast.Subscript(
+        value=ast.Name(id=result, ctx=ast.Load(), **place), slice=ast.Constant(value=0, **place), ctx=ast.Load(),
+        **place,
+    )  # fmt: skip
+    return ast.If(test=left, body=[ast.Return(value=item, **place)], orelse=[], **place)
 
 
 def _assign(name: str, value: ast.expr) -> ast.stmt:

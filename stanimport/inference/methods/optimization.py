@@ -139,16 +139,21 @@ def maximum(
     found = scipy.optimize.minimize(
         objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
     )  # fmt: skip
+    _judge(found, algorithm, limits)
+    return found, passed
+
+
+_STOPPED = 99  # SciPy's status where a callback has ended an optimization
+
+
+def _judge(found: Any, algorithm: str, limits: Mapping[str, Any]) -> None:
+    """Whether SciPy's result is a mode, where SciPy itself says otherwise."""
     if found.status == _STOPPED:
         found.success, found.message = True, "the last step was small"
     elif not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
     elif found.success and algorithm == "lbfgs" and _is_steep(found):
         found.success, found.message = False, "the density still rises where steps are tiny, as one without a mode does"
-    return found, passed
-
-
-_STOPPED = 99  # SciPy's status where a callback has ended an optimization
 
 
 def _is_small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> bool:

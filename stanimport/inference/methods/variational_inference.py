@@ -106,18 +106,9 @@ def variational(
     translated = module_of(module, networks)
     chosen = new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
-    algorithm = algorithm or ("guide" if guide is not None or own is not None else "meanfield")
-    options.one_of("algorithm", algorithm, (*dict.fromkeys((*GUIDES, *FLOWS)), "guide"))
+    algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, iter=iter, grad_samples=grad_samples, eta=eta, draws=draws,
                     tol_rel_obj=tol_rel_obj)  # fmt: skip
-    if algorithm == "guide" and guide is None and own is None:
-        raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
-    if inits is not None and (algorithm == "guide" or algorithm in FLOWS):
-        raise options.OptionError("inits are where a normal law begins: flows and guides have parameters of their own")
-    if translated.stan.backend == "pyro":
-        require("torch", "pyro", extra="pyro")
-    elif algorithm not in (*GUIDES, "guide"):
-        raise options.OptionError(f"NumPyro has no {algorithm} flow: translate the program for Pyro, or choose another")
     if minibatch is not None:
         numbers = {size: np.asarray(given).tolist() for size, given in (rows or {}).items()}
         settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": numbers}
@@ -142,6 +133,21 @@ def variational(
     importance.compare(fit.stats, fit.info, khat, 5)
     _require(fit, require_converged)
     return fit
+
+
+def _algorithm(given: str | None, backend: str, has_guide: bool, inits: Any) -> str:
+    """The algorithm that is asked for, or the one that there is by default. Raises OptionError."""
+    algorithm = given or ("guide" if has_guide else "meanfield")
+    options.one_of("algorithm", algorithm, (*dict.fromkeys((*GUIDES, *FLOWS)), "guide"))
+    if algorithm == "guide" and not has_guide:
+        raise options.OptionError("the program has no guide block: choose another algorithm, or give a guide")
+    if inits is not None and (algorithm == "guide" or algorithm in FLOWS):
+        raise options.OptionError("inits are where a normal law begins: flows and guides have parameters of their own")
+    if backend == "pyro":
+        require("torch", "pyro", extra="pyro")
+    elif algorithm not in (*GUIDES, "guide"):
+        raise options.OptionError(f"NumPyro has no {algorithm} flow: translate the program for Pyro, or choose another")
+    return algorithm
 
 
 def _by_batches(

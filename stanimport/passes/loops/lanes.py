@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from stanlib.types import INT
 
@@ -33,6 +34,15 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with loops as lanes and recurrences, where that can be."""
     times, sizes = around.times(body, flat=True), around.sizes_in(body)
     return Lanes(times, sizes, around.functions.unrolled_by, around.names, _only_inside(body)).block(body, Scope())
+
+
+class Variables(NamedTuple):
+    """Of the variables of a loop those that every iteration has for itself, those that it carries on, and those whose
+    last values are read after it."""
+
+    private: set[str]
+    carried: set[str]
+    after: set[str]
 
 
 class Lanes:
@@ -123,33 +133,42 @@ class Lanes:
         sums, private, carried = self._classify(s, body, accesses)
         body = tuple(_summed(t, sums, s.name, scope) for t in body)
         accesses = [[a for a in group if a.name not in sums] for group in accesses]
-        changing = loop_indices(body) | written(body)
-        graph = build(accesses, s.name, changing, private, [isinstance(t, (gprob.Assign, gprob.Declare)) for t in body])
-        inside = scope.inside(s.name, private)
         lasting = [n for n in written_in_order(body) if n in private - declared(body)]
         after = set(lasting) - self.only_inside.get(s.span, set())
         if alike and after:
             raise Refused("the last value of a variable, where groups of iterations run one after the other")
+        variables = Variables(private, carried, after)
+        inside = scope.inside(s.name, private)
+        made, inside = self._distributed(replace(s, body=body), accesses, inside, variables, not (alike or left))
+        done = list(self._each(made, inside))
+        done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
+        return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
+
+    def _distributed(
+        self, s: gprob.For, accesses: Sequence[Sequence[Access]], scope: Scope, variables: "Variables", may_recur: bool
+    ) -> tuple[list[gprob.Stmt], Scope]:
+        """The statements in the order of their dependence, recurrences among them; and the scope behind them.
+
+        Raises:
+            Refused, NotCarried: as for a loop.
+        """
+        changing = loop_indices(s.body) | written(s.body)
+        simple = [isinstance(t, (gprob.Assign, gprob.Declare)) for t in s.body]
+        graph = build(accesses, s.name, changing, variables.private, simple)
         made: list[gprob.Stmt] = []
         for group in graph.groups():
-            statements = [body[i] for i in group]
+            statements = [s.body[i] for i in group]
             if graph.is_recurrence(group):
-                if alike or left:
+                if not may_recur:
                     raise Refused("a recurrence over values of different shapes")
                 own = declared(statements)  # what the rest assigns to must be there, though nobody reads it
                 rest = [a for i, g in enumerate(accesses) if i not in group for a in g]
                 others = {a.name for a in rest if a.needs_value or a.name in own}
-                parts = self._recurrence(s, statements, inside, private, carried, sums, others | after)
-                for t in parts:
-                    inside = declaring(inside, t)
-                made += parts
-            else:
-                for t in statements:
-                    inside = declaring(inside, t)
-                made += statements
-        done = list(self._each(made, inside))
-        done += [gprob.Last(s.span, n, s.name, INT) for n in lasting]
-        return replace(s, body=tuple(done), lanes=True, alike=alike, dense=_only_adds(tuple(done)))
+                statements = self._recurrence(s, statements, scope, variables, others | variables.after)
+            for t in statements:
+                scope = declaring(scope, t)
+            made += statements
+        return made, scope
 
     def _each(self, made: Sequence[gprob.Stmt], scope: Scope) -> Iterator[gprob.Stmt]:
         for t in made:
@@ -166,10 +185,10 @@ class Lanes:
         return self.block(t.body, scope)
 
     def _recurrence(
-        self, s: gprob.For, group: list[gprob.Stmt], scope: Scope, private: set[str], carried: set[str],
-        sums: set[str], read_elsewhere: set[str],
-    ) -> list[gprob.Stmt]:  # fmt: skip
+        self, s: gprob.For, group: list[gprob.Stmt], scope: Scope, variables: "Variables", read_elsewhere: set[str]
+    ) -> list[gprob.Stmt]:
         """A group as a recurrence, with what comes before and after it."""
+        private, carried = variables.private, variables.carried
         if any(isinstance(t, gprob.Accumulate) for t in walk_statements(group)):
             raise Refused("a sum inside a recurrence")
         if mentions((s.lower, s.upper), scope.sequential):
