@@ -81,15 +81,16 @@ def so_far(folder: Path) -> Result:
         raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
 
 
-def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: bytes | None) -> Any:
-    """The posterior that is remembered, else the one that is made now."""
+def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: bytes | None) -> Posterior:
+    """What is remembered of the posterior, which has its attributes; else the one that is made now."""
 
     def condition() -> Posterior:
         from ..density.posterior import condition  # only now: it loads NumPyro
 
         return condition(module, data, seed)
 
-    return remembered.find(module, key, results_of, condition) or condition()
+    found: Any = remembered.find(module, key, results_of, condition)
+    return found or condition()
 
 
 def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
@@ -119,7 +120,9 @@ def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any],
     return remembered.key_of(module, data, *program, seed)
 
 
-def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | None) -> tuple[Draws, DrawProcessor]:
+def _draw(
+    posterior: Posterior, chosen: Mapping[str, Any], kept: int, key: bytes | None
+) -> tuple[Draws, DrawProcessor]:
     """The draws on the unconstrained scale; the program for all other variables compiles meanwhile."""
     start, own = _sampler_of(posterior, chosen)
     reads = control.current().stop.is_set()  # only what a journal holds already
@@ -137,13 +140,15 @@ def _draw(posterior: Any, chosen: Mapping[str, Any], kept: int, key: bytes | Non
     return draws, processor
 
 
-def _finish(posterior: Any, chosen: Mapping[str, Any], draws: Draws, processor: DrawProcessor) -> Result:
+def _finish(posterior: Posterior, chosen: Mapping[str, Any], draws: Draws, processor: DrawProcessor) -> Result:
     """The result, with what was drawn in an earlier run that this one continues."""
     found = result_of(posterior, draws, processor, recorded(chosen), chosen.get("earlier", 0))
     return found if chosen["resume"] is None else resumption.whole(chosen["resume"], found)
 
 
-def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
+def _sampler_of(
+    posterior: Posterior, chosen: Mapping[str, Any]
+) -> tuple[Callable[[np.ndarray], Draws], NutsSampler | None]:
     """A function from starting points to draws, whose compilation has begun; and the sampler, if it is our own."""
     metric = metrics_of(chosen["metric"], posterior.size, chosen["chains"], chosen["method"])
     refuse(chosen["method"], chosen, metric)
@@ -153,7 +158,7 @@ def _sampler_of(posterior: Any, chosen: Mapping[str, Any]) -> tuple[Callable[[np
         return lambda points: run(posterior, settings, points, chosen["seed"], metric.start), None
     devices, lanes, workers = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"],
                                                chosen["mesh"] is not None)  # fmt: skip
-    sampler: chains_of.Sampler
+    sampler: chains_of.Sampler[Any]
     own: NutsSampler | None = None
     if chosen["method"] == "numpyro":
         from ..samplers.numpyro_nuts import NumpyroSampler
@@ -191,7 +196,7 @@ def _settings(chosen: Mapping[str, Any], metric: Kind) -> Settings:
 
 
 def _own_sampler(
-    posterior: Any, chosen: Mapping[str, Any], settings: Settings, lanes: Any, start: Any, devices: Any
+    posterior: Posterior, chosen: Mapping[str, Any], settings: Settings, lanes: Any, start: Any, devices: Any
 ) -> NutsSampler:
     """The package's own sampler, which evaluates the posterior from here on."""
     own_settings, journal = recorded(chosen), chosen["journal"]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -59,7 +59,17 @@ class Draws:
     standing: Standing | None = None
 
 
-class Sampler(Protocol):
+class Runnable(Protocol):
+    """A compiled program: `may_block` is that of `Program`."""
+
+    @property
+    def may_block(self) -> bool: ...
+
+
+P = TypeVar("P", bound=Runnable)
+
+
+class Sampler(Protocol[P]):
     """What `run` needs of a sampler.
 
     Attributes:
@@ -73,12 +83,12 @@ class Sampler(Protocol):
     moved: list[Restart]
 
     @property
-    def programs(self) -> Sequence[Any]: ...
+    def programs(self) -> Sequence[P]: ...
 
     def tracks(self, points: np.ndarray, streams: Streams) -> list[Track]:
         """The chains at their starting points, (chains, size)."""
 
-    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: P, until: int, stop: threading.Event, progress: Progress) -> None:
         """Make transitions up to the count `until`; fewer once `stop` is set."""
 
     def restarts(self, tracks: list[Track], iteration: int, attempt: int) -> bool:
@@ -88,7 +98,7 @@ class Sampler(Protocol):
         """Where the chains stand, of whose transitions so many are returned; None if none can go on from there."""
 
 
-def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int, show_progress: bool) -> Draws:
+def run(sampler: Sampler[Any], points: np.ndarray, seed: int | Streams, workers: int, show_progress: bool) -> Draws:
     """Run all chains from their starting points; after an interrupt, the draws made so far.
 
     Raises:
@@ -105,7 +115,7 @@ def run(sampler: Sampler, points: np.ndarray, seed: int | Streams, workers: int,
     return _collect(sampler, tracks, control.stop.is_set(), control.asked)
 
 
-def _run(sampler: Sampler, tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
+def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, stop: threading.Event,
          progress: Progress) -> None:  # fmt: skip
     """All iterations of all chains, stranded ones restarted at the milestones."""
     for until in sampler.milestones:
@@ -164,7 +174,7 @@ def _wait(jobs: Sequence[Future[None]], stop: threading.Event) -> None:
             interrupted = True
 
 
-def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
+def _collect(sampler: Sampler[Any], tracks: list[Track], interrupted: bool, asked: bool) -> Draws:
     """What the chains have drawn.
 
     Args:
@@ -187,7 +197,7 @@ def _collect(sampler: Sampler, tracks: list[Track], interrupted: bool, asked: bo
 
 
 def _draws(
-    sampler: Sampler, tracks: Sequence[Track], made: tuple[Any, dict[str, np.ndarray]], interrupted: bool
+    sampler: Sampler[Any], tracks: Sequence[Track], made: tuple[Any, dict[str, np.ndarray]], interrupted: bool
 ) -> Draws:  # fmt: skip
     """The points and stats made, with what else is known of the chains."""
     join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
@@ -196,7 +206,7 @@ def _draws(
                  interrupted=interrupted, restarts=tuple(sampler.moved), times=times)  # fmt: skip
 
 
-def so_far(sampler: Sampler, tracks: list[Track]) -> Draws | None:
+def so_far(sampler: Sampler[Any], tracks: list[Track]) -> Draws | None:
     """The draws that chains have made which still run; None if some have made none. They stay where they are."""
     saved = sampler.settings.saved
     count = min(len(rows) for t in tracks for rows in t.kept.values()) - saved if all(t.kept for t in tracks) else 0

@@ -98,7 +98,7 @@ class NumpyroSampler:
             track.state = self.blank
         return made
 
-    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: Program, until: int, stop: threading.Event, progress: Progress) -> None:
         """Make transitions up to the count `until`, fewer once `stop` is set; the track gets what has adapted."""
 
         def step(count: int) -> None:

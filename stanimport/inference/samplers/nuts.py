@@ -196,7 +196,7 @@ class NutsSampler:
         track.keep({"point": np.stack(points, 1) if self.lanes else points[0], **_named(columns)})
         track.done = track.tally.before = int(at.done[rows[0]])
 
-    def advance(self, track: Track, program: Any, until: int, stop: threading.Event, progress: Progress) -> None:
+    def advance(self, track: Track, program: _Bound, until: int, stop: threading.Event, progress: Progress) -> None:
         """Make transitions up to the count `until`, fewer once `stop` is set; segments of warm-up end with learning."""
         if track.state is None:
             self._begin(track, program)
