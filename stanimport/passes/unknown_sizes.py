@@ -26,6 +26,7 @@ def refused(body: Stmts, times: BindingTimes) -> Iterator[Diagnostic]:
 
 
 def _of_loops(body: Stmts, times: BindingTimes) -> Iterator[Diagnostic]:
+    """Those that a traced `while` decides."""
     for s in walk_statements(body):
         if isinstance(s, gprob.While) and times.is_dynamic(s.condition):
             changed = written(s.body)
