@@ -15,6 +15,7 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
 from .branches import without_continue
+from .exclusions import without_excluded
 from .lookups import looked_up
 from .nodes import renamed, with_names
 from .normal import normalized
@@ -95,7 +96,8 @@ class Summing:
         verify_steps(normal.body, self.discrete)
         body, made = normal.body, [*made, *normal.known]
         static, found = self.static(made), self.depending(body)
-        body = with_impossible_ones(by_value(body, self.discrete, static), found)
+        body = by_value(without_excluded(body, self.discrete, static), self.discrete, static)
+        body = with_impossible_ones(body, found)
         declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
         logs, body = looked_up(body, declared, self.discrete, found, self.names)
         made += logs

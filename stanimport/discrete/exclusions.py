@@ -1,0 +1,91 @@
+"""Laws that an excluded combination of values would make meaningless are not computed for it.
+
+    if (r[t] != r[t - 1] * (1 - z[t - 1])) target += negative_infinity();
+    z[t] ~ bernoulli(phi * z[t - 1] + gamma * r[t]);
+
+The first statement excludes that z[t - 1] and r[t] are both 1, for which the law of the second has no probability. Its
+combination has a density of 0 whatever the second says, so the second stands only where the first does not exclude.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+from stanlib.types import INT
+
+from ..ir import gprob, traversal, typed, uses
+from .densities import added
+from .nodes import same
+from .parameters import Discrete, Stmts, call
+from .terms import LEAVES_THAT_ADD
+
+
+def without_excluded(body: Stmts, discrete: Mapping[str, Discrete], static: Set[str]) -> Stmts:
+    """The body with such statements where the others of their block, which data alone decide, leave them possible.
+
+    Args:
+        static: The variables that depend on data alone.
+    """
+    known = static | discrete.keys()
+    excluding = [s for s in body if uses.names_in(s) <= known and _terms(s)]
+    return tuple(_possible(s, excluding, discrete, static) for s in body)
+
+
+def _terms(s: gprob.Stmt) -> bool:
+    return isinstance(s, LEAVES_THAT_ADD) or _is_excluding(s)
+
+
+def _is_excluding(s: gprob.Stmt) -> bool:
+    """Whether a statement is `if (c) target += negative_infinity();`."""
+    if not isinstance(s, gprob.If) or s.otherwise or len(s.then) != 1:
+        return False
+    (one,) = s.then
+    e = one.value if isinstance(one, typed.Increment) else None
+    return isinstance(e, gprob.Apply) and e.function.name == "negative_infinity"
+
+
+def _possible(
+    s: gprob.Stmt, excluding: list[gprob.Stmt], discrete: Mapping[str, Discrete], static: Set[str]
+) -> gprob.Stmt:  # fmt: skip
+    """A statement where those that exclude leave it possible."""
+    if not isinstance(s, LEAVES_THAT_ADD):
+        inside = static | {s.name} if isinstance(s, gprob.For) else static
+        return traversal.with_bodies(s, lambda b: without_excluded(b, discrete, inside))
+    out: gprob.Stmt = s
+    for e in excluding:
+        if e is not s and any(_shared(a, e, discrete) > 1 for a in _arguments(s)):
+            out = gprob.If(s.span, _excludes(e), (), (out,))
+    return out
+
+
+def _arguments(s: Any) -> Iterator[gprob.Expr]:
+    """The arguments of the laws in a statement."""
+    if isinstance(s, typed.Tilde):
+        yield from s.distribution.arguments
+    for e in traversal.walk(s):
+        if gprob.is_density(e):
+            yield from e.arguments[1:]
+
+
+def _shared(a: gprob.Expr, s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> int:
+    """How many elements both an expression and a statement depend on."""
+    others = list(_elements(s, discrete))
+    found: list[gprob.Expr] = []
+    for e in _elements(a, discrete):
+        if any(same(e, o) for o in others) and not any(same(e, f) for f in found):
+            found.append(e)
+    return len(found)
+
+
+def _elements(node: Any, discrete: Mapping[str, Discrete]) -> Iterator[gprob.Expr]:
+    for e in traversal.walk(node):
+        variable = e.base if isinstance(e, gprob.Index) else e
+        if isinstance(variable, gprob.Var) and variable.name in discrete and e.type == INT:
+            yield e
+
+
+def _excludes(s: gprob.Stmt) -> gprob.Expr:
+    """Whether a statement makes a combination impossible."""
+    if isinstance(s, gprob.If):
+        return s.condition
+    return call("logical_eq", s.span, added(s), call("negative_infinity", s.span))
