@@ -111,6 +111,9 @@ def test_priors_that_can_not_be_drawn_from_are_named():
                         ("m ~ normal(0, 1); s ~ exponential(1); target += -m * s;", "adds to the log density")]:
         with pytest.raises(stanimport.StanError, match=told):
             stanimport.prior_predictive(stanimport.loads(program % prior), {"y": 1.0})
+    loop = "parameters { vector[2] m; } model { for (i in 1:2) m[i] ~ normal(i, 1); }"
+    with pytest.raises(stanimport.StanError, match="m has no proper prior that is one law of all of it"):
+        stanimport.prior_predictive(stanimport.loads(loop))
 
 
 def test_constrained_data_stand_in():

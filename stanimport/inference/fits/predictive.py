@@ -256,7 +256,12 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
             return law.sample(key)
     except NotImplementedError:
         pass
-    reason = "has no proper prior" if isinstance(law, Improper) else f"has a prior ({type(law).__name__}) without draws"
+    if not isinstance(law, Improper):
+        reason = f"has a prior ({type(law).__name__}) without draws"
+    elif law.shape():  # as that of a loop over its elements, which stands in the density alone
+        reason = "has no proper prior that is one law of all of it, m ~ normal(0, 1), but at most laws of elements"
+    else:
+        reason = "has no proper prior"
     raise StanError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
 
 
