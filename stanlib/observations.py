@@ -36,8 +36,17 @@ def check_sizes(
     leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
     if sum(map(bool, leading)) < 2:
         return
-    sizes = {s[0] for s in leading if len(s) == 1}
-    if len(sizes) > 1 and max(map(len, leading)) == 1:
+    check_one_size(name, leading)
+
+
+def check_one_size(name: str, shapes: Sequence[Sequence[int]]) -> None:
+    """The vectors among arguments of these shapes are of one size; those of more dimensions broadcast.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    sizes = {s[0] for s in shapes if len(s) == 1}
+    if len(sizes) > 1 and max(map(len, shapes)) == 1:
         shown = " and ".join(map(str, sorted(sizes)))
         raise StanIndexError(f"{name}: the sizes of vectorised arguments differ: {shown}")
 

@@ -32,7 +32,7 @@ _running: ContextVar[tuple[Program, str] | None] = ContextVar("running", default
 _MISFITS = (  # what the array libraries say of operands whose sizes differ
     "dot_general requires contracting", "ncompatible shapes for broadcasting", "could not be broadcast together",
     "size mismatch", "shapes cannot be multiplied", "mismatch in its core dimension", "must match the size of tensor",
-    "inconsistent tensor size",
+    "inconsistent tensor size", "cannot be broadcast to a single shape",
 )  # fmt: skip
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..arrays import namespace
+from ..observations import check_one_size
 from .calls import each, is_elementwise, log_terms, rank_of
 from .frames import OUTSIDE, Frame, current
 from .reductions import masked
@@ -27,9 +28,15 @@ class LaneLaw:
         values = [operand(v, frame) for v in (value, *self.arguments)]
         if not is_elementwise(self.record):
             return self._where_right(each(self.record.log_prob, *values), values)
+        self._check_sizes(values)
         arrays, axes = align(values, frame)
         terms = log_terms(self.record, self.record.density, arrays)
         return Lanes(terms, axes, frame.mask) if axes else terms
+
+    def _check_sizes(self, values: Sequence[Any]) -> None:
+        """Vectors in one lane must be of one size: arrays of all lanes would broadcast."""
+        shapes = [v.event if type(v) is Lanes else tuple(getattr(v, "shape", ())) for v in values]
+        check_one_size(self.record.name, shapes)
 
     def _where_right(self, terms: Any, values: Sequence[Any]) -> Any:
         """The terms, -inf in lanes with a known outcome for which Stan throws: `each` hides what is known."""
@@ -53,6 +60,7 @@ class LaneLaw:
             return make(self.record, arguments), y
         if frame.mask is not None or not is_elementwise(self.record):
             return None
+        self._check_sizes(values)
         rank = max(v.rank if type(v) is Lanes else len(getattr(v, "shape", ())) for v in values)
         arrays, axes = align(values, frame)
         arrays = [_with_rank(a, v, frame, axes, rank) for a, v in zip(arrays, values)]

@@ -10,16 +10,34 @@ import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .. import places, signatures
 from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..distribution import Distribution
+from ..observations import check_one_size
 from ..random.base import Random
 from ..rejection import pending
 
 NEVER = None  # the condition of a law that rejects no draws
 Make = Callable[[Distribution, Sequence[Any]], Any]
 Each = Callable[[Callable[..., Any], Sequence[Any], Sequence[bool]], Any]
+
+
+def batch_of(law: Any, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """The batch shape of a backend's distribution with one entry for each of a batch.
+
+    Raises:
+        StanIndexError: for parameters that are vectors of another size.
+    """
+    own = tuple(law.batch_shape)
+    try:
+        return np.broadcast_shapes(own, batch)
+    except ValueError:
+        record = getattr(law, "record", None)
+        check_one_size(type(law).__name__ if record is None else record.name, (own, batch))
+        raise
 
 
 def statement_log_prob(law: Any, record: Distribution, value: Any, each: Each) -> Any:

@@ -216,3 +216,24 @@ def test_a_rejection_by_data_beside_a_branch_on_parameters(statements, rejected,
     for value, expected in zip((0.5, -0.5), rejected):
         assert math.isfinite(log_density(program, backend, {"a": value}, N=3))
         assert rejects(program, backend, {"a": value}, "2; in .*line 2", N=2) is expected
+
+
+SIZES = [  # of locations and observations in one lane, which differ
+    ("y[1] ~ normal(a, 1);", 2), ("y[1] ~ normal(a, 1);", 1), ("target += normal_lpdf(y[1] | a, 1);", 2),
+    ("for (i in 1:2) y[i] ~ normal(b[i], 1);", 1), ("for (i in 1:2) target += student_t_lpdf(y[i] | 4, b[i], 1);", 1),
+    ("for (i in 1:2) if (a[1] > -9) y[i] ~ cauchy(b[i], 1);", 1), ("a ~ normal(y[1], 1);", 2),
+]
+
+
+@BOTH
+@pytest.mark.parametrize("statement, size", SIZES)
+def test_vectors_of_other_sizes_are_not_broadcast(statement, size, backend, x64, torch_double):
+    program = (
+        "data { int K; array[2] vector[3] y; } parameters { vector[K] a; array[2] vector[K] b; }\n"
+        f"model {{ {statement} }}"
+    )
+    data = {"y": [[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]}
+    good, bad = ({"a": np.zeros(k), "b": np.zeros((2, k))} for k in (3, size))
+    assert math.isfinite(log_density(program, backend, good, K=3, **data))
+    message = rf"different sizes|sizes .* differ: {size} and 3; in .*, line 2"
+    assert rejects(program, backend, bad, message, K=size, **data)

@@ -77,7 +77,7 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(distribution, StanDistribution) and distribution.event_shape != event:
         made = StanDistribution(distribution.record, distribution.arguments, event)
         distribution = laws.alike(distribution, made)
-    batch = jnp.broadcast_shapes(distribution.batch_shape, batch)
+    batch = laws.batch_of(distribution, batch)
     return distribution if distribution.batch_shape == batch else distribution.expand(batch)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pyro.distributions as pyro_distributions
 import torch
 from pyro.distributions import TorchDistribution
@@ -113,9 +112,8 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(distribution, StanDistribution) and tuple(distribution.event_shape) != tuple(event):
         made = StanDistribution(distribution.record, distribution.arguments, event)
         distribution = laws.alike(distribution, made)
-    own = tuple(distribution.batch_shape)
-    whole = np.broadcast_shapes(own, batch)  # torch's own takes longer than a small density
-    return distribution if own == whole else distribution.expand(torch.Size(whole))
+    whole = laws.batch_of(distribution, tuple(batch))  # torch's own takes longer than a small density
+    return distribution if distribution.batch_shape == whole else distribution.expand(torch.Size(whole))
 
 
 def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Tensor:
