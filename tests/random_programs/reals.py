@@ -44,7 +44,7 @@ def real(place: Place, depth: int = 2, data: bool = False) -> str:
                 makers.append((1, _of_complex))
             if "tuples" in place.features:
                 makers.append((1, _item))
-            if place.solvers and not data and place.loops < 3:
+            if place.solvers and not data and place.loops < 2:
                 makers.append((2, _solved))
             if place.target and not data and "target" in place.features:
                 makers.append((1, _target))
