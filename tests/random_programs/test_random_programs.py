@@ -11,7 +11,7 @@ from .referee.ours import is_divided
 from .trial import divided, rotation, trial
 
 SEED, FIRST, COUNT, EACH = 1, 1110, 72, 18  # in which no program takes stanli down
-REJECTIONS, BLOCKS = range(12), range(16, 32)
+REJECTIONS, BLOCKS = range(12), range(23, 39)
 
 
 @pytest.mark.parametrize("start", range(FIRST, FIRST + COUNT, EACH))
