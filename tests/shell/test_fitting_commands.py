@@ -86,14 +86,14 @@ def test_parameters_of_rows_are_drawn_and_shown_by_their_numbers(capsys):
     """)
     y = np.random.default_rng(5).normal(0, 3, (2, 30))
     Path("data.json").write_text(json.dumps({"N": 30, "K": 2, "y": y.tolist()}))
-    arguments = ["rows.stan", "--data", "data.json", "--minibatch", "N=10", "--rows", "N=29,3-4", "--iter", "4000"]
+    arguments = ["rows.stan", "--data", "data.json", "--minibatch", "N=10", "--rows", "N=29,3-4", "--iter", "1500"]
     assert main(["variational", *arguments, "--seed", "3", "--no-progress", "--no-khat", "--output", "fit.nc"]) == 0
     lines = [words for words in map(str.split, capsys.readouterr().out.splitlines()) if words]
     means = {words[0]: float(words[1]) for words in lines if words[0].startswith("z[")}
     assert means.keys() == {f"z[{k},{n}]" for k in (1, 2) for n in (29, 3, 4)}
     for name, mean in means.items():
         k, n = map(int, name[2:-1].split(","))
-        assert mean == pytest.approx(y[k - 1, n - 1] / 2, abs=0.2)
+        assert mean == pytest.approx(y[k - 1, n - 1] / 2, abs=0.3)
     assert stanimport.Fit.load("fit.nc").info["z.draws"].shape == (1000, 2, 3)
 
 
