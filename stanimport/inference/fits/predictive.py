@@ -250,6 +250,7 @@ def _prior_draws(posterior: Posterior, count: int, seed: int) -> dict[str, np.nd
 
 
 def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
+    """A draw from the law of a parameter. Raises StanError with the reason where it has none that can be drawn from."""
     law = site["fn"]
     try:
         if not isinstance(law, Improper):
