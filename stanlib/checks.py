@@ -6,7 +6,7 @@ are known while tracing; indices and components are looked at where they are.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .arrays import is_of_data, named
@@ -56,6 +56,15 @@ def same_size(function: str, what: str, m: int, other: str, n: int) -> None:
     """Two sizes that must be equal, each named for the message."""
     if m != n:
         raise StanIndexError(f"{function}: {what} ({m}) and {other} ({n}) must match in size")
+
+
+def check_bounds(name: str, shape: tuple[int, ...], bounds: Mapping[str, Any]) -> None:
+    """Bounds of a variable that are containers must have its sizes; items of tuples in arrays have more of them."""
+    for bound, value in bounds.items():
+        own = tuple(getattr(value, "shape", ()))
+        if own and own != shape[len(shape) - len(own) :]:
+            sizes, wanted = (" x ".join(map(str, s)) for s in (own, shape))
+            raise StanIndexError(f"{name}: the {bound} is of size {sizes}, but the variable of size {wanted}")
 
 
 def nonempty(xp: Namespace, function: str, x: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
+from ..checks import check_bounds
 from ..constraints import reasons
 from ..errors import StanDomainError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
@@ -164,12 +165,14 @@ def check_law(name: str, own: Sequence[int], shape: Sequence[int], event_dims: i
         raise StanIndexError(f"{name} and its law are of different sizes: {shown}")
 
 
-def check_domain(name: str, arguments: Mapping[str, Any]) -> None:
+def check_domain(name: str, shape: Sequence[int], arguments: Mapping[str, Any]) -> None:
     """The domain of a parameter must not be empty: a lower bound is below the upper one, a multiplier positive.
 
     Raises:
         StanDomainError: where that does not depend on other parameters.
+        StanIndexError: for bounds that are containers of another size than the parameter.
     """
+    check_bounds(name, tuple(int(n) for n in shape), arguments)
     if "lower" in arguments and "upper" in arguments:
         both = arguments["lower"], arguments["upper"]
         lower, upper = namespace(both).convert(both)

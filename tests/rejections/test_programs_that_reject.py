@@ -237,3 +237,18 @@ def test_vectors_of_other_sizes_are_not_broadcast(statement, size, backend, x64,
     assert math.isfinite(log_density(program, backend, good, K=3, **data))
     message = rf"different sizes|sizes .* differ: {size} and 3; in .*, line 2"
     assert rejects(program, backend, bad, message, K=size, **data)
+
+
+@BOTH
+@pytest.mark.parametrize("bounds", ["lower=L", "upper=L", "lower=a, upper=9", "offset=L", "multiplier=L"])
+@pytest.mark.parametrize("prior", ["", "b ~ normal(0, 1);"])
+def test_bounds_of_another_size_are_not_broadcast(bounds, prior, backend, x64, torch_double):
+    program = (
+        "data { int K; vector[K] L; } parameters { vector[K] a;\n"
+        f"vector<{bounds}>[3] b; }} model {{ {prior} }}"
+    )
+    inside = {"a": np.full(3, 1.0), "b": np.full(3, 0.5 if "upper=L" in bounds else 1.5)}
+    assert math.isfinite(log_density(program, backend, inside, K=3, L=np.full(3, 1.0)))
+    for size in (1, 2):
+        with pytest.raises(StanIndexError, match=rf"b: the \w+ is of size {size}, but .* 3; in .*, line 2"):
+            log_density(program, backend, {**inside, "a": np.full(size, 1.0)}, K=size, L=np.full(size, 1.0))

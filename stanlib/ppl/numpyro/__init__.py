@@ -99,7 +99,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, arguments)
+    check_domain(name, shape, arguments)
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support) and 0 not in shape:

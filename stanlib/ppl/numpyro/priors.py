@@ -33,7 +33,7 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         kind: the name of a constrained type, None for plain ones.
         arguments: lower, upper, offset, multiplier.
     """
-    check_domain(name, arguments)
+    check_domain(name, shape, arguments)
     sizes = tuple(int(n) for n in shape)
     return latent(name, fitted(name, distribution, sizes, support_of(kind, arguments, sizes)))
 
@@ -45,7 +45,7 @@ def sample_unconstrained(
 
     Arguments as for `sample`.
     """
-    check_domain(name, arguments)
+    check_domain(name, shape, arguments)
     sizes = tuple(int(n) for n in shape)
     transform = biject_to(support_of(kind, arguments, sizes))
     free = transform.inverse_shape(sizes)

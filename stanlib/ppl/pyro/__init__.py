@@ -108,7 +108,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, {k: known(v) for k, v in arguments.items()})
+    check_domain(name, shape, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes))

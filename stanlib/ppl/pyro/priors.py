@@ -45,7 +45,7 @@ def _whole(
     name: str, distribution: Any, sizes: tuple[int, ...], kind: str | None, bounding: bool, arguments: dict[str, Any]
 ) -> Any:
     """The law of a parameter, as one event."""
-    check_domain(name, {k: known(v) for k, v in arguments.items()})
+    check_domain(name, sizes, {k: known(v) for k, v in arguments.items()})
     support = support_of(kind, arguments, sizes)
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
@@ -59,7 +59,7 @@ def sample_unconstrained(
     Arguments as for `sample`.
     """
     given, sizes = {k: known(v) for k, v in arguments.items()}, tuple(int(n) for n in shape)
-    check_domain(name, given)
+    check_domain(name, shape, given)
     support = support_of(kind, given, sizes)
     transform = biject_to(recorded(name, support) if bounding else support)
     free = tuple(transform.inverse_shape(torch.Size(sizes)))
