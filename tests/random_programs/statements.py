@@ -68,6 +68,8 @@ def flow(place: Place, v: Variable, known: set[str]) -> Lines:
     if not outside:
         return []
     name = place.choices.pick(outside[::-1]).name
+    if "complex" in place.features:  # products of matrices are large: rounding would decide what their sine is
+        text = f"tanh({text})"
     return [place.choices.pick([f"{name} += tanh({text});", f"{name} = 0.4 * {name} + sin({text});"])]
 
 
