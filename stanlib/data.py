@@ -16,8 +16,9 @@ from . import constraints
 from .arrays import numpy as xp
 from .arrays import uses_jax
 from .batches import bounds_all_rows
+from .checks import check_bounds
 from .constraints import reasons
-from .errors import StanDataError
+from .errors import StanDataError, StanIndexError
 from .given import NoNumbersError, array_of, verified
 
 if TYPE_CHECKING:
@@ -253,6 +254,10 @@ def check(program: Program, v: Variable, value: Any, constraint: str | None, **b
     """
     if is_traced(value) or bounds_all_rows(v.constraint):
         return
+    try:
+        check_bounds(v.name, np.shape(value), bounds)
+    except StanIndexError as e:
+        raise _error(program, v, f"does not fit its bounds: {e}") from None
     outside = reasons.of_bounds(v.name, value, bounds)
     if outside:
         raise _error(program, v, f"is out of bounds: {outside}")
