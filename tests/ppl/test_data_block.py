@@ -132,10 +132,10 @@ def test_a_draw_without_a_parameter_says_so():
 @pytest.mark.parametrize("sizes, fits", [((3,), True), ((1,), False), ((2,), False)])
 def test_bounds_that_are_containers_have_the_size_of_the_data(sizes, fits):
     """Stan does not broadcast a container of size 1."""
-    module = stanimport.loads("data { int K; vector[K] L; array[2] vector<lower=L>[3] y; }", name="bounds")
-    given = {"K": sizes[0], "L": np.zeros(sizes), "y": np.ones((2, 3))}
+    module = stanimport.loads("data { int K; vector[K] L; vector<lower=L>[3] y; }", name="bounds")
+    given = {"K": sizes[0], "L": np.zeros(sizes), "y": np.ones(3)}
     if fits:
-        assert module.transformed_data(**given)["y"].shape == (2, 3)
+        assert module.transformed_data(**given)["y"].shape == (3,)
     else:
         with pytest.raises(StanDataError, match=f"lower is of size {sizes[0]}.*line 1"):
             module.transformed_data(**given)
