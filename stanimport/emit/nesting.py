@@ -64,7 +64,7 @@ class _Lifting:
         for s in body:
             inside = 0
             for name in ("body", "orelse"):
-                if _blocks(s) and getattr(s, name):
+                if _blocks(s) and getattr(s, name, None):  # a `with` has no `else`
                     made, h = self.block(getattr(s, name))
                     setattr(s, name, made)
                     inside = max(inside, h)

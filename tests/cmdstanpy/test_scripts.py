@@ -254,7 +254,7 @@ def test_an_optimizer_stops_at_small_steps(model):
 
 
 @pytest.mark.parametrize("method, options", [
-    ("sample", {"iter_warmup": 10**7, "chains": 2}), ("variational", {"iter": 10**7}),
+    ("sample", {"iter_warmup": 10**7, "chains": 2}), ("variational", {"iter": 10**7, "tol_rel_obj": 1e-12}),
     ("optimize", {"inits": {"theta": 0.9}}), ("pathfinder", {"num_paths": 10**5}),
 ])  # fmt: skip
 def test_a_run_ends_when_its_time_is_over(model, method, options):
