@@ -51,11 +51,11 @@ def of_fit(fit: Fit) -> Identity:
     return Identity(program_of(fit.program), options_of(fit.settings), data_of(fit.program, fit.data), fit.seed)
 
 
-def wanted(module: ModuleType, data: Any, chosen: Mapping[str, Any], seed: int | None) -> Identity:
+def wanted(module: ModuleType, data: Any, settings: str, seed: int | None) -> Identity:
     """That of a fit to be made.
 
     Args:
-        chosen: the options that are given to `sample`.
+        settings: the options of all fits of the run, from `options_of`.
 
     Raises:
         StanDataError: for data that are not as declared.
@@ -63,7 +63,7 @@ def wanted(module: ModuleType, data: Any, chosen: Mapping[str, Any], seed: int |
     from ..density.posterior import transformed_data
 
     inputs = transformed_data(module, read_data(data), seed or 0)
-    return Identity(program_of(module.stan), options_of(settings_of(chosen)), data_of(module.stan, inputs), seed)
+    return Identity(program_of(module.stan), settings, data_of(module.stan, inputs), seed)
 
 
 def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:

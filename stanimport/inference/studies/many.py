@@ -66,12 +66,13 @@ def sample_many(
     chosen = {"method": method, **(sampling or {})}
     keys = list(data_sets) if isinstance(data_sets, Mapping) else None
     sets = list(data_sets.values()) if isinstance(data_sets, Mapping) else list(data_sets)
-    store = _store(folder, keys, len(sets), translated, chosen)
+    settings = identity.options_of(identity.settings_of(chosen)) if folder is not None else ""
+    store = _store(folder, keys, len(sets), translated, chosen, settings)
     done = store.known()
     todo = [i for i in range(len(sets)) if i not in done]
     seeds = {i: int(random_keys(first, i, count=1)[0, 0] % 2**31) for i in range(len(sets))}
     for i in sorted(done):
-        asked = identity.wanted(translated, sets[i], chosen, None if seed is None else seeds[i])
+        asked = identity.wanted(translated, sets[i], settings, None if seed is None else seeds[i])
         asked.verify(store.identity(i), store.place(i))
     run = _in_this_process if executor is None else _on(executor)
     with Progress(len(sets), show_progress, "fit") as progress:
@@ -161,7 +162,7 @@ class _Zarr(_Memory):
 
 
 def _store(
-    folder: Any, keys: Sequence[Any] | None, count: int, module: ModuleType, chosen: Mapping[str, Any]
+    folder: Any, keys: Sequence[Any] | None, count: int, module: ModuleType, chosen: Mapping[str, Any], settings: str
 ) -> _Memory:  # fmt: skip
     """Where the fits of a run are kept."""
     if folder is None:
@@ -171,8 +172,7 @@ def _store(
         return _Folder(keys, path, count)
     if chosen.get("save_warmup"):
         raise options.OptionError("save_warmup: a zarr store holds no warm-up; a folder of files does")
-    return _Zarr(keys, path, count, identity.program_of(module.stan),
-                 identity.options_of(identity.settings_of(chosen)))  # fmt: skip
+    return _Zarr(keys, path, count, identity.program_of(module.stan), settings)
 
 
 def _name(key: Any) -> str:
