@@ -103,10 +103,7 @@ def main() -> None:
         for name in posteriordb.names(database):
             if not any(part in name for part in options.only.split(",")):
                 continue
-            data = Path(folder) / "data.json"
-            data.write_text(json.dumps(posteriordb.data(database, name)))
-            program = Path(folder) / f"{name.replace('-', '_')}.stan"
-            program.write_text(posteriordb.program(database, name).read_text())
+            program, data = posteriordb.written(database, name, Path(folder))
             both = [rate(code, program, data, options.seeds, options.longest) for code in (HERE, STANLI)]
             print(f"| {name} | {cells(*both)} |", flush=True)
             if None not in both:

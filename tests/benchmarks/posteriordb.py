@@ -54,6 +54,15 @@ def ranges(database: Path, name: str) -> dict[str, tuple[np.ndarray, np.ndarray]
     return {k: (least[k], greatest[k]) for k in least}
 
 
+def written(database: Path, name: str, folder: Path) -> tuple[Path, Path]:
+    """The files of a program and its data in a folder, which is not in the package that the checkout may be."""
+    text = folder / "data.json"
+    text.write_text(json.dumps(data(database, name)))
+    path = folder / f"{name.replace('-', '_')}.stan"
+    path.write_text(program(database, name).read_text())
+    return path, text
+
+
 def _draws(database: Path, name: str) -> Path:
     reference = _record(database, name).get("reference_posterior_name")
     return database / f"reference_posteriors/draws/draws/{reference}.json.zip"

@@ -10,7 +10,6 @@ weigh less.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import os
 import statistics
@@ -87,10 +86,7 @@ def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen:
-            data = Path(folder) / "data.json"
-            data.write_text(json.dumps(posteriordb.data(database, name)))
-            program = Path(folder) / f"{name.replace('-', '_')}.stan"  # not in the package that the checkout may be
-            program.write_text(posteriordb.program(database, name).read_text())
+            program, data = posteriordb.written(database, name, Path(folder))
             rows.append(race(program, data, options.turns, options.longest).medians())
             print(f"| {name} | " + " | ".join(f"{t:.1f}" for t in rows[-1]) + " |", flush=True)
     finished = [row for row in rows if all(map(math.isfinite, row))]

@@ -202,15 +202,20 @@ def generated(
 
     In files of a folder, if one is given.
     """
-    given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
-    count = len(next(iter(given.values()))) if given else 0
-    run = Batched(posterior.generate, {n: v[0] for n, v in given.items()}, count, folder)
-    return run(random_keys(seed, 2, count=count), given, folder)
+    return _of_draws(posterior, posterior.generate, parameters, seed, folder)
 
 
 def inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """For each parameter which of its draws, (draws, ...), are in its domain."""
+    return _of_draws(posterior, lambda _, draw: posterior.inside(draw), parameters, 0)
+
+
+def _of_draws(
+    posterior: Posterior, function: Callable[[Any, Any], dict[str, Any]], parameters: Mapping[str, np.ndarray],
+    seed: int, folder: Path | None = None,
+) -> dict[str, np.ndarray]:  # fmt: skip
+    """What a function makes of a random key and each draw of the parameters, (draws, ...) each."""
     given = {n: np.asarray(v, float) for n, v in posterior.of_draws(parameters, lead=1).items()}
     count = len(next(iter(given.values()))) if given else 0
-    run = Batched(lambda _, draw: posterior.inside(draw), {n: v[0] for n, v in given.items()}, count)
-    return run(random_keys(0, 0, count=count), given)
+    run = Batched(function, {n: v[0] for n, v in given.items()}, count, folder)
+    return run(random_keys(seed, 2, count=count), given, folder)
