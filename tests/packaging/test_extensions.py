@@ -90,8 +90,9 @@ print(fit.stan_variable("x").mean())
 """
 
 
-def test_draws_follow_a_change_of_the_functions_that_a_program_calls(run, tmp_path):
+def test_draws_follow_a_change_of_the_functions_that_a_program_calls(run, tmp_path, monkeypatch):
     """The compiled program that a process left is of the functions that there were."""
+    monkeypatch.setenv("STANIMPORT_JIT_CACHE", str(tmp_path / "jit"))
     (tmp_path / "q.stan").write_text("parameters { real x; } model { target += -0.5 * square((wrap(x) - 1) / 0.01); }")
     body = re.search(r"\n@stan_function\(\"R wrap.*?\n    return ", RECORDS, re.S)[0]
     means = [float(run(SAMPLE, RECORDS.replace(body, body + more)).stdout) for more in ("", "", "2 * ")]
