@@ -9,7 +9,7 @@ from split_mix import SplitMix
 
 import stanimport
 from stanimport.inference.precision import double_precision
-from stanimport.inference.samplers import adaptation, curvature, stranding, tree, uniforms
+from stanimport.inference.samplers import adaptation, curvature, low_rank, stranding, tree, uniforms
 from stanimport.inference.samplers.metric import Metric, estimate
 
 PRECISION = np.array([[2.0, 0.6, 0.0], [0.6, 1.5, -0.4], [0.0, -0.4, 0.7]])
@@ -241,6 +241,26 @@ def test_a_metric_from_draws_too_large_to_square_is_finite(count):
                                rtol=0.1)  # fmt: skip
 
 
+def test_a_metric_from_gradients_whose_products_overflow_is_finite():
+    """A chain that hardly moves where the density is beyond measure: covariances are finite, their products are not."""
+    rng = np.random.default_rng(5)
+    points, gradients = 1e100 * rng.normal(size=(20, 6)), 1e140 * rng.normal(size=(20, 6))
+    assert not np.isfinite(curvature.whole(points, gradients)).all()
+    moves = rng.normal(size=(20, 1))
+    points, gradients = 1 + moves * [0, 1e-15, 0, 0.03, 0.02, 1e-15], 1e146 * moves * [1, 1, 1, 10, 5, 0.3]
+    for made in (curvature.matrix(points, gradients), low_rank.estimate(points, gradients)):
+        assert np.isfinite(made).all()
+
+
+@pytest.mark.parametrize("metric", ["auto", "diag_e", "dense_e", "low_rank"])
+def test_a_chain_that_flies_off_does_not_end_the_run(metric):
+    """Draws whose variances overflow have no metric: the chain keeps the one that it has."""
+    module = stanimport.loads("parameters { vector[3] x; } model { target += 1e-170 * sum(x); }", name="plain")
+    fit = stanimport.sample(module, inits={"x": [1e160, 1e160, 1e160]}, metric=metric, step_size=1e159, chains=1,
+                            iter_warmup=100, iter_sampling=5, seed=1, restart_stranded=False)  # fmt: skip
+    assert fit.metric.size and np.isfinite(fit.metric).all() and np.isfinite(fit.step_size).all()
+
+
 CORRELATED = """
 data { int N; vector[N] x; vector[N] y; }
 parameters { real a; real b; real<lower=0> s; }
@@ -353,6 +373,7 @@ def test_what_is_stranded():
     assert found([sound, far, far - 900], [0.5, 0.4, 0.4], False, scales=(1.0, 1e-7, 1.0)) == {1}
     assert found([sound, far, sound], [0.5, 0.4, 1e-5], True) == {1}
     assert found([np.full(9, np.nan)], [1e-30], False) == {0}
+    assert found([sound, np.full(9, np.inf)], [0.5, 1e-5], True) == {1}
 
 
 def test_a_place_of_no_weight_is_told_by_its_integral():

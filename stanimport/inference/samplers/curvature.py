@@ -49,14 +49,18 @@ def scales_of(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
 
 
 def whole(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
-    """The matrix M for which M cov(gradients) M = cov(points)."""
+    """The matrix M for which M cov(gradients) M = cov(points); not finite where they are too large."""
     size = points.shape[1]
     ridge = RIDGE * np.eye(size)
     of_points, of_gradients = (_covariances(a.T) + ridge for a in (points, gradients))
     if not (np.isfinite(of_points).all() and np.isfinite(of_gradients).all()):
         return np.full((size, size), np.nan)
-    root, inverse = (_power(of_gradients, exponent) for exponent in (0.5, -0.5))
-    made = inverse @ _power(root @ of_points @ root, 0.5) @ inverse
+    try:
+        with np.errstate(all="ignore"):
+            root, inverse = (_power(of_gradients, exponent) for exponent in (0.5, -0.5))
+            made = inverse @ _power(root @ of_points @ root, 0.5) @ inverse
+    except np.linalg.LinAlgError:  # the product overflowed
+        return np.full((size, size), np.nan)
     return np.asarray(made + made.T) / 2
 
 

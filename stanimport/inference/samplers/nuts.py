@@ -310,11 +310,20 @@ class NutsSampler:
         renews = False
         if window is not None and self.settings.metric.adapts and len(window) > 1:
             renews, draws = True, window if self.lanes else window[:, None]
-            metrics = [self.of(self._estimate(draws[:, i])) for i in range(len(chains))]
+            metrics = [self._renewed(m, draws[:, i]) for i, m in enumerate(metrics)]
         if track.done == self.settings.iter_warmup:
             chains = [c._replace(step=c.step.settled()) for c in chains]
             renews = False
         self._continue(track, program, chains, metrics, renews)
+
+    def _renewed(self, metric: Any, window: np.ndarray) -> Any:
+        """The metric from where a chain was in a window; the one it has if that overflows, of a chain that flew off."""
+        try:
+            with np.errstate(all="ignore"):
+                made = self.of(self._estimate(window))
+        except np.linalg.LinAlgError:
+            return metric
+        return made if all(np.isfinite(a).all() for a in made) else metric
 
     def _estimate(self, window: np.ndarray) -> np.ndarray:
         """The inverse metric from where a chain was in a window."""

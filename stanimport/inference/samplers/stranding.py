@@ -90,6 +90,6 @@ def _late(levels: np.ndarray) -> np.ndarray:
 
 
 def _middle(levels: np.ndarray) -> float:
-    """The median of the later half; -inf where there is none."""
+    """The median of the later half; -inf where there is none, or no density in it is a number."""
     late = _late(levels)
-    return float(np.median(late)) if len(late) and not np.isnan(late).any() else -np.inf
+    return float(np.median(late)) if len(late) and np.isfinite(late).all() else -np.inf
