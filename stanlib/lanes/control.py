@@ -244,14 +244,21 @@ def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
 
 
 def logical_and(left: Any, right: Callable[[], Any]) -> Any:
-    """`left && right`, the right operand only where the left one holds."""
+    """`left && right`, 0 or 1: the right operand only where the left one holds."""
     if type(left) is not Lanes and known(left) is not None:
-        return right() if left else 0
-    return choose(left, right, lambda: 0)
+        return truth(right()) if left else 0
+    return choose(left, lambda: truth(right()), lambda: 0)
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
-    """`left || right`, the right operand only where the left one does not hold."""
+    """`left || right`, 0 or 1: the right operand only where the left one does not hold."""
     if type(left) is not Lanes and known(left) is not None:
-        return 1 if left else right()
-    return choose(left, lambda: 1, right)
+        return 1 if left else truth(right())
+    return choose(left, lambda: 1, lambda: truth(right()))
+
+
+def truth(value: Any) -> Any:
+    """1 where an int is not zero, else 0; ints as operands of `&&` and `||` may be others."""
+    if type(value) is Lanes:
+        return combine(lambda v: namespace((v,)).integer(v != 0), value)
+    return int(value != 0) if known(value) is not None else namespace((value,)).integer(value != 0)

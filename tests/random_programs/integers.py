@@ -106,10 +106,12 @@ def _ternary(place: Place, low: int, high: int, depth: int, static: bool) -> str
 
 
 def _flag(place: Place, low: int, high: int, depth: int, static: bool) -> str:
-    """A comparison as a number."""
+    """A comparison as a number, or the sum of two."""
     if high - low < 1:
         return ""
     text = f"({condition(place, depth - 1, static)})"
+    if high - low > 1 and place.choices.chance(40):
+        text += f" + ({condition(place, depth - 1, static)})"
     return text if low == 0 else f"{text} + {low}"
 
 
@@ -127,7 +129,7 @@ def condition(place: Place, depth: int = 2, static: bool = False) -> str:
 
     c = place.choices
     with c.span():
-        what = c.below(6 if depth > 0 else 2)
+        what = c.below(7 if depth > 0 else 2)
         if what == 0 or (static and what == 1):
             sign = c.pick(["<", ">", "<=", ">=", "==", "!="])
             return f"{integer(place, -3, 5, depth - 1, static)} {sign} {integer(place, 0, 3, depth - 1, static)}"
@@ -136,6 +138,8 @@ def condition(place: Place, depth: int = 2, static: bool = False) -> str:
             return f"{real(place, depth - 1, data=static)} {sign} {c.pick(LITERALS)}"
         if what == 3:
             return f"!({condition(place, depth - 1, static)})"
+        if what == 6:  # any int is a truth value
+            return integer(place, c.pick([-1, 0]), 3, depth - 1, static)
         sign = c.pick(["&&", "||"])
         return f"({condition(place, depth - 1, static)}) {sign} ({condition(place, depth - 1, static)})"
 

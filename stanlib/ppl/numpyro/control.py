@@ -141,7 +141,7 @@ def logical_and(left: Any, right: Callable[[], Any]) -> Any:
     if type(left) is Lanes:
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
-        return right() if left else 0
+        return in_lanes.truth(right()) if left else 0
     return _both(jnp.logical_and, left != 0, _truth_if(left != 0, right))
 
 
@@ -149,13 +149,13 @@ def logical_or(left: Any, right: Callable[[], Any]) -> Any:
     if type(left) is Lanes:
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
-        return 1 if left else right()
+        return 1 if left else in_lanes.truth(right())
     return _both(jnp.logical_or, left != 0, _truth_if(left == 0, right))
 
 
 def _both(f: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
-    """f of two truth values, of which the right one may differ between lanes."""
-    return combine(f, left, right) if type(right) is Lanes else f(left, right)
+    """f of two truth values, of which the right one may differ between lanes: 0 or 1, as truth values don't add up."""
+    return in_lanes.truth(combine(f, left, right) if type(right) is Lanes else f(left, right))
 
 
 def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
