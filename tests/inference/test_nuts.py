@@ -390,6 +390,45 @@ def test_a_place_of_no_weight_is_told_by_its_integral():
     assert found(0, np.exp(7)) == {0} and found(-20, np.exp(-25 / 4)) == set()
 
 
+def test_the_integral_that_a_place_holds():
+    """Of a normal law it is known; of any density the estimate is seldom far above it, wherever its draws come from."""
+    rng = np.random.default_rng(2)
+    covariance = np.array([[4.0, 1.0, 0.0], [1.0, 9.0, -2.0], [0.0, -2.0, 1.0]])
+    law, metric, point = stats.multivariate_normal(np.ones(3), covariance), Metric.of(covariance), np.array([3.0, 0, 1])
+    mean = point + covariance @ -np.linalg.solve(covariance, point - 1)
+    found = stranding.integral(lambda x: law.logpdf(x) - 7, metric, covariance, (mean,), rng)
+    np.testing.assert_allclose(found, -7, atol=1e-10)
+    for scale in (0.2, 1.0, 30.0):
+        other = Metric.of(np.full(3, scale))
+        found = [stranding.integral(law.logpdf, other, other.inverse, (point, mean), rng) for _ in range(30)]
+        assert max(found) < 3
+
+
+def test_places_that_overlap_are_not_parted():
+    """The draws of one chain reach from the neck of a funnel to its mouth, which no ellipsoid tells the volume of."""
+    rng = np.random.default_rng(1)
+    level, metrics = rng.normal(-50, 10, size=400), [np.full(20, 25.0), np.ones(20)]
+    options = [level, level - 10], [0.5, 0.5], metrics, True
+    assert set(stranding.stranded(*options)) == {1}
+    held = stranding.stranded(*options, measure=lambda i: -40.0)
+    assert held == {} and set(stranding.stranded(*options, measure=lambda i: 20.0)) == {1}
+
+
+def test_chains_in_the_neck_of_a_funnel_stay_there():
+    """Groups without differences: where their scale is small, densities are high and volumes small."""
+    module = stanimport.loads("""
+data { int J; array[J] vector[5] y; }
+parameters { real mu; real<lower=0> tau, sigma; vector[J] theta; }
+model {
+  mu ~ normal(0, 5); tau ~ cauchy(0, 1); sigma ~ normal(0, 2); theta ~ normal(mu, tau);
+  for (j in 1:J) y[j] ~ normal(theta[j], sigma);
+}
+""")
+    data = {"J": 20, "y": np.random.default_rng(7).normal(size=(20, 5))}
+    fit = stanimport.sample(module, data, chains=40, iter_warmup=300, iter_sampling=10, seed=8)
+    assert fit.restarts == ()
+
+
 def test_the_length_of_a_step():
     assert np.isclose(stranding.length(0.5, np.array([4.0, 16.0, 64.0])), 0.5 * 4.0)
     assert np.isclose(stranding.length(0.5, np.array([[4.0, 1.0], [1.0, 9.0]])), 0.5 * 35.0**0.25)

@@ -215,7 +215,7 @@ class NutsSampler:
             return False
         found = stranding.stranded(
             [t.levels for t in tracks], [float(t.step_size) for t in tracks], [t.metric for t in tracks],
-            is_last=iteration == self.settings.iter_warmup,
+            iteration == self.settings.iter_warmup, lambda i: self._integral(tracks[i]),
         )  # fmt: skip
         before = len(self.moved)
         for i, reason in found.items():
@@ -229,6 +229,17 @@ class NutsSampler:
         if self.journal is not None:
             self.journal.restarts = self.moved
         return len(self.moved) > before
+
+    def _integral(self, track: Track) -> float:
+        """The logarithm of the integral of the density around a chain.
+
+        Of a normal law the state tells the mean by its gradient; else the state itself may be the better center.
+        """
+        (seed, number), (chain, metric) = track.start.streams[0], track.state
+        point, row = chain.state.point, track.start.rows[0]
+        centers = point + metric.velocity(np.asarray(chain.state.gradient)), point
+        return stranding.integral(lambda x: self.value_and_grad(x, row)[0], metric, track.metric, centers,
+                                  np.random.default_rng([seed, 22, number, track.start.attempt]))  # fmt: skip
 
     def value_and_grad(self, point: np.ndarray, row: int = 0) -> tuple[float, np.ndarray]:
         """The log density at a point with the data of a chain, and its gradient."""
