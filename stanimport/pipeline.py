@@ -32,7 +32,7 @@ from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding,
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
 from .rows import analysis as rows
-from .schemes import comprehensive, generative, guides, mixed, networks
+from .schemes import comprehensive, generative, guides, mixed, networks, simulation
 from .source import Source
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ __all__ = ["Options", "Translation", "analyse", "compile_program", "translate"]
 
 SCHEMES: dict[str, Callable[[typed.TypedProgram, Fresh], gprob.Program]] = {
     "comprehensive": comprehensive.compile, "mixed": mixed.compile, "generative": generative.compile,
-    "simulation": mixed.compile,
+    "simulation": simulation.compile,
 }  # fmt: skip
 SIMULATION = "simulation"  # where discrete parameters are drawn, not summed out
 

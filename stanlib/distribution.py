@@ -38,6 +38,7 @@ from .registry import Function
 from .rejection import collected, is_explaining, refuse
 from .supports import Region
 from .types import dimensions, is_discrete
+from .unknown_outcomes import are_unknown
 
 
 @dataclass(frozen=True)
@@ -208,8 +209,8 @@ class Distribution:
         return wrong.any(axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
 
     def _outcomes(self, method: str, arguments: Sequence[Any]) -> Domain | None:
-        """The outcomes for which Stan does not throw, of parameters that may not be known."""
-        domain = self.variate.get(method)
+        """The outcomes for which Stan does not throw, of parameters that may not be known; None if none is refused."""
+        domain = None if are_unknown() else self.variate.get(method)
         if isinstance(domain, Interval):
             return domain.of(dict(zip(self.argument_names, arguments)))
         return domain(*arguments) if callable(domain) else domain

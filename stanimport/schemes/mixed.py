@@ -24,12 +24,13 @@ Merge = tuple[int, gprob.Sample]  # the position of an observation, and what it 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program."""
     made = comprehensive.compile(program, names)
-    if _reads_target(made):
+    if reads_target(made):
         return made  # it asks for the density so far: nothing that adds to it may move
     return replace(made, model=merge(made.model))
 
 
-def _reads_target(program: gprob.Program) -> bool:
+def reads_target(program: gprob.Program) -> bool:
+    """Whether a program asks for its log density so far."""
     bodies = (program.model, *(f.body for f in program.functions))
     return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 

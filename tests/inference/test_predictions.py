@@ -133,3 +133,67 @@ model {
     assert set(made.stan_variable("c").ravel()) == {1, 2, 3}
     np.testing.assert_allclose(made.stan_variable("S").mean(axis=0), [[5, 0], [0, 10]], atol=1)
     assert stats.kstest(made.stan_variable("u") / 2, "uniform").pvalue > 1e-3
+
+
+def test_what_stands_in_for_predictions_need_not_be_an_outcome():
+    """Counts that are declared without bounds, below any number of trials, and of a law that no law allows all of."""
+    module = stanimport.loads("""
+data { int N; array[N] int y; array[N] int k; vector[N] z; }
+parameters { real<lower=0, upper=1> p; }
+model { y ~ bernoulli(p); for (n in 1:N) k[n] ~ binomial(2, p); z ~ beta(2, 2); }
+""")
+    made = stanimport.prior_predictive(module, {"N": 4}, draws=300, seed=1)
+    assert set(made.stan_variable("y").ravel()) == {0, 1} and set(made.stan_variable("k").ravel()) == {0, 1, 2}
+    assert stats.kstest(made.stan_variable("z").ravel(), stats.beta(2, 2).cdf).pvalue > 1e-3
+    given = {"N": 1, "y": [1], "k": [2], "z": [0.5]}
+    fit = stanimport.sample(module, given, chains=1, iter_warmup=50, iter_sampling=50, seed=1)
+    assert set(fit.posterior_predictive({"N": 5}, seed=1).stan_variable("y").ravel()) == {0, 1}
+    with pytest.raises(stanimport.StanError, match="must be in the interval"):
+        stanimport.sample(module, {**given, "y": [2]}, chains=1, iter_warmup=5, iter_sampling=5)
+
+
+LPRIOR = """
+data { int N; vector[N] y; }
+parameters { real m; real<lower=0> s; simplex[3] p; }
+transformed parameters {
+  real lprior = 0;
+  lprior += normal_lpdf(m | 1, 2);
+  lprior += student_t_lpdf(s | 3, 0, 2) - 1 * student_t_lccdf(0 | 3, 0, 2);
+}
+model { target += normal_lpdf(y | m, s); %s target += lprior; }
+"""
+
+
+def test_of_a_prior_that_increments_the_target():
+    made = stanimport.prior_predictive(stanimport.loads(LPRIOR % ""), {"N": 1}, draws=2000, seed=3)
+    draws = made.stan_variables()
+    assert stats.kstest(draws["m"], stats.norm(1, 2).cdf).pvalue > 1e-3
+    assert stats.kstest(draws["s"] / 2, lambda t: 2 * stats.t(3).cdf(t) - 1).pvalue > 1e-3
+    assert stats.kstest(draws["p"][:, 1], stats.beta(1, 2).cdf).pvalue > 1e-3  # uniform on the simplex
+    assert stats.kstest((draws["y"][:, 0] - draws["m"]) / draws["s"], "norm").pvalue > 1e-3
+    half = stats.norm.logpdf(draws["m"], 1, 2) + np.log(2) + stats.t.logpdf(draws["s"] / 2, 3) - np.log(2)
+    np.testing.assert_allclose(draws["lprior"], half, rtol=1e-5)
+
+
+@pytest.mark.parametrize("more", ["m ~ normal(0, 1);", "target += normal_lpdf(m | 0, 1);", "target += -m * m;"])
+def test_a_second_law_is_no_part_of_a_prior_to_draw_from(more):
+    with pytest.raises(stanimport.StanError, match="without being a law of one parameter"):
+        stanimport.prior_predictive(stanimport.loads(LPRIOR % more), {"N": 1})
+
+
+@pytest.mark.parametrize("change", ["a = 0;", "a = -a;", "if (N > 5) a += m;"])
+def test_only_variables_that_grow_add_up_a_prior(change):
+    program = "data { int N; } parameters { real m; } model { real a = normal_lpdf(m | 0, 1); %s target += a; }"
+    with pytest.raises(stanimport.StanError, match="can't be drawn from its prior"):
+        stanimport.prior_predictive(stanimport.loads(program % change), {"N": 1})
+
+
+def test_data_beside_discrete_parameters_are_told_to_be_summed_over():
+    module = stanimport.loads("""
+data { int N; vector[N] y; }
+parameters { real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
+model { z ~ bernoulli(p); for (n in 1:N) y[n] ~ normal(3 * z[n], 1); }
+""")
+    fit = stanimport.sample(module, {"N": 3, "y": [0, 3, 3]}, chains=1, iter_warmup=20, iter_sampling=20, seed=1)
+    with pytest.raises(stanimport.StanError, match=r"summed over the discrete parameters \(z\).*scheme=\"simulation\""):
+        fit.posterior_predictive()

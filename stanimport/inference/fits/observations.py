@@ -89,9 +89,9 @@ def observed_names(fit: Result) -> tuple[str, ...]:
 
 
 def prior(fit: Result, chains: int = 1, draws: int = 500) -> dict[str, np.ndarray]:
-    """Draws from the prior, (chains, draws, ...): where the mixed scheme gives every parameter a law to draw from."""
+    """Draws from the prior, (chains, draws, ...): where every parameter has a law to draw from."""
     try:
-        module = restored(fit.program, backend="numpyro", scheme="mixed")
+        module = restored(fit.program, backend="numpyro", scheme="simulation")
         module = with_networks(module, fit.networks) if fit.networks else module
         names = tuples.leaf_names(fit.program.parameters)
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import jax
 import numpy as np
-from numpyro.distributions import Unit
+from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
 
 from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
 from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
+from stanlib.unknown_outcomes import unknown_outcomes
 
 from .. import options, tuples
 from ..density.posterior import Posterior, condition, is_parameter
@@ -113,11 +114,12 @@ def posterior_predictive(
         one = {n: v[0, 0] for n, v in fitted.of_draws(draws).items()}
         observed = {variable_of(n, translated.stan) for n, s in _trace(fitted, one).items() if is_observation(s)}
         lacking = [n for n in lacking if n in observed]
-    posteriors = _stood_in(translated, given, lacking, chosen)
-    for posterior in posteriors:
-        _check_shapes(posterior, draws)
-    _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
-    made = _predictions(posteriors[0], "predictions", draws, lacking, chosen)
+    with unknown_outcomes(bool(lacking)):
+        posteriors = _stood_in(translated, given, lacking, chosen)
+        for posterior in posteriors:
+            _check_shapes(posterior, draws)
+        _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
+        made = _predictions(posteriors[0], "predictions", draws, lacking, chosen)
     made.dims, made.coords = of_data(translated.stan, data)
     return made
 
@@ -148,24 +150,30 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
     """
     options.at_least(1, draws=draws)
     program, chosen = module_of(module).stan, new_seed() if seed is None else int(seed)
-    mixed = restored(program, backend="numpyro", scheme="simulation" if program.discrete_parameters else "mixed")
+    drawing = restored(program, backend="numpyro", scheme="simulation")
     given = read_data(data)
     declared = (*program.data, *program.parameters, *program.transformed_parameters)
     sizes = {word for v in declared for size in v.shape for word in _words(size)}
     lacking = [n for n in program.names("data") if n not in given and n not in sizes]
-    posteriors = _stood_in(mixed, given, lacking, chosen)
-    parameters = _prior_draws(posteriors[0], draws, chosen)
+    with unknown_outcomes(bool(lacking)):
+        return _from_prior(drawing, given, lacking, draws, chosen)
+
+
+def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
+    """Draws from the prior of a module whose parameters have laws."""
+    program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
+    parameters = _prior_draws(posteriors[0], draws, seed)
     if lacking:
         one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
         observed = {variable_of(n, program) for n, s in _trace(posteriors[0], one).items() if is_observation(s)}
         unknown = [n for n in lacking if n not in observed]
         if unknown:
-            condition(mixed, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, chosen)
-        _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, chosen)
-    made = _predictions(posteriors[0], "prior", parameters, lacking, chosen)
+            condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
+        _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, seed)
+    made = _predictions(posteriors[0], "prior", parameters, lacking, seed)
     drawn = tuples.joined(parameters)
     made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
-    made.origin |= _transformed(posteriors[0], parameters, chosen)
+    made.origin |= _transformed(posteriors[0], parameters, seed)
     return made
 
 
@@ -213,13 +221,22 @@ def _predictions(posterior: Posterior, kind: str, draws: Arrays, lacking: Any, s
     replicator = Replicator(posterior.program, posterior.inputs)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
     if not made:
-        reason = replicator.told() or "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
+        reason = replicator.told() or _why_none(posterior.program)
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
     if replicator.failed:
         warnings.warn(replicator.told(), ReplicationWarning, stacklevel=4)
     data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
     return Predictions(posterior.program, kind, made, {}, data, seed)
+
+
+def _why_none(program: Program) -> str:
+    """Why a model has no observations."""
+    if program.discrete_parameters and program.scheme != "simulation":
+        names = ", ".join(v.name for v in program.discrete_parameters)
+        return (f"what it observes is summed over the discrete parameters ({names}) and has no law of its own; the "
+                'same program loaded with scheme="simulation" draws both anew')  # fmt: skip
+    return "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
 
 
 def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
@@ -257,6 +274,8 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
             return law.sample(key)
     except NotImplementedError:
         pass
+    if isinstance(law, Improper) and (uniform := _uniform_on(law)) is not None:
+        return uniform.sample(key)
     if not isinstance(law, Improper):
         reason = f"has a prior ({type(law).__name__}) without draws"
     elif law.shape():  # as that of a loop over its elements, which stands in the density alone
@@ -264,6 +283,16 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
     else:
         reason = "has no proper prior"
     raise StanError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
+
+
+def _uniform_on(law: Improper) -> Distribution | None:
+    """The uniform law on a domain of finite volume that is no interval; None for other domains."""
+    kind, shape = getattr(getattr(law.support, "record", None), "name", None), law.shape()
+    if kind == "simplex":
+        return Dirichlet(np.ones(shape))
+    if kind == "unit_vector":
+        return ProjectedNormal(np.zeros(shape))
+    return LKJ(shape[-1]).expand(shape[:-2]) if kind == "corr_matrix" and shape[-1] > 1 else None
 
 
 def _require_laws(trace: Mapping[str, Any], program: Program) -> None:

@@ -1,0 +1,95 @@
+"""The scheme for draws from the prior: the mixed one, where increments of the target are laws, too.
+
+`target += normal_lpdf(m | 0, 1)` says of m what `m ~ normal(0, 1)` does. So do the terms of a sum, and those of a
+variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from stanlib.types import REAL
+
+from ..ir import gprob, typed
+from ..ir.fresh import Fresh
+from ..ir.uses import mentions, walk_statements, writes, written
+from . import comprehensive, mixed
+from .mixed import Stmts
+
+
+def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
+    """The GProb program."""
+    made = comprehensive.compile(program, names)
+    if mixed.reads_target(made):
+        return made
+    return replace(made, model=mixed.merge(tuple(with_laws(made.model, names))))
+
+
+def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
+    """The model with densities of parameters, where they are added to the target, as statements of their own.
+
+    What is added of data alone is left out: nothing is drawn by it.
+    """
+    parameters = {s.name: s.site for s in model if isinstance(s, gprob.Sample)}
+    sums, static = _sums(model), mixed.is_static(model)
+    for i, s in enumerate(model):
+        if not isinstance(s, gprob.Factor) or s.jacobian or s.value.type != REAL:
+            yield s
+            continue
+        for term in _terms(s.value, sums, i):
+            if gprob.is_density(term) and isinstance(y := term.arguments[0], gprob.Var) and y.name in parameters:
+                law = gprob.Distribution(term.function.distribution.name, term.function, term.arguments[1:])
+                yield gprob.Observe(s.span, names.site(f"{parameters[y.name]}__prior"), law, y)
+            elif not static(term):
+                yield gprob.Factor(s.span, names.site("target__term"), term)
+
+
+@dataclass
+class _Sum:
+    """A variable that adds up terms, and the position of the last statement that adds one."""
+
+    terms: list[gprob.Expr]
+    last: int
+
+
+def _terms(e: gprob.Expr, sums: Mapping[str, _Sum], at: int) -> Iterator[gprob.Expr]:
+    """The terms of a sum at a position of the model, those of variables that add up terms among them."""
+    if isinstance(e, gprob.Var) and e.name in sums and sums[e.name].last < at:
+        for term in sums[e.name].terms:
+            yield from _terms(term, {}, at)
+    elif _is_call(e, "add"):
+        for term in e.arguments:
+            yield from _terms(term, sums, at)
+    elif _is_call(e, "subtract"):
+        yield from _terms(e.arguments[0], sums, at)
+        yield replace(e, arguments=(gprob.Const(REAL, e.span, 0.0), e.arguments[1]))
+    else:
+        yield e
+
+
+def _is_call(e: gprob.Expr, name: str) -> TypeGuard[gprob.Apply]:
+    return isinstance(e, gprob.Apply) and e.function.name == name and [a.type for a in e.arguments] == [REAL, REAL]
+
+
+def _sums(model: Stmts) -> dict[str, _Sum]:
+    """Variables that only grow, by terms that depend on parameters and data alone: what they hold, once they do."""
+    changing = written(model) - {s.name for s in model if isinstance(s, gprob.Sample)}
+    found: dict[str, _Sum] = {}
+    for i, s in enumerate(model):
+        if isinstance(s, gprob.Declare) and s.sized.type == REAL and s.value is not None:
+            found[s.name] = _Sum([s.value], i)
+        elif isinstance(s, gprob.Assign) and s.place.name in found and not s.place.steps and (t := _added(s)):
+            found[s.place.name] = _Sum([*found[s.place.name].terms, t], i)
+        else:
+            for name in {n for inner in walk_statements((s,)) for n in writes(inner)}:
+                found.pop(name, None)
+    return {n: f for n, f in found.items() if not mentions(tuple(f.terms), changing)}
+
+
+def _added(s: gprob.Assign) -> gprob.Expr | None:
+    """What a statement `v = v + e` adds."""
+    e = s.value
+    if _is_call(e, "add") and isinstance(e.arguments[0], gprob.Var) and e.arguments[0].name == s.place.name:
+        return e.arguments[1]
+    return None
