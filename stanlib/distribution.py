@@ -145,6 +145,8 @@ class Distribution:
 
         Where the parameters don't tell the size of an observation (lkj_corr), it is 1.
         """
+        if not self.event_dims and not self.argument_dims and self.event_shape is None:
+            return common_shape([xp.shape(a) for a in arguments]), ()
         leading = [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, self.dims[1:])]
         batch = common_shape(leading)
         if self.event_shape is not None:

@@ -53,5 +53,8 @@ def check_one_size(name: str, shapes: Sequence[Sequence[int]]) -> None:
 
 def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape to which arrays of these shapes broadcast."""
+    shapes = [s for s in shapes if s]
+    if len(shapes) < 2:
+        return tuple(shapes[0]) if shapes else ()
     columns = itertools.zip_longest(*(reversed(s) for s in shapes), fillvalue=1)
     return tuple(next((n for n in sizes if n != 1), 1) for sizes in columns)[::-1]

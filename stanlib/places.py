@@ -73,20 +73,27 @@ def here() -> Handle | None:
     return None if frame is None else (program, frame.f_code, frame.f_lasti)
 
 
-@contextmanager
-def blamed(handle: Handle | None) -> Iterator[None]:
+class blamed:
     """Around what is computed later for a statement: errors tell its place."""
-    try:
-        yield
-    except StanError as e:
-        _locate(e, None if handle is None else _place(*handle))
-        raise
-    except Exception as e:
-        if handle is None or _is_passed_on(e):
-            raise
-        made = _translated(e)
-        _locate(made, _place(*handle))
-        raise made from e
+
+    __slots__ = ("handle",)
+
+    def __init__(self, handle: Handle | None):  # written out: every density enters one
+        self.handle = handle
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, Exception):
+            return
+        place = None if self.handle is None else _place(*self.handle)
+        if isinstance(error, StanError):
+            _locate(error, place)
+        elif self.handle is not None and not _is_passed_on(error):
+            made = _translated(error)
+            _locate(made, place)
+            raise made from error
 
 
 def _is_passed_on(error: Exception) -> bool:

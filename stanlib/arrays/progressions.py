@@ -4,12 +4,45 @@ from __future__ import annotations
 import numpy as np
 
 MOST = 4  # slices that are put together: a gather is one operation
+KEPT = 64  # counts that are kept, for loops that run in every step of inference
 SHORT = 256  # indices among which more than one slice is looked for
 _CHUNK = 2**16  # indices that are looked at together
 
 
+_counts: dict[tuple[int, int], np.ndarray] = {}
+_starts: dict[int, tuple[np.ndarray, int]] = {}  # by the arrays' identities
+
+
+def count(lower: int, upper: int) -> np.ndarray:
+    """The integers from `lower` to `upper`, of which `progression` knows what they are; not to be written to."""
+    made = _counts.get((lower, upper))
+    if made is None:
+        made = np.arange(lower, upper + 1)
+        if made.size <= _CHUNK:
+            _keep(made, lower, upper)
+    return made
+
+
+def _keep(made: np.ndarray, lower: int, upper: int) -> None:
+    made.flags.writeable = False
+    if len(_counts) >= KEPT:
+        _counts.clear()
+        _starts.clear()
+    _counts[lower, upper] = made
+    _starts[id(made)] = made, lower
+
+
+def counted(index: np.ndarray) -> tuple[int, int] | None:
+    """The first and the last of indices that `count` has made, None for others."""
+    found = _starts.get(id(index))
+    return None if found is None or found[0] is not index else (found[1], found[1] + index.size - 1)
+
+
 def progression(index: np.ndarray, first: int = 0) -> slice | None:
     """The slice that selects what a vector of indices does, if there is one; they count from `first`."""
+    bounds = counted(index)
+    if bounds is not None:
+        return slice(bounds[0] - first, bounds[1] - first + 1, 1)
     if index.size < 2:
         start = int(index[0]) - first if index.size else 0
         return slice(start, start + index.size, 1)

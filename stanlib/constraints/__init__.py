@@ -22,7 +22,8 @@ class Constraint:
     `constrain(xp, x, *arguments)` gives value and log Jacobian, one per event; `unconstrain(xp, y, *arguments)` the
     inverse; `check(xp, y, *arguments)` whether y satisfies it, one truth value per event; `free_shape(shape,
     *arguments)` the shape of the unconstrained array for a value of shape `shape` (of its last `event_dims` axes).
-    `description` is what error messages call it.
+    `description` is what error messages call it. `value` and `jacobian` give value and log Jacobian each by itself,
+    where one costs less than both.
 
     A constrained type is declared by its `name`: `base` is the type of its values ("vector", "matrix", or "" for
     bounds, which are no types), `sizes` the numbers of sizes that a declaration may have (one size of a matrix is that
@@ -43,9 +44,16 @@ class Constraint:
     sizes: tuple[int, ...] = ()
     interval: tuple[float | None, float | None] = (None, None)
     is_sized: bool = False
+    value: Callable[..., Any] | None = None
+    jacobian: Callable[..., Any] | None = None
+
+    def constrained(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
+        """The value alone."""
+        return self.constrain(xp, x, *arguments)[0] if self.value is None else self.value(xp, x, *arguments)
 
     def log_jacobian(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
-        return self.constrain(xp, x, *arguments)[1]
+        """The log Jacobian alone."""
+        return self.constrain(xp, x, *arguments)[1] if self.jacobian is None else self.jacobian(xp, x, *arguments)
 
 
 CONSTRAINTS: dict[str, Constraint] = {}

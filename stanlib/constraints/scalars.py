@@ -21,10 +21,26 @@ def _select(xp: Namespace, condition: Any, f: Any, otherwise: Any, *args: Any) -
     return xp.where(condition, f(*(xp.where(condition, a, 0.0) for a in args)), otherwise)
 
 
+def _either(xp: Namespace, condition: Any, x: Any, otherwise: float) -> Any:
+    """x where the condition holds."""
+    return x if xp.is_concrete(condition) and xp.all(condition) else xp.where(condition, x, otherwise)
+
+
+def _shifted(x: Any, offset: Any) -> Any:
+    """x + offset; 0 in a declaration needs no addition."""
+    return x if type(offset) is float and offset == 0.0 else x + offset
+
+
+def _lower_value(xp: Namespace, x: Any, lower: Any) -> Any:
+    return _select(xp, xp.asarray(lower) > -xp.inf, lambda x, lower: _shifted(xp.exp(x), lower), x, x, lower)
+
+
+def _lower_jacobian(xp: Namespace, x: Any, lower: Any) -> Any:
+    return _either(xp, xp.asarray(lower) > -xp.inf, x, 0.0)
+
+
 def _lower(xp: Namespace, x: Any, lower: Any) -> tuple[Any, Any]:
-    bounded = xp.asarray(lower) > -xp.inf
-    value = _select(xp, bounded, lambda x, lower: xp.exp(x) + lower, x, x, lower)
-    return value, xp.where(bounded, x, 0.0)
+    return _lower_value(xp, x, lower), _lower_jacobian(xp, x, lower)
 
 
 def _lower_inverse(xp: Namespace, y: Any, lower: Any) -> Any:
@@ -35,15 +51,21 @@ def _lower_inverse(xp: Namespace, y: Any, lower: Any) -> Any:
 LOWER = add(
     Constraint(
         "lower", "greater than or equal to {lower}", 0, 0, _lower, _lower_inverse,
-        lambda xp, y, lower: y >= lower, _same, ("lower",),
+        lambda xp, y, lower: y >= lower, _same, ("lower",), value=_lower_value, jacobian=_lower_jacobian,
     )
 )  # fmt: skip
 
 
+def _upper_value(xp: Namespace, x: Any, upper: Any) -> Any:
+    return _select(xp, xp.asarray(upper) < xp.inf, lambda x, upper: upper - xp.exp(x), x, x, upper)
+
+
+def _upper_jacobian(xp: Namespace, x: Any, upper: Any) -> Any:
+    return _either(xp, xp.asarray(upper) < xp.inf, x, 0.0)
+
+
 def _upper(xp: Namespace, x: Any, upper: Any) -> tuple[Any, Any]:
-    bounded = xp.asarray(upper) < xp.inf
-    value = _select(xp, bounded, lambda x, upper: upper - xp.exp(x), x, x, upper)
-    return value, xp.where(bounded, x, 0.0)
+    return _upper_value(xp, x, upper), _upper_jacobian(xp, x, upper)
 
 
 def _upper_inverse(xp: Namespace, y: Any, upper: Any) -> Any:
@@ -54,7 +76,7 @@ def _upper_inverse(xp: Namespace, y: Any, upper: Any) -> Any:
 UPPER = add(
     Constraint(
         "upper", "less than or equal to {upper}", 0, 0, _upper, _upper_inverse,
-        lambda xp, y, upper: y <= upper, _same, ("upper",),
+        lambda xp, y, upper: y <= upper, _same, ("upper",), value=_upper_value, jacobian=_upper_jacobian,
     )
 )  # fmt: skip
 
@@ -97,8 +119,16 @@ BOUNDS = add(
 )  # fmt: skip
 
 
+def _affine_value(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> Any:
+    return _shifted(multiplier * x, offset)
+
+
+def _affine_jacobian(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> Any:
+    return xp.log(xp.asarray(multiplier)) + 0.0 * x
+
+
 def _affine(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> tuple[Any, Any]:
-    return offset + multiplier * x, xp.log(xp.asarray(multiplier)) + 0.0 * x
+    return _affine_value(xp, x, offset, multiplier), _affine_jacobian(xp, x, offset, multiplier)
 
 
 OFFSET_MULTIPLIER = add(
@@ -106,5 +136,6 @@ OFFSET_MULTIPLIER = add(
         "offset_multiplier", "finite", 0, 0, _affine,
         lambda xp, y, offset, multiplier: (y - offset) / multiplier,
         lambda xp, y, offset, multiplier: ~xp.isnan(y), _same, ("offset", "multiplier"),
+        value=_affine_value, jacobian=_affine_jacobian,
     )
 )  # fmt: skip

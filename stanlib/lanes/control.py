@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
+from ..arrays.progressions import count
 from ..errors import StanError
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, align, combine, full, known, operand, refined, same_rank
@@ -35,7 +36,7 @@ def lanes(
         return _ragged(operand(lower, frame), operand(upper, frame), frame, dense)
     if most is not None and (known(lower) is None or known(upper) is None):
         return _limited(lower, upper, most, frame)
-    indices = np.arange(int(lower), int(upper) + 1)
+    indices = count(int(lower), int(upper))
     if not indices.size:
         return entered(frame)
     axis = Axis(indices.size, frame)

@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import indexing
 from ..arrays import namespace
-from ..arrays.progressions import progression
+from ..arrays.progressions import counted, progression
 from ..errors import StanIndexError
 from ..indexing import Span
 from ..rejection import refuse
@@ -37,6 +37,10 @@ def at(x: Any, *indices: Any) -> Any:
     frame = current()
     if frame.mask is not None:
         return operand(_at_masked(x, indices, frame), frame)
+    if len(indices) == 1 and frame.axes and type(x) is not Lanes and type(indices[0]) is Lanes:
+        only: Lanes = indices[0]
+        if only.axes == frame.axes and len(only.axes) == len(np.shape(only.data)) == 1 and known(only) is not None:
+            return Lanes(_along(x, only.data, 0), frame.axes)  # the most frequent case: x[n] in one loop over n
     x = operand(x, frame)
     x, singles = _plain_first(x, [in_frame(i, frame) for i in indices], frame)
     if any(type(i) is Lanes and i.rank for i in singles):
@@ -251,8 +255,10 @@ def check_range(index: Any, size: int) -> Any:
     """
     if isinstance(index, (int, np.ndarray, np.generic)):
         index_ = np.asarray(index)
-        if index_.size and (index_.min() < 1 or index_.max() > size):
-            raise indexing.out_of_range(index_, size)
+        if index_.size:
+            low, high = counted(index_) or (index_.min(), index_.max())
+            if low < 1 or high > size:
+                raise indexing.out_of_range(index_, size)
         return index
     if size == 0:
         raise indexing.out_of_range(index, size)

@@ -61,6 +61,9 @@ class LaneLaw:
         if frame.mask is not None or not is_elementwise(self.record):
             return None
         self._check_sizes(values)
+        if all(type(v) is Lanes and v.axes == frame.axes and v.rank == values[0].rank for v in values):
+            y, *arguments = (v.data for v in values)  # lined up as they are
+            return make(self.record, arguments), y
         rank = max(v.rank if type(v) is Lanes else len(getattr(v, "shape", ())) for v in values)
         arrays, axes = align(values, frame)
         arrays = [_with_rank(a, v, frame, axes, rank) for a, v in zip(arrays, values)]

@@ -111,6 +111,8 @@ def operand(value: Any, frame: Frame | None = None) -> Any:
 def refined(value: Lanes, frame: Frame) -> Lanes:
     """The value over the axes of a frame, in its order: what an axis there stands for is looked up."""
     data, axes = value.data, value.axes
+    if axes == frame.axes:  # they are compared by identity
+        return value
     if not all(a in frame.axes for a in axes):
         for axis in frame.axes:
             sources = tuple(a for a in axes if a in axis.maps and a not in frame.axes)

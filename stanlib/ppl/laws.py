@@ -32,6 +32,8 @@ def batch_of(law: Any, batch: tuple[int, ...]) -> tuple[int, ...]:
         StanIndexError: for parameters that are vectors of another size.
     """
     own = tuple(law.batch_shape)
+    if not own or own == batch:
+        return batch
     try:
         return np.broadcast_shapes(own, batch)
     except ValueError:

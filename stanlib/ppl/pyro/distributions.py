@@ -9,6 +9,7 @@ import pyro.distributions as pyro_distributions
 import torch
 from pyro.distributions import TorchDistribution
 from pyro.distributions.torch_distribution import ExpandedDistribution
+from pyro.distributions.util import is_validation_enabled
 from torch.distributions import biject_to, constraints
 
 from ... import distribution as records
@@ -35,7 +36,7 @@ _BOUNDED = {
 
 def tensors(values: Sequence[Any]) -> list[Any]:
     """Data as tensors, like the tensors beside them or of torch's default type; Python's numbers too."""
-    if all(isinstance(v, torch.Tensor) for v in values):
+    if all([isinstance(v, torch.Tensor) for v in values]):  # a list: faster than a generator
         return list(values)
     like = next((v for v in values if isinstance(v, torch.Tensor) and v.is_floating_point()), None)
     like = torch.zeros(()) if like is None else like
@@ -135,8 +136,14 @@ def _native_class(record: records.Distribution) -> Any:
         named = dict(zip(record.argument_names, arguments))
         given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
         keywords = {k: named[a] for k, a in native.keywords.items()}
-        with pyro_distributions.validation_enabled(False):  # else Pyro raises for what Stan rejects draws for
+        is_validated = is_validation_enabled()
+        try:  # Pyro raises for what Stan rejects draws for, if the laws inside of this one are validated
+            if is_validated:
+                pyro_distributions.enable_validation(False)
             base.__init__(self, *given, **keywords, validate_args=False)
+        finally:
+            if is_validated:
+                pyro_distributions.enable_validation(True)
         self.stan_arguments = arguments
         if laws.broadcasts(record):
             self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]

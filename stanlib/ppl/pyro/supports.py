@@ -42,21 +42,21 @@ class StanTransform(Transform):
         self.codomain = constraint
 
     def _arguments(self, x: torch.Tensor, constraining: bool = False) -> tuple[Any, ...]:
-        """The constraint's arguments for x: bounds as tensors like it."""
+        """The constraint's arguments for x: bounds as tensors like it, but for numbers of the program."""
         given = self.constraint.arguments
-        if self.constraint.record.is_sized:
+        if self.constraint.record.is_sized or all([type(a) is float for a in given]):
             return given
         latest = (a.latest(x, constraining) if isinstance(a, Bound) else a for a in given)
         return tuple(torch.as_tensor(a, dtype=x.dtype, device=x.device) for a in latest)
 
     def _call(self, x: torch.Tensor) -> torch.Tensor:
-        return _like(x, self.constraint.record.constrain(xp, x, *self._arguments(x, True))[0])
+        return _like(x, self.constraint.record.constrained(xp, x, *self._arguments(x, True)))
 
     def _inverse(self, y: torch.Tensor) -> torch.Tensor:
         return _like(y, self.constraint.record.unconstrain(xp, y, *self._arguments(y)))
 
     def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return torch.as_tensor(self.constraint.record.log_jacobian(xp, x, *self._arguments(x)))
+        return _like(x, self.constraint.record.log_jacobian(xp, x, *self._arguments(x)))
 
     def forward_shape(self, shape: torch.Size) -> torch.Size:
         return self._call(torch.zeros(shape)).shape
@@ -75,6 +75,8 @@ class StanTransform(Transform):
 
 def _like(x: torch.Tensor, value: Any) -> torch.Tensor:
     """A value as a tensor; what nothing free decides, such as a simplex of one number, is an array."""
+    if isinstance(value, torch.Tensor) and value.dtype == x.dtype:
+        return value
     return as_tensor(value, dtype=x.dtype, device=x.device)
 
 
