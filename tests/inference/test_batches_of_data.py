@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference.methods.minibatch import feeds, sources
-from stanimport.inference.methods.minibatch.feeds import ArrayFeed, IterableFeed
+from stanimport.inference.methods.minibatch import feeds, sources, tables
+from stanimport.inference.methods.minibatch.feeds import ArrayFeed
+from stanimport.inference.methods.minibatch.iterables import IterableFeed
 from stanlib.errors import StanDataError
 
 N, K = 1003, 3
@@ -116,8 +117,8 @@ def test_tables_are_read_by_groups_of_rows(lists, tmp_path, monkeypatch):
     opened = sources.open_data(tmp_path / "rows.parquet")
     assert opened["N"] == N
     read = []
-    group = sources.Column._group
-    monkeypatch.setattr(sources.Column, "_group", lambda self, i: read.append((self.name, i)) or group(self, i))
+    group = tables.Column._group
+    monkeypatch.setattr(tables.Column, "_group", lambda self, i: read.append((self.name, i)) or group(self, i))
     monkeypatch.setattr(feeds, "MEMORY", 2**12)
     feed = ArrayFeed(opened, {"N": 10}, AXES, 7)
     rows = np.concatenate([feed.take(i, 1).batches[0]["y"] for i in range(100)])

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from stanlib.errors import MissingLibraryError, StanDataError
-from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of
+from stanlib.given import TEXTS, NoNumbersError, numbers_of, plain_of, verified
 
 _NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", re.ASCII)
 _MAY_OVERFLOW = re.compile(r"[eE]\+?0*[1-9][0-9][0-9]|[0-9]{200}")  # else no literal is larger than 1e308
@@ -81,9 +81,9 @@ def _values(value: Any) -> Any:
 
 
 def array_of(name: str, value: Any) -> np.ndarray:
-    """A value that was read as an array. Raises StanDataError where entries are missing."""
+    """A value that was read as an array. Raises StanDataError where entries are missing, or masked."""
     try:
-        return np.asarray(plain_of(value))
+        return np.asarray(verified(value))
     except NoNumbersError as e:
         raise StanDataError(f"{name} {e}", name) from None
 

@@ -19,8 +19,9 @@ from ...fits.fit import Fit
 from ...options import OptionError, whole
 from .. import importance
 from ..convergence import has_converged
-from .feeds import ArrayFeed, IterableFeed, is_iterable
+from .feeds import ArrayFeed
 from .inputs import Feed, Inputs
+from .iterables import IterableFeed, is_iterable
 from .optimization import Progressing, batches_together, optimize
 from .sources import open_data
 

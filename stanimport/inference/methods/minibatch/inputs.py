@@ -9,7 +9,8 @@ import numpy as np
 from stanlib.batches import Rows, reading
 from stanlib.errors import StanDataError
 
-from .feeds import ArrayFeed, Chunk, IterableFeed
+from .feeds import ArrayFeed, Chunk
+from .iterables import IterableFeed
 
 Feed = ArrayFeed | IterableFeed
 

@@ -16,6 +16,7 @@ import numpy as np
 from stanlib.errors import MissingLibraryError, StanDataError
 
 from ...io.data import read_data
+from .conventions import decoded
 
 _TABLE = (".parquet", ".pq")
 _NETCDF = (".nc", ".netcdf", ".nc4", ".cdf", ".h5", ".hdf5")
@@ -28,7 +29,7 @@ def open_data(data: Any) -> dict[str, Any]:
     Args:
         data: what `read_data` takes, where mappings and xarray's data sets may hold arrays on disk; or the path of a
             parquet or NetCDF or HDF5 file, of a zarr store (*.zarr), or of a folder of .npy files, each named after
-            its variable, and .json files.
+            its variable, and of .parquet and .json files.
 
     Raises:
         StanDataError: for what can't be read.
@@ -39,7 +40,7 @@ def open_data(data: Any) -> dict[str, Any]:
     if hasattr(data, "data_vars"):
         return {str(n): data[n].variable if _is_lazy(data[n]) else data[n].to_numpy() for n in data.data_vars}
     if isinstance(data, Mapping):
-        apart = {str(n): v for n, v in data.items() if is_array(v)}
+        apart = {str(n): decoded(str(n), v) for n, v in data.items() if is_array(v)}
         return read_data({n: v for n, v in data.items() if str(n) not in apart}) | apart
     return read_data(data)
 
@@ -90,14 +91,14 @@ def _small(value: Any) -> Any:
 def _zarr(path: Path) -> dict[str, Any]:
     import zarr
 
-    return {str(n): _small(v) for n, v in zarr.open_group(str(path), mode="r").arrays()}
+    return {str(n): _small(decoded(str(n), v)) for n, v in zarr.open_group(str(path), mode="r").arrays()}
 
 
 def _netcdf(path: Path) -> dict[str, Any]:
     import h5netcdf
 
     file = h5netcdf.File(path, "r", phony_dims="sort")
-    return {str(n): _small(_Stored(file, v)) for n, v in file.variables.items()}
+    return {str(n): _small(decoded(str(n), _Stored(file, v))) for n, v in file.variables.items()}
 
 
 class _Stored:
@@ -106,70 +107,44 @@ class _Stored:
     def __init__(self, file: Any, variable: Any):
         self.file, self.variable = file, variable
         self.shape, self.dtype, self.chunks = tuple(variable.shape), variable.dtype, variable.chunks
+        self.attrs = variable.attrs
 
     def __getitem__(self, index: Any) -> Any:
         return self.variable[index]
 
 
 def _folder(path: Path) -> dict[str, Any]:
-    """A folder of NumPy's files, mapped into memory, and JSON files of whatever is small."""
-    made: dict[str, Any] = {}
-    for file in sorted(path.iterdir()):
-        if file.suffix == ".npy":
-            made[file.stem] = _small(np.load(file, mmap_mode="r"))
-        elif file.suffix == ".json":
-            made |= read_data(file)
-    if not made:
-        raise StanDataError(f"{path}: there are no data: neither .npy nor .json files")
-    return made
+    """A folder of NumPy's files, mapped into memory, of parquet files, and JSON files of whatever is small.
 
-
-class Column:
-    """A column of a parquet file, numbers or lists of numbers of one length, read by groups of rows.
-
-    Attributes:
-        shape, dtype: as of an array.
-        chunks: the number of rows that are read at once.
+    Raises:
+        StanDataError: if there are none, and for a name that is in two of them.
     """
-
-    def __init__(self, file: Any, name: str):
-        self.file, self.name = file, name
-        counts = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        self.ends = np.cumsum(counts, dtype=int)
-        rows = int(self.ends[-1]) if len(counts) else 0
-        self.chunks = (max(counts, default=1),)
-        first = self._group(0)[:1] if rows else np.zeros(0)
-        self.shape, self.dtype = (rows, *first.shape[1:]), first.dtype
-
-    def _group(self, i: int) -> np.ndarray:
-        """The entries of one group of rows, (rows,), or (rows, length) where they are lists.
-
-        Raises:
-            StanDataError: where entries are missing, or lists differ in length.
-        """
-        column = self.file.read_row_group(i, columns=[self.name]).column(0).combine_chunks()
-        if column.null_count:
-            raise StanDataError(f"{self.name} has missing entries", self.name)
-        if not hasattr(column, "flatten") or not hasattr(column.type, "value_type"):
-            return np.asarray(column.to_numpy(zero_copy_only=False))
-        inner = column.flatten()
-        if inner.null_count or len(inner) % max(len(column), 1):
-            raise StanDataError(f"{self.name} is ragged, or has missing entries", self.name)
-        return np.asarray(inner.to_numpy(zero_copy_only=False)).reshape(len(column), -1)
-
-    def __getitem__(self, index: Any) -> np.ndarray:
-        first, *rest = index if isinstance(index, tuple) else (index,)
-        start, stop, _ = first.indices(self.shape[0])
-        groups = range(*np.searchsorted(self.ends, [start, max(stop - 1, start)], side="right") + [0, 1])
-        begin = int(self.ends[groups[0] - 1]) if groups and groups[0] else 0
-        read = np.concatenate([self._group(i) for i in groups]) if groups else np.zeros((0, *self.shape[1:]))
-        made: np.ndarray = read[(slice(start - begin, stop - begin), *rest)]
-        return made
+    made: dict[str, Any] = {}
+    counted: dict[str, Any] = {}
+    for file in sorted(path.iterdir()):
+        found: dict[str, Any] = {}
+        if file.suffix == ".npy":
+            found = {file.stem: _small(np.load(file, mmap_mode="r"))}
+        elif file.suffix == ".json":
+            found = read_data(file)
+        elif file.suffix in _TABLE:
+            found = _parquet(file)
+            counted = {n: v for n, v in found.items() if not is_array(v)}
+            found = {n: v for n, v in found.items() if is_array(v)}
+        twice = min(found.keys() & made.keys(), default=None)
+        if twice is not None:
+            raise StanDataError(f"{path}: {twice} is there twice, in {file.name} too", twice)
+        made |= found
+    if not made:
+        raise StanDataError(f"{path}: there are no data: no .npy, .parquet or .json files")
+    return counted | made
 
 
 def _parquet(path: Path) -> dict[str, Any]:
     """A table's columns, and `N`, the number of its rows, unless there is a column of that name."""
     from pyarrow import parquet
+
+    from .tables import Column
 
     file = parquet.ParquetFile(path, memory_map=True)
     columns = {n: Column(file, n) for n in file.schema_arrow.names}
