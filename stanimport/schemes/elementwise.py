@@ -1,7 +1,7 @@
 """Laws of a container's elements, one after the other in a loop, as one law of the container.
 
 `for (i in 1:N) c[i] ~ normal(m[i], 1);` becomes `for (i in 1:N) means[i] = m[i]; c ~ normal(means, 1);`: what samples a
-parameter samples all of it.
+parameter samples all of it. Nested loops over the elements of matrices and arrays become the same.
 """
 from __future__ import annotations
 
@@ -23,62 +23,92 @@ def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh
     """The statements with loops that hold nothing but laws of elements of parameters as laws of these."""
     out: list[gprob.Stmt] = []
     for s in body:
-        if isinstance(s, gprob.For) and s.body and all(_is_of_element(law, s, parameters) for law in s.body):
-            out += _gathered(s, names)
+        loops = _nest(s)
+        if loops and all(_is_of_element(law, loops, parameters) for law in loops[-1].body):
+            out += _gathered(loops, names)
         else:
             out.append(s)
     return tuple(out)
 
 
-def _is_of_element(s: gprob.Stmt, loop: gprob.For, parameters: Collection[str]) -> bool:
-    """Whether a statement is the law of the element of a parameter that a loop from 1 counts."""
+def _nest(s: gprob.Stmt) -> list[gprob.For]:
+    """Loops that count from 1, each the only statement of the one before; none if a bound depends on their indices."""
+    loops: list[gprob.For] = []
+    inner: gprob.Stmt | None = s
+    while isinstance(inner, gprob.For) and inner.body:
+        counted = isinstance(inner.lower, gprob.Const) and inner.lower.value == 1
+        if not counted or mentions(inner.upper, {loop.name for loop in loops}):
+            return []
+        loops.append(inner)
+        inner = inner.body[0] if len(inner.body) == 1 else None
+    return loops
+
+
+def _is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collection[str]) -> bool:
+    """Whether a statement is the law of the element of a parameter that loops count."""
     if not isinstance(s, gprob.Observe) or not isinstance(s.value, gprob.Index):
         return False
-    counted = isinstance(loop.lower, gprob.Const) and loop.lower.value == 1
-    base = s.value.base
+    base, indices = _base(s.value), {loop.name for loop in loops}
     known = isinstance(base, gprob.Var) and base.name in parameters and s.value.type == REAL
-    return counted and known and _selects(s.value, loop.name) and _is_of_number(s.distribution, loop.name)
+    selected = _selected(s.value)
+    every = len(selected) == len(indices) == len(loops) and set(selected) == indices
+    return known and every and _is_of_number(s.distribution, indices)
 
 
-def _selects(value: gprob.Index, index: str) -> bool:
-    """Whether the index of a loop alone selects an element."""
-    first = value.indices[0]
-    if len(value.indices) > 1 or not isinstance(first, gprob.Single):
-        return False
-    return isinstance(first.value, gprob.Var) and first.value.name == index
+def _selected(value: gprob.Expr) -> list[str]:
+    """The variables that index an element, one after the other; "" stands for anything else."""
+    if not isinstance(value, gprob.Index):
+        return []
+    singles = [i.value if isinstance(i, gprob.Single) else None for i in value.indices]
+    return [*_selected(value.base), *(v.name if isinstance(v, gprob.Var) else "" for v in singles)]
 
 
-def _is_of_number(d: gprob.Distribution, index: str) -> bool:
+def _base(value: gprob.Expr) -> gprob.Expr:
+    """The container of an element."""
+    return _base(value.base) if isinstance(value, gprob.Index) else value
+
+
+def _is_of_number(d: gprob.Distribution, indices: set[str]) -> bool:
     """Whether a law of the library is that of one number, whose parameters are numbers, and its bounds one pair."""
     record = d.lpdf.distribution if isinstance(d.lpdf, Function) else None
     bounds = [b for b in (d.lower, d.upper) if b is not None]
-    whole = record is not None and record.event_dims == 0 and not any(mentions(b, {index}) for b in bounds)
+    whole = record is not None and record.event_dims == 0 and not any(mentions(b, indices) for b in bounds)
     return whole and bool(d.arguments) and all(is_scalar(a.type) for a in d.arguments)
 
 
-def _gathered(loop: gprob.For, names: Fresh) -> Iterator[gprob.Stmt]:
-    """For each law in the loop: arrays for its arguments that vary, a loop that fills them, the container's law."""
-    for s in loop.body:
+def _gathered(loops: Sequence[gprob.For], names: Fresh) -> Iterator[gprob.Stmt]:
+    """For each law in the loops: arrays for its arguments that vary, loops that fill them, the container's law."""
+    uppers, kind = {loop.name: loop.upper for loop in loops}, array(REAL, len(loops))
+    for s in loops[-1].body:
         assert isinstance(s, gprob.Observe) and isinstance(s.value, gprob.Index)
         arguments = list(s.distribution.arguments)
-        varying = [i for i, a in enumerate(arguments) if mentions(a, {loop.name})] or [0]  # one tells the size
+        varying = [i for i, a in enumerate(arguments) if mentions(a, set(uppers))] or [0]  # one tells the sizes
+        order = _selected(s.value)
         assigned: list[gprob.Stmt] = []
         for i in varying:
             name = names.helper("each")
-            yield gprob.Declare(s.span, name, gprob.Sized(array(REAL, 1), (loop.upper,)))
-            assigned.append(_element(arguments[i], name, loop, s))
-            arguments[i] = gprob.Var(array(REAL, 1), s.span, name)
-        index = names.helper(loop.name)
-
-        def renamed(node: Any, index: str = index) -> Any:
-            return replace(node, name=index) if isinstance(node, gprob.Var) and node.name == loop.name else node
-
-        yield replace(loop, name=index, body=tuple(traversal.rewrite(a, renamed) for a in assigned))
-        yield replace(s, value=s.value.base, distribution=replace(s.distribution, arguments=tuple(arguments)))
+            yield gprob.Declare(s.span, name, gprob.Sized(kind, tuple(uppers[n] for n in order)))
+            assigned.append(_element(arguments[i], name, order, s))
+            arguments[i] = gprob.Var(kind, s.span, name)
+        yield _filled(loops, assigned, names)
+        yield replace(s, value=_base(s.value), distribution=replace(s.distribution, arguments=tuple(arguments)))
 
 
-def _element(value: gprob.Expr, name: str, loop: gprob.For, s: gprob.Observe) -> gprob.Assign:
+def _filled(loops: Sequence[gprob.For], assigned: Sequence[gprob.Stmt], names: Fresh) -> gprob.Stmt:
+    """The loops around assignments, with indices of their own."""
+    indices = {loop.name: names.helper(loop.name) for loop in loops}
+
+    def renamed(node: Any) -> Any:
+        return replace(node, name=indices[node.name]) if isinstance(node, gprob.Var) and node.name in indices else node
+
+    body: Stmts = tuple(traversal.rewrite(a, renamed) for a in assigned)
+    for loop in reversed(loops):
+        body = (replace(loop, name=indices[loop.name], body=body),)
+    return body[0]
+
+
+def _element(value: gprob.Expr, name: str, order: Sequence[str], s: gprob.Observe) -> gprob.Assign:
     """The assignment of a parameter of the law to its place in the container of all."""
     value = gprob.Promote(REAL, value.span, value) if value.type == INT else value
-    at = gprob.Step(REAL, (gprob.Single(gprob.Var(INT, s.span, loop.name)),))
-    return gprob.Assign(s.span, gprob.Place(name, array(REAL, 1), s.span, (at,)), value)
+    at = gprob.Step(REAL, tuple(gprob.Single(gprob.Var(INT, s.span, n)) for n in order))
+    return gprob.Assign(s.span, gprob.Place(name, array(REAL, len(order)), s.span, (at,)), value)

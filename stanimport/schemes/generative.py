@@ -24,6 +24,8 @@ Stmts = tuple[gprob.Stmt, ...]
 
 _FREE_LAW = "give the unconstrained parameter a law, as `ordered_unconstrain(x) ~ normal(m, s)` does"
 
+_WHOLE = "loops that count all elements from 1 may give each a law that depends on no other element"
+
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     """The GProb program.
@@ -122,7 +124,7 @@ class _Generative:
         if parameter is None and self._is_computed_of_data(s.value):
             return s
         if parameter is None:
-            self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s)
+            self.refuse("the left side of ~ must be data or a parameter as a whole to be generative", s, _WHOLE)
             return s
         try:
             law = prior(parameter, s.value, s.distribution, self.static)
