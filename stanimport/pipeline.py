@@ -329,8 +329,11 @@ def rows_of(
         StanSemanticError: naming the statements that depend on rows otherwise.
     """
     checked, _, _ = analyse(source, include_paths, functions=options.functions)
+    last, found = effects.__name__.rpartition(".")[2], parameters.declared(checked)
     with deep():
-        program = compile_program(checked, options, Fresh(), effects.__name__.rpartition(".")[2])
+        if found and options.scheme != SIMULATION:
+            rows.verify_apart(compile_program(parameters.as_data(checked), options, Fresh(), last), sizes, found)
+        program = compile_program(checked, options, Fresh(), last)
         return {size: rows.rows_of(program, size, guide) for size in sizes}
 
 

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stanlib import registry
 from stanlib.types import INT, Type, contains_int, dimensions
@@ -61,6 +61,17 @@ def declared(program: typed.TypedProgram) -> list[gprob.Declare]:
     """The declarations of discrete parameters."""
     every = (s for s in program.block("parameters") if isinstance(s, gprob.Declare))
     return [s for s in every if contains_int(s.sized.type)]
+
+
+def as_data(program: typed.TypedProgram) -> typed.TypedProgram:
+    """The program given its discrete parameters: data whose terms the log sum sums over."""
+    known = declared(program)
+    blocks = {
+        **program.blocks,
+        "data": (*program.block("data"), *known),
+        "parameters": tuple(s for s in program.block("parameters") if s not in known),
+    }
+    return replace(program, blocks=blocks)
 
 
 def of_program(program: typed.TypedProgram, names: Fresh) -> dict[str, Discrete]:

@@ -28,20 +28,13 @@ _MOST_ROUNDS = 8
 def rows_of(program: gprob.Program, size: str, guide: bool = False) -> Rows:
     """What of a model or guide depends on the rows of the data size called `size`.
 
-    `program` has its calls that add to the target as statements.
+    `program` has its calls that add to the target as statements. Where it sums over discrete parameters, `verify_apart`
+    has told that these are apart.
 
     Raises:
         StanSemanticError: naming every statement that depends on the rows otherwise, and for what is no size.
     """
-    symbol = next((v.symbol for v in program.data if v.name == size and v.sized.type == INT), None)
-    if symbol is None:
-        raise StanSemanticError([Diagnostic(f"there is no size {size!r} among the data", program.span, code="batch")])
-    made = _Analysis(program, size)
-    env: Env = {symbol: SIZE}
-    for v in (v for v in program.data if v.symbol != symbol):
-        env[v.symbol] = made.of_sizes(v.sized, env, v.span)
-    made.block(program.transformed_data, env, Around())
-    made.sites.clear()
+    made, env = _of_data(program, size)
     given = dict(env)
     if any(isinstance(n, gprob.TargetValue) for n in traversal.walk((*program.model, *_bodies(program)))):
         made.refuse("target() is the density of all rows", program.span)
@@ -56,6 +49,44 @@ def rows_of(program: gprob.Program, size: str, guide: bool = False) -> Rows:
         frozenset(n for n, k in data.items() if k.tag == "sum"),
         frozenset(_whole(program, size, given)),
     )  # fmt: skip
+
+
+def _of_data(program: gprob.Program, size: str) -> tuple[_Analysis, Env]:
+    """The analysis of a program, and the kinds of its data and transformed data.
+
+    Raises:
+        StanSemanticError: for what is no size.
+    """
+    symbol = next((v.symbol for v in program.data if v.name == size and v.sized.type == INT), None)
+    if symbol is None:
+        raise StanSemanticError([Diagnostic(f"there is no size {size!r} among the data", program.span, code="batch")])
+    made = _Analysis(program, size)
+    env: Env = {symbol: SIZE}
+    for v in (v for v in program.data if v.symbol != symbol):
+        env[v.symbol] = made.of_sizes(v.sized, env, v.span)
+    made.block(program.transformed_data, env, Around())
+    made.sites.clear()
+    return made, env
+
+
+def verify_apart(program: gprob.Program, sizes: Sequence[str], discrete: Sequence[gprob.Declare]) -> None:
+    """Check that discrete parameters of a row stand in terms of that row alone: the sum over them is one of each row.
+
+    `program` takes them as data; `sizes` are those whose rows are meant.
+
+    Raises:
+        StanSemanticError: naming the statements, or the parameter that is not one of each row.
+    """
+    for size in sizes:
+        axes = rows_of(program, size).axes
+        made, env = _of_data(program, size)
+        for d in discrete:
+            if d.site not in axes:
+                made.refuse(f"{d.site} is not one of each row", d.span)
+            elif d.constraint is not None:
+                made.verify_domain(env[d.name], str(d.site), d.constraint, env, d.span)
+        if made.errors:
+            raise StanSemanticError(made.errors)
 
 
 def _whole(program: gprob.Program, size: str, given: Env) -> Iterable[str]:
@@ -113,6 +144,8 @@ class _Analysis(Variables):
                 env[s.name] = self._param(s, env)
             case gprob.Observe():
                 self._term(s.site, self._law(s.value, s.distribution, expr, s.span), s, around)
+            case gprob.Factor(value=gprob.Apply(function=Function(name="discrete_log_sum__"))):
+                self.sites[s.site] = True  # each element stands in terms of its own row, as is verified before
             case gprob.Factor():
                 kind = expr(s.value)
                 self._term(s.site, SUM if kind.tag == "rows" else kind, s, around)
@@ -178,16 +211,14 @@ class _Analysis(Variables):
         """A parameter: one of each row stands in the density of its rows."""
         kind = self.of_sizes(s.sized, env, s.span)
         constraint = s.constraint.kind if s.constraint is not None else None
-        expr = Expressions(env, self)
         if kind.tag == "rows" and constraint not in _ENTRYWISE and not _is_outer(kind, unwind(s.sized.type)[1]):
             self.refuse(f"the rows of {s.site} depend on one another", s.span)
         if kind.tag == "all":
             self.refuse(f"{s.site} has more than one axis of rows, or tuples of them", s.span)
         if s.learned and kind.tag != "free":
             self.refuse(f"{s.site} has no law in the guide, which would learn one for every row", s.span)
-        bounds = [expr(e) for _, e in s.constraint.arguments] if s.constraint is not None else []
-        if alike((kind, *bounds), s.span) != kind and not all(b.is_constant for b in bounds):
-            self.refuse(f"the domain of {s.site} depends on rows", s.span)
+        if s.constraint is not None:
+            self.verify_domain(kind, s.site, s.constraint, env, s.span)
         if s.distribution is not None:
             env[s.name] = kind
             value = gprob.Var(s.sized.type, s.span, s.name)
@@ -196,6 +227,12 @@ class _Analysis(Variables):
                 self._refuse_term(term, s)
         self.sites[s.site] = kind.tag == "rows"
         return kind
+
+    def verify_domain(self, kind: Kind, site: str, constraint: gprob.Constraint, env: Env, span: Span) -> None:
+        """The domain of a parameter of this kind must not depend on other rows than its own, nor on their number."""
+        bounds = [Expressions(env, self)(e) for _, e in constraint.arguments]
+        if alike((kind, *bounds), span) != kind and not all(b.is_constant for b in bounds):
+            self.refuse(f"the domain of {site} depends on rows", span)
 
     def _param(self, s: gprob.Param, env: Env) -> Kind:
         if self.of_sizes(s.sized, env, s.span).tag != "free":

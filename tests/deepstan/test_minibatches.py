@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import random_batches
-from batch_programs import LOCAL, REFUSED, UNBIASED
+from batch_programs import LOCAL, NO_SUM, REFUSED, UNBIASED
 
 import stanimport
 from stanimport import pipeline
@@ -150,6 +150,21 @@ def is_accepted(program):
 ])  # fmt: skip
 def test_parameters_whose_rows_belong_together_are_refused(declared, said):
     module = stanimport.loads(LOCAL.format(declared, "y ~ normal(0, 1);"))
+    with pytest.raises(stanimport.StanSemanticError, match=said):
+        module.model.minibatch(N=10)
+
+
+@pytest.mark.parametrize("declared, statements, said", [
+    ("int<lower=1, upper=9> s;", "for (n in 1:N) y[n] ~ normal(m * s, 1);", "s is not one of each row"),
+    ("int<lower=1, upper=9> s;", "for (n in 1:N) y[n] ~ normal(n < s ? m : 0, 1);", f"{NO_SUM}, for 'n < s'"),
+    ("array[N] int<lower=0, upper=1> s;", "for (n in 2:N) s[n] ~ bernoulli(s[n - 1] ? 0.2 : 0.5);", NO_SUM),
+    ("array[N] int<lower=0, upper=1> s;", "y ~ normal(m * sum(s), 1);", NO_SUM),
+    ("array[N] int<lower=0, upper=1> s;", "y[s] ~ normal(m, 1);", NO_SUM),
+    ("array[2] int<lower=0, upper=1> s;", "for (n in 1:N) y[n] ~ normal(m * s[1], 1);", "s is not one of each row"),
+    ("array[N] int<lower=0, upper=N> s;", "for (n in 1:N) y[n] ~ normal(m * s[n], 1);", "domain of s depends on rows"),
+])  # fmt: skip
+def test_discrete_parameters_that_tie_rows_are_refused(declared, statements, said):
+    module = stanimport.loads(LOCAL.format(f"real m; {declared}", statements))
     with pytest.raises(stanimport.StanSemanticError, match=said):
         module.model.minibatch(N=10)
 

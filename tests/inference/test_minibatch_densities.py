@@ -31,6 +31,19 @@ PROGRAMS = {
           for (n in 1:N) for (m in 1:M) y[n, m] ~ normal(a[n] * b[m], s);
         }
     """,
+    "discrete parameters of rows": """
+        data { int N; vector[N] y; array[N] int most; }
+        parameters {
+          simplex[2] theta; ordered[2] mu; vector[N] b;
+          array[N] int<lower=1, upper=2> z; array[N, 2] int<lower=0, upper=1> v; array[N] int<lower=0, upper=most> k;
+        }
+        transformed parameters { vector[N] q; for (n in 1:N) q[n] = mu[z[n]] + b[n] * v[n, 1] * v[n, 2]; }
+        model {
+          mu ~ normal(0, 5); b ~ normal(0, 1); z ~ categorical(theta); k ~ poisson(2);
+          for (n in 1:N) { v[n] ~ bernoulli(0.3); if (v[n, 1] == 0) target += -0.3 * z[n]; }
+          y ~ normal(q + 0.1 * to_vector(k), 1);
+        }
+    """,
 }  # fmt: skip
 
 
