@@ -21,6 +21,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax.extend.core import Literal, Var
+from jax.interpreters import partial_eval
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxlib import lapack
 
@@ -171,9 +172,12 @@ class Program:
 def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
     """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
 
-    Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay.
+    Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
+    result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from
+    being one kernel, even if XLA would drop it.
     """
-    variables, constants = list(traced.jaxpr.constvars), list(traced.consts)
+    alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, True, instantiate=True)
+    variables, constants = list(alive.constvars), list(traced.consts)
 
     def lifted(atom: Any) -> Any:
         if not isinstance(atom, Literal) or atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
@@ -182,8 +186,8 @@ def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
         constants.append(np.asarray(atom.val, atom.aval.dtype))
         return variables[-1]
 
-    equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in traced.jaxpr.eqns]
-    return traced.jaxpr.replace(constvars=variables, eqns=equations), constants
+    equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in alive.eqns]
+    return alive.replace(constvars=variables, eqns=equations), constants
 
 
 def _is_plain(x: float) -> bool:

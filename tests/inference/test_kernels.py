@@ -55,6 +55,31 @@ def test_other_operations_are_left_to_xla(function):
     assert "xla_cpu_small_call" not in lowered.as_text()
 
 
+def test_calls_that_no_result_needs_are_dropped():
+    def function(x):
+        matrix = jnp.eye(6) + jnp.outer(x, x)
+        jax.jit(jnp.linalg.cholesky)(matrix)
+        return jnp.sum(matrix @ x)
+
+    assert "custom_call" not in programs.Traced(jax.value_and_grad(function), jnp.linspace(0.1, 0.9, 6)).text()
+
+
+def test_the_sampler_of_a_small_gaussian_process_is_one_kernel():
+    module = stanimport.loads("""
+data { int N; array[N] real x; vector[N] y; }
+parameters { real<lower=0> rho, alpha, sigma; }
+model {
+  matrix[N, N] K = gp_exp_quad_cov(x, alpha, rho) + diag_matrix(rep_vector(sigma, N));
+  rho ~ gamma(25, 4); alpha ~ normal(0, 2); sigma ~ normal(0, 1);
+  y ~ multi_normal(rep_vector(0, N), K);
+}
+""")
+    posterior = condition(module, {"N": 5, "x": np.arange(5.0), "y": np.sin(np.arange(5.0))})
+    with double_precision():
+        traced = programs.Traced(jax.value_and_grad(posterior.log_density), np.zeros(3))
+        assert kernels.operations(traced.text()) <= kernels._SUPPORTED
+
+
 def test_small_cholesky_factors_and_their_derivatives_are_no_calls():
     """They stay within the one kernel of a sampler."""
 

@@ -86,6 +86,41 @@ def test_larger_ones_are_lapacks():
         assert ("custom_call" in text) is calls
 
 
+@pytest.mark.parametrize("size", [1, 5, 16])
+@pytest.mark.parametrize("jitter", [1.0, 1e-8])
+def test_quadratic_forms_are_as_exact_as_lapacks(size, jitter):
+    """The logarithm of the determinant, lengths of columns, and the derivative beside extended precision."""
+    a, rng = covariance(size, jitter), np.random.default_rng(size)
+    b, change, turn = (rng.normal(size=shape) for shape in ((size, 3), (size, size), (size, 3)))
+    change += change.T
+    factor, inverse = exact(a, np.zeros_like(a))[0], np.zeros((size, size), np.longdouble)
+    for j in range(size):
+        inverse[j] = (np.eye(size)[j] - factor[j, :j] @ inverse[:j]) / factor[j, j]
+    x = inverse.T @ (inverse @ b)
+    values = 2 * np.log(np.diagonal(factor)).sum(), ((inverse @ b) ** 2).sum(axis=0)
+    slopes = ((inverse.T @ inverse) * change).sum(), (x * (2 * turn - change @ x)).sum(axis=0)
+
+    def by_lapack(a, b):
+        factor = jnp.linalg.cholesky(a)
+        white = jax.scipy.linalg.solve_triangular(factor, b, lower=True)
+        return 2 * jnp.sum(jnp.log(jnp.diagonal(factor))), jnp.sum(white**2, axis=0)
+
+    mine, theirs = (jax.jit(partial(jax.jvp, f))((a, b), (change, turn)) for f in (linalg.quadratic_spd, by_lapack))
+    for found, lapack, true in zip(map(np.asarray, sum(mine, ())), map(np.asarray, sum(theirs, ())), values + slopes):
+        scale = np.abs(true).max()
+        assert np.abs(found - true).max() <= 20 * np.abs(lapack - true).max() + 1e-13 * scale
+    broken = jax.jit(linalg.quadratic_spd)(-a, b)
+    assert all(np.isnan(v).all() for v in broken)
+
+
+def test_quadratic_forms_of_small_matrices_are_no_calls():
+    def slope(a, b):
+        return jax.grad(lambda a: jnp.sum(linalg.quadratic_spd(a, b)[1]))(a)
+
+    for rows, columns, calls in ((16, 1, False), (17, 1, True), (16, 17, True)):
+        assert ("custom_call" in jax.jit(slope).lower(np.eye(rows), np.ones((rows, columns))).as_text()) is calls
+
+
 def badly_scaled(size):
     """A matrix that needs pivots: nothing on its diagonal, rows of all magnitudes."""
     a = np.random.default_rng(size).normal(size=(size, size))

@@ -52,8 +52,16 @@ def solve_spd(a: Any, b: Any) -> Any:
 @jax.custom_jvp
 def quadratic_spd(a: Any, b: Any) -> tuple[Any, Any]:
     """log det a, and b_j' a^-1 b_j for every column of b, for a positive definite a."""
+    if _is_small(a, b):
+        factor, root = small_factors.factor_and_inverse(a.T)
+        return _beside(b, _log_det(factor)), _squares(small_factors.product(root, b))
     factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
     return _beside(b, _log_det(factor)), _squares(jax.scipy.linalg.solve_triangular(factor, b, lower=True))
+
+
+def _is_small(a: Any, b: Any) -> bool:
+    """Whether the columns of b are few, and a is small."""
+    return small_factors.is_small(a) and b.shape[1] <= small_factors.LARGEST
 
 
 def _beside(b: Any, log_det: Any) -> Any:
@@ -68,6 +76,12 @@ def _beside(b: Any, log_det: Any) -> Any:
 def _quadratic_spd_jvp(primals: Any, tangents: Any) -> Any:
     """From the inverse, which costs less than the derivative of the factorisation."""
     a, b = primals
+    if _is_small(a, b):
+        factor, root = small_factors.factor_and_inverse(a.T)
+        white = small_factors.product(root, b)
+        x, inverse = small_factors.product(root.T, white), small_factors.product(root.T, root)
+        slopes = 2 * tangents[1] - small_factors.product(tangents[0], x)
+        return (_log_det(factor), _squares(white)), (jnp.sum(inverse * tangents[0]), jnp.sum(x * slopes, axis=0))
     factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
     columns = jnp.concatenate([b, jnp.eye(len(a), dtype=factor.dtype)], axis=1)
     white = jax.scipy.linalg.solve_triangular(factor, columns, lower=True)

@@ -36,9 +36,14 @@ def _cholesky_jvp(primals: Any, tangents: Any) -> Any:
     Source: Murray (2016), "Differentiation of the Cholesky decomposition", arXiv:1602.07527, section 3.1.
     """
     (a,), (change,) = primals, tangents
-    factor, inverse = _eliminated(a, jnp.eye(len(a), dtype=a.dtype))
-    whitened = _product(_product(inverse, change), inverse.T)
-    return factor, _product(factor, whitened * (np.tri(len(a)) - 0.5 * np.eye(len(a))))
+    factor, inverse = factor_and_inverse(a)
+    whitened = product(product(inverse, change), inverse.T)
+    return factor, product(factor, whitened * (np.tri(len(a)) - 0.5 * np.eye(len(a))))
+
+
+def factor_and_inverse(a: Any) -> tuple[Any, Any]:
+    """The lower triangular factor of a symmetric matrix, of which the upper triangle is read, and its inverse."""
+    return _eliminated(a, jnp.eye(len(a), dtype=a.dtype))
 
 
 def _eliminated(a: Any, beside: Any) -> tuple[Any, Any]:
@@ -84,14 +89,14 @@ def inverse(a: Any) -> Any:
 @inverse.defjvp
 def _inverse_jvp(primals: Any, tangents: Any) -> Any:
     made = inverse(*primals)
-    return made, -_product(made, _product(tangents[0], made))
+    return made, -product(made, product(tangents[0], made))
 
 
 def solve(a: Any, b: Any) -> Any:
     """The solution of a x = b, for a vector or the columns of a matrix."""
-    return _product(inverse(a), b) if jnp.ndim(b) == 2 else jnp.sum(inverse(a) * b, axis=1)
+    return product(inverse(a), b) if jnp.ndim(b) == 2 else jnp.sum(inverse(a) * b, axis=1)
 
 
-def _product(a: Any, b: Any) -> Any:
+def product(a: Any, b: Any) -> Any:
     """The matrix product, by loops within the kernel that it stands in."""
     return jnp.sum(a[:, :, None] * b[None, :, :], axis=1)
