@@ -1,10 +1,11 @@
-"""Terms in loops that are the same wherever some data are: `y[n] ~ poisson(lambda)` where y[n] is the same count.
+"""Terms in loops that are the same wherever some ints are: `y[n] ~ poisson(lambda)` where y[n] is the same count.
 
-Their tables have a row for each of the different values of those data, and places are told the number of their row.
+So is `z[i, t] ~ bernoulli(phi[t - 1] * z[i, t - 1])` for all i. Their tables have a row for each of the different values
+of those ints, data or indices of loops, and places are told the number of their row.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from .parameters import Stmts, raw, variable
 
 @dataclass(frozen=True)
 class Alike:
-    """The loops around a term, its statements inside of them, and the ints of data that differ between iterations."""
+    """The loops around a term, its statements inside of them, and the ints that it depends on there."""
 
     loops: tuple[gprob.For, ...]
     body: Stmts
@@ -28,8 +29,14 @@ class Alike:
     row: str  # the index of the loop over rows,
     firsts: tuple[str, ...]  # and by loop the indices of the place that has a row first
 
-    def made(self, counts: Sequence[gprob.Expr], at: Sequence[gprob.IndexExpr], names: Fresh) -> Iterator[gprob.Stmt]:
-        """Statements that declare codes, count and firsts; places stand at `at` in arrays of the shape `counts`."""
+    def made(
+        self, counts: Sequence[gprob.Expr], at: Sequence[gprob.IndexExpr], around: Callable[[Stmts], Stmts],
+        names: Fresh,
+    ) -> Iterator[gprob.Stmt]:  # fmt: skip
+        """Statements that declare codes, count and firsts; places stand at `at` in arrays of the shape `counts`.
+
+        `around` puts statements inside the loops.
+        """
         span, t = self.body[0].span, array(INT, len(counts))
         indices = [variable(INT, span, loop.name) for loop in self.loops]
         recorded = [names.helper("key") for _ in (*self.keys, *indices)]
@@ -38,9 +45,7 @@ class Alike:
         for name, e in zip(recorded, (*self.keys, *indices)):
             yield gprob.Declare(span, name, gprob.Sized(t, tuple(counts)), None, zero)
             sets += (gprob.Assign(span, gprob.Place(name, t, span, (gprob.Step(INT, tuple(at)),)), e),)
-        for loop in reversed(self.loops):
-            sets = (gprob.For(span, loop.name, loop.lower, loop.upper, sets),)
-        yield from sets
+        yield from around(sets)
         arrays = [variable(t, span, name) for name in recorded]
         codes = variable(t, span, self.codes)
         rows = raw("discrete_alike__", t, span, *arrays[: len(self.keys)])
@@ -51,41 +56,55 @@ class Alike:
             first = raw("discrete_first__", array(INT, 1), span, codes, index)
             yield gprob.Declare(span, name, gprob.Sized(array(INT, 1), shape), None, first)
 
-    def at_row(self) -> Stmts:
-        """The statements at the first place of a row."""
+    def over_rows(self, body: Stmts) -> Stmts:
+        """Statements of one iteration, for the first place of every row."""
         span = self.body[0].span
         at = (gprob.Single(variable(INT, span, self.row)),)
         own: dict[str, gprob.Expr] = {
             loop.name: gprob.Index(INT, span, variable(array(INT, 1), span, first), at)
             for loop, first in zip(self.loops, self.firsts)
         }  # fmt: skip
-        out: Stmts = substituted(self.body, own)
-        return out
-
-    def over_rows(self, body: Stmts) -> Stmts:
-        """The loop over rows."""
-        span = self.body[0].span
-        return (gprob.For(span, self.row, gprob.int_const(1, span), variable(INT, span, self.count), body),)
+        inner: Stmts = substituted(body, own)
+        return (gprob.For(span, self.row, gprob.int_const(1, span), variable(INT, span, self.count), inner),)
 
 
-def alike(top: Stmts, loops: Sequence[gprob.For], static: Set[str], names: Fresh) -> Alike | None:
-    """What a term in these loops depends on; None where it is more than ints of data, or data alone."""
-    body, found = top, []
-    for loop in loops:
-        if len(body) != 1 or not isinstance(body[0], gprob.For) or body[0].name != loop.name:
-            return None
-        found.append(body[0])
-        body = body[0].body
+def alike(
+    top: Stmts, loops: Sequence[gprob.For], bounds: Sequence[gprob.Expr], static: Set[str], names: Fresh
+) -> Alike | None:  # fmt: skip
+    """What a term in these loops, whose values have these bounds, depends on.
+
+    None where that is no ints, or in every iteration others, or data alone.
+    """
     indices = {loop.name for loop in loops}
-    keys: list[gprob.Expr] = []
-    if not body or not _collect(body, indices, static, keys) or not keys or _read(body) <= static | indices:
+    found = _inside(top, loops, static | indices)
+    if found is None or not found[1]:
         return None
-    bounds = uses.names_in(tuple((loop.lower, loop.upper) for loop in found))
-    if bounds & indices:
+    around, body = found
+    keys: list[gprob.Expr] = []
+    _collect((*body, *bounds), indices, static, keys)
+    bare = {k.name for k in keys if isinstance(k, gprob.Var)}
+    if not keys or bare == indices or _read(body) <= static | indices:
         return None
     firsts = tuple(names.helper("first") for _ in loops)
     helper = names.helper
-    return Alike(tuple(found), body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
+    return Alike(around, body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
+
+
+def _inside(
+    top: Stmts, loops: Sequence[gprob.For], known: Set[str]
+) -> tuple[tuple[gprob.For, ...], Stmts] | None:  # fmt: skip
+    """The loops, and what is inside of them and of branches that data decide; None where there is something beside."""
+    body, found = top, []
+    while len(found) < len(loops):
+        s = body[0] if len(body) == 1 else None
+        if isinstance(s, gprob.For) and s.name == loops[len(found)].name:
+            found.append(s)
+            body = s.body
+        elif isinstance(s, gprob.If) and not (s.then and s.otherwise) and uses.names_in(s.condition) <= known:
+            body = s.then or s.otherwise
+        else:
+            return None
+    return tuple(found), body
 
 
 def _read(body: Stmts) -> set[str]:
@@ -94,14 +113,13 @@ def _read(body: Stmts) -> set[str]:
     return {n for s in uses.walk_statements(body) for n in uses.reads(s)} - own
 
 
-def _collect(node: Any, indices: Set[str], static: Set[str], keys: list[gprob.Expr]) -> bool:
-    """Adds the ints of data in which indices of loops stand; whether they stand nowhere else."""
+def _collect(node: Any, indices: Set[str], static: Set[str], keys: list[gprob.Expr]) -> None:
+    """Adds the ints of data in which indices of loops stand, and the indices that stand elsewhere."""
+    key = isinstance(node, gprob.Var) and node.name in indices
     if isinstance(node, gprob.Index) and node.type == INT and uses.mentions(node, indices):
-        if uses.names_in(node) <= static | indices:
-            if not any(same(node, k) for k in keys):
-                keys.append(node)
-            return True
-    if isinstance(node, gprob.Var) and node.name in indices:
-        return False
-    parts = node if isinstance(node, tuple) else traversal.children(node)
-    return all([_collect(c, indices, static, keys) for c in parts])
+        key = uses.names_in(node) <= static | indices
+    if not key:
+        for c in node if isinstance(node, tuple) else traversal.children(node):
+            _collect(c, indices, static, keys)
+    elif not any(same(node, k) for k in keys):
+        keys.append(node)

@@ -73,7 +73,7 @@ class _Builder:
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
         bare = self._without_loops(top)
-        alike_ = alike(top, self.loops, self.static, self.names) if bare is None and self._is_plain() else None
+        alike_ = self._alike(top) if bare is None else None
         codes: gprob.Expr = gprob.int_const(0, self.span)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
@@ -286,20 +286,23 @@ class _Builder:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
         self.made += self._renamed(code)
 
-    def _is_plain(self) -> bool:
-        """Whether the term stands in all iterations, reads one element there, and needs nothing but its own code."""
-        one = len(self.sites) == 1 and not (self.sites[0].missing or self.sites[0].guards)
-        varies = any(s.discrete.varies for s in self.sites)
-        return one and not varies and not (self.place or self.term.changed or self.term.before)
+    def _alike(self, top: Stmts) -> Alike | None:
+        """What the term depends on, if it reads single elements, and needs nothing but its own code."""
+        if self.term.changed or self.term.before or any(s.missing or s.guards for s in self.sites):
+            return None
+        varying = [s for s in self.sites if s.discrete.varies]
+        bounds = [self._own(s, s.discrete.bound(name)) for s in varying for name in ("lower", "upper")]
+        return alike(top, self.loops, bounds, self.static, self.names)
 
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
-        self.made += self._renamed_loops(tuple(a.made(counts, self._iteration(), self.names)))
+        self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
         row = gprob.Single(variable(INT, self.span, a.row))
-        inner = self._valued(a.at_row(), [*map(self._position, self.sites), row])
+        inner = self._valued(a.body, [*map(self._position, self.sites), row])
         for s in self.sites:
-            inner = self._over_values(s, inner, True)
-        self._tabulate([variable(INT, self.span, a.count)], a.over_rows(inner))
+            inner = self._over_values(s, inner, False)
+        rows = variable(INT, self.span, a.count)
+        self._tabulate([rows], a.over_rows(inner))
         return variable(array(INT, len(counts)), self.span, a.codes)
 
     def _renamed_loops(self, body: Stmts) -> Stmts:

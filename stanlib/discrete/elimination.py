@@ -19,7 +19,7 @@ from .asking import asked
 from .chains import Chains, Link
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned
-from .problem import Factor, Problem, aligned, limit, permuted, rows
+from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows
 from .sweeps import Sweep
 
 FEW = 0.25  # open elements among those of chains, below which it is worth to leave out the known ones
@@ -81,7 +81,7 @@ def _inverted(xp: Namespace, logs: Any, u: Any) -> Any:
 
 def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[tuple[int, ...]], Any]) -> Any:
     """The elements in the order against that of their elimination, each given its neighbours."""
-    elimination = _Elimination(problem, reduce)
+    elimination = _Elimination(problem, reduce, components=False)  # each of those is drawn by itself
     xp, summed = problem.xp, elimination.run()[1]
     values: Any = np.maximum(elimination.known, 0)
     for s in reversed(summed):
@@ -153,7 +153,7 @@ class _Elimination:
     (K, elements): so they arise, and XLA's loops over many elements are faster than those over few values.
     """
 
-    def __init__(self, problem: Problem, reduce: Any):
+    def __init__(self, problem: Problem, reduce: Any, components: bool = True):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         possible = Possible(problem)
         self.known = possible.known
@@ -164,10 +164,10 @@ class _Elimination:
         given = list(problem.factors if whole else conditioned(self.xp, problem.factors, possible))
         self.stands_for = np.arange(len(self.known))
         if not whole and not asked().added:
-            self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given)
+            self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
-        self.tables: list[Any] = []
+        self.tables: list[Rows] = []
         self.total: Any = 0.0
         self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
         self.single: dict[int, Any] = {}
@@ -208,16 +208,16 @@ class _Elimination:
         plan = order.plan(self.problem.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit())
         if plan.largest > limit():
             raise too_large(self.problem, several, plan)
-        self.tables = [f.table for f in several]
+        self.tables = [Rows(f.table, f.codes) for f in several]
         for step in plan.steps:
             if isinstance(step, order.Join):
-                self.tables.append(self._joined(step))
+                self.tables.append(Rows(self._joined(step)))
             elif isinstance(step, Chains):
                 self._sum_out_chains(step)
             elif isinstance(step, Sweep):
                 found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
                 self.summed.append(found)
-                self._count(self.xp.sum(sums))
+                self._count(self.xp.sum(self._for_all(next(step.steps).elements[0], sums)))
             else:
                 self._sum_out(step)
         return self.total, self.summed
@@ -258,7 +258,7 @@ class _Elimination:
     def _joined(self, step: order.Join) -> Any:
         xp, parts = self.xp, []
         for slot, index in step.pieces:
-            part = rows(xp, self.tables[slot], index)
+            part = self.tables[slot].take(xp, index)
             parts.append(xp.broadcast_to(part, (len(index), *xp.shape(part)[1:])))
         return xp.concatenate([*xp.convert(tuple(parts))])
 
@@ -271,22 +271,25 @@ class _Elimination:
         axes = c.neighbours.shape[1]
         if axes == 0:
             self.summed.append(Summed(c.elements, c.neighbours, single))
-            sums = self.reduce(xp, xp.swapaxes(single, 0, 1), 0)
-            often = np.bincount(self.stands_for, minlength=len(self.known))[c.elements]
-            if (often > 1).any():
-                often, sums = xp.convert((often, sums))
-                sums = often * sums
-            self._count(xp.sum(sums))
+            self._count(xp.sum(self._for_all(c.elements, self.reduce(xp, xp.swapaxes(single, 0, 1), 0))))
             return
         joint = xp.reshape(single, (*xp.shape(single), *(1,) * axes))
         for use in c.uses:
-            joint = sum_of(xp, joint, aligned(xp, rows(xp, self.tables[use.slot], use.rows), use.axes, axes + 1))
+            joint = sum_of(xp, joint, aligned(xp, self.tables[use.slot].take(xp, use.rows), use.axes, axes + 1))
         self.summed.append(Summed(c.elements, c.neighbours, joint))
         left = self.reduce(xp, joint)
         if axes == 1:
             self._add(c.neighbours[:, 0], left)
         else:
-            self.tables.append(left)  # its number is c.result: slots are numbered in the order of the steps
+            self.tables.append(Rows(left))  # its number is c.result: slots are numbered in the order of the steps
+
+    def _for_all(self, elements: np.ndarray, sums: Any) -> Any:
+        """The sums of the components that these elements are of, as often as they are summed out for others."""
+        often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
+        if (often == 1).all():
+            return sums
+        often, sums = self.xp.convert((often, sums))
+        return often * sums
 
     # --- chains
 
@@ -313,7 +316,7 @@ class _Elimination:
         xs = (later, *((tables,) if several else ()), *linked)
         last, sums = xp.scan(step, start, xs, *(() if several else (tables,)))
         self.summed.append(SummedChains(c, xp.concatenate([start[None], sums]), tables))
-        self._count(xp.sum(self.reduce(xp, last)))
+        self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
 
     def _between(self, c: Chains, kind: int) -> Any:
         """The sum of all tables from one place of the chains to the next, (K, K) where it is the same everywhere."""
@@ -325,15 +328,15 @@ class _Elimination:
 
     def _of_link(self, link: Link, c: Chains, kind: int) -> Any:
         """The tables of a link, (K, K) if all are one, else (length - 1, chains, K, K), 0 where there is no factor."""
-        xp, table = self.xp, self.tables[link.slot]
+        xp, table = self.xp, self.tables[link.slot].table
         if link.swapped:
             table = xp.swapaxes(table, 1, 2)
         missing = (link.rows < 0) & c.linked
-        if xp.shape(table)[0] == 1 and not missing.any():
-            return xp.reshape(table, (kind, kind))
-        count, places = link.rows.shape
-        at = np.maximum(link.rows, 0).reshape(-1)
-        found = xp.broadcast_to(rows(xp, table, at), (count * places, kind, kind))
+        at = self.tables[link.slot].at(link.rows)
+        if (at[c.linked] == at[c.linked][0]).all():
+            return xp.reshape(rows(xp, table, at[c.linked][:1]), (kind, kind))
+        count, places = at.shape
+        found = xp.broadcast_to(rows(xp, table, np.maximum(at, 0).reshape(-1)), (count * places, kind, kind))
         found = xp.swapaxes(xp.reshape(found, (count, places, kind, kind)), 0, 1)
         if missing.any():
             there, found = xp.convert(((~missing).T[:, :, None, None], found))

@@ -1,6 +1,7 @@
-"""Elements that nothing tells apart: no factor couples them with others, and all factors have the same rows for them.
+"""Elements that nothing tells apart: all factors have the same rows for them, and for those that they are coupled with.
 
-One of them is summed out for all. So do the sites where nothing was seen, or the items that all raters judge alike.
+One of them is summed out for all. So do the sites where nothing was seen, the items that all raters judge alike, and
+the animals that were last seen on one occasion.
 """
 from __future__ import annotations
 
@@ -13,13 +14,14 @@ import numpy as np
 from ..arrays.base import Namespace
 from .problem import Factor, rows
 
-FEW = 0.5  # classes among elements that are worth it
+FEW = 0.5  # classes among elements that are worth it,
+FEW_COMPONENTS = 0.8  # and among components
 GATHERED = 9  # rows of a table below which a product with counts costs less than to take them at an element's place
 
 
 def spelled_out(xp: Namespace, f: Factor) -> Factor:
-    """The factor with a row for every place, or every element."""
-    if f.codes is None:
+    """The factor with a row for every place, or every element; one of several elements as it is."""
+    if f.codes is None or f.elements.shape[1] > 1:
         return f
     count = xp.shape(f.table)[0]
     if count == 1:
@@ -42,12 +44,13 @@ def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
 
 
 def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: np.ndarray,
-                    factors: Sequence[Factor]) -> np.ndarray:  # fmt: skip
+                    factors: Sequence[Factor], components: bool) -> np.ndarray:  # fmt: skip
     """For every element the one that is summed out for it, which for most is itself.
 
     Args:
         possible: by length of axes, which values the elements of that kind may have.
         known: -1 for elements that are summed out.
+        components: whether elements that are coupled with others may stand for others too.
     """
     out = np.arange(len(kinds))
     if all(f.codes is None for f in factors):
@@ -55,18 +58,85 @@ def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: n
     coupled = np.zeros(len(kinds), bool)
     for f in factors:
         coupled[f.elements.reshape(-1)] |= f.elements.shape[1] > 1
+    singles = [f for f in factors if f.elements.shape[1] == 1]
+    told = np.full(len(kinds), -1)  # the same for coupled elements whose own terms and values are
     for kind, allowed in possible.items():
         members = np.flatnonzero(kinds == kind)
-        alone = (known[members] < 0) & ~coupled[members]
-        here = members[alone]
-        if not len(here):
-            continue
-        columns = [allowed[alone], *_columns(here, len(kinds), factors)]
-        told = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
-        _, first, which = np.unique(told, axis=0, return_index=True, return_inverse=True)
-        if len(first) <= FEW * len(here):
-            out[here] = here[first[which.reshape(-1)]]
+        for which in (~coupled, coupled)[: 1 + components]:
+            of_these = (known[members] < 0) & which[members]
+            here = members[of_these]
+            if not len(here):
+                continue
+            columns = [allowed[of_these], *_columns(here, len(kinds), singles)]
+            all_ = np.concatenate([np.asarray(c, float).reshape(len(here), -1) for c in columns], axis=1)
+            _, first, classes = np.unique(all_, axis=0, return_index=True, return_inverse=True)
+            alike = here[first[classes.reshape(-1)]]
+            if which is coupled:
+                told[here] = alike
+            elif len(first) <= FEW * len(here):
+                out[here] = alike
+    if (told >= 0).any():
+        _merge_components(out, told, [f for f in factors if f.elements.shape[1] > 1])
     return out
+
+
+def _merge_components(out: np.ndarray, told: np.ndarray, factors: Sequence[Factor]) -> None:
+    """Sets the representatives of coupled elements, where two components differ in nothing but their numbers.
+
+    `told` has the same number for elements whose own terms are alike, and -1 for those that are not coupled.
+    """
+    component = _components(len(told), factors)
+    inside = np.flatnonzero(told >= 0)
+    inside = inside[np.argsort(component[inside], kind="stable")]
+    starts = np.flatnonzero(np.diff(component[inside], prepend=-1))
+    place = np.zeros(len(told), int)  # of an element among those of its component
+    place[inside] = np.arange(len(inside)) - np.repeat(starts, np.diff(starts, append=len(inside)))
+    width = max(f.elements.shape[1] for f in factors)
+    places = [_places(i, f, place, width) for i, f in enumerate(factors)]
+    where = np.concatenate([component[f.elements[:, 0]] for f in factors])
+    all_ = np.concatenate(places)
+    order = np.lexsort((*all_.T[::-1], where))
+    ends = np.searchsorted(where[order], component[inside[starts]], side="right")
+    all_, first = all_[order], 0
+    seen: dict[tuple[bytes, bytes], np.ndarray] = {}
+    groups = np.split(inside, starts[1:])
+    alike = out.copy()
+    for members, end in zip(groups, ends):
+        alike[members] = seen.setdefault((told[members].tobytes(), all_[first:end].tobytes()), members)
+        first = end
+    if len(seen) <= FEW_COMPONENTS * len(groups):
+        out[:] = alike
+
+
+def _places(number: int, f: Factor, place: np.ndarray, width: int) -> np.ndarray:
+    """What tells the places of a factor apart: its number, their rows, and the places of their elements; -1 is none."""
+    if f.codes is not None:
+        row = f.codes
+    elif len(f.table) == 1:
+        row = np.zeros(len(f.elements), int)
+    elif isinstance(f.table, np.ndarray):
+        row = np.unique(f.table, axis=0, return_inverse=True)[1].reshape(-1)
+    else:
+        row = np.arange(len(f.elements))
+    out = np.full((len(f.elements), 2 + width), -1)
+    out[:, 0], out[:, 1] = number, row
+    out[:, 2 : 2 + f.elements.shape[1]] = place[f.elements]
+    return out
+
+
+def _components(size: int, factors: Sequence[Factor]) -> np.ndarray:
+    """The least number of an element in its component, for every element."""
+    out = np.arange(size)
+    pairs = [f.elements[:, [0, i]] for f in factors for i in range(1, f.elements.shape[1])]
+    a, b = np.concatenate(pairs).T
+    while True:
+        least = np.minimum(out[a], out[b])
+        if (out[a] == out[b]).all():
+            return out
+        np.minimum.at(out, out[a], least)
+        np.minimum.at(out, out[b], least)
+        while (out[out] != out).any():
+            out = out[out]
 
 
 def _columns(here: np.ndarray, size: int, factors: Sequence[Factor]) -> Iterator[np.ndarray]:
@@ -96,7 +166,7 @@ def without_copies(xp: Namespace, factors: Sequence[Factor], stands_for: np.ndar
     """The factors without the elements that others are summed out for."""
     is_copy = stands_for != np.arange(len(stands_for))
     for f in factors:
-        if f.elements.shape[1] != 1 or not is_copy[f.elements[:, 0]].any():
+        if f.elements.shape[1] < 1 or not is_copy[f.elements[:, 0]].any():
             yield f
             continue
         kept = np.flatnonzero(~is_copy[f.elements[:, 0]])

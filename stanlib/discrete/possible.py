@@ -164,8 +164,15 @@ def _of_several(xp: Namespace, f: Factor, values: np.ndarray) -> Iterator[Factor
             sizes = xp.shape(f.table)[1:]
             at = np.full(len(values), -1)
             at[places] = np.ravel_multi_index(tuple(values[places].T), sizes)
-            total = at_known(xp, xp.reshape(f.table, (xp.shape(f.table)[0], math.prod(sizes))), at)
-            yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(total, (1,)))
+            flat = xp.reshape(f.table, (xp.shape(f.table)[0], math.prod(sizes)))
+            total = at_known(xp, flat, at) if f.codes is None else _at_codes(xp, flat, f.codes, at)
+            yield replace(f, elements=f.elements[:1, :0], table=xp.reshape(total, (1,)), codes=None)
+        elif f.codes is not None:
+            told = np.column_stack([f.codes[places], values[places][:, known]])
+            different, codes = np.unique(told, axis=0, return_inverse=True)
+            table = _at(xp, f.table, different[:, 0], known, different[:, 1:])
+            codes = codes.reshape(-1) if xp.shape(table)[0] > 1 else np.zeros(len(places), int)
+            yield Factor(f.label, f.elements[places][:, ~known], table, codes)
         else:
             table = _at(xp, f.table, places, known, values[places][:, known])
             yield replace(f, elements=f.elements[places][:, ~known], table=table)

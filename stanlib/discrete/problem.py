@@ -203,7 +203,7 @@ def _factors(
     if not len(standing):
         return
     if np.ndim(codes):
-        yield _of_rows(xp, label, numbers, table, np.asarray(codes, int).reshape(-1) - 1)
+        yield from _of_rows(xp, label, numbers, table, np.asarray(codes, int).reshape(-1) - 1)
         return
     shape = xp.shape(table)
     axes = shape[: len(widths)]
@@ -221,12 +221,14 @@ def _factors(
         yield from _ascending(xp, label, elements[:, kept], part)
 
 
-def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Factor:
-    """A term of one element at every place, with the rows of its table, (K, rows), at the places."""
-    table = xp.swapaxes(table, 0, 1)
+def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Iterator[Factor]:
+    """A term with the rows of its table, (K1, ..., Km, rows), at the places."""
+    width = numbers.shape[1]
+    table = permuted(xp, table, (width, *range(width)))
     if isinstance(table, np.ndarray):  # which is looked at place by place
-        return Factor(label, numbers - 1, table[codes])
-    return Factor(label, numbers - 1, table, codes)
+        yield from _ascending(xp, label, numbers - 1, table[codes])
+    else:
+        yield from _ascending(xp, label, numbers - 1, table, codes)
 
 
 def _spelled_out(
@@ -279,10 +281,12 @@ def _first_where(sized: np.ndarray, read: np.ndarray) -> tuple[Any, ...]:
     return (slice(None), *(slice(None) if w else 0 for w in whole))
 
 
-def _ascending(xp: Namespace, label: str, elements: np.ndarray, table: Any) -> Iterator[Factor]:
+def _ascending(
+    xp: Namespace, label: str, elements: np.ndarray, table: Any, codes: np.ndarray | None = None
+) -> Iterator[Factor]:  # fmt: skip
     """The factors of places whose elements stand in any order, and may be equal."""
     if elements.shape[1] < 2:
-        yield Factor(label, elements, table)
+        yield Factor(label, elements, table, codes)
         return
     orders = np.argsort(elements, axis=1, kind="stable")
     ascending = np.take_along_axis(elements, orders, axis=1)
@@ -291,9 +295,10 @@ def _ascending(xp: Namespace, label: str, elements: np.ndarray, table: Any) -> I
     for i, pattern in enumerate(patterns):
         chosen = np.flatnonzero(which.reshape(-1) == i)
         order, equal = pattern[: elements.shape[1]], pattern[elements.shape[1] :].astype(bool)
-        part = permuted(xp, rows(xp, table, chosen), (0, *(order + 1)))
+        part = permuted(xp, table if codes is not None else rows(xp, table, chosen), (0, *(order + 1)))
         keep = np.concatenate([[True], ~equal])
-        yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal))
+        own = codes[chosen] if codes is not None else None
+        yield Factor(label, ascending[chosen][:, keep], _diagonals(xp, part, equal), own)
 
 
 def _diagonals(xp: Namespace, table: Any, equal: np.ndarray) -> Any:
@@ -320,6 +325,27 @@ def aligned(xp: Namespace, table: Any, axes: Sequence[int], count: int) -> Any:
     table = permuted(xp, table, (0, *(np.argsort(axes) + 1)))
     sizes = dict(zip(sorted(axes), xp.shape(table)[1:]))
     return xp.reshape(table, (xp.shape(table)[0], *(sizes.get(i, 1) for i in range(count))))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The table of a factor, with the row that each of its places has, if that is not its own."""
+
+    table: Any
+    codes: np.ndarray | None = None
+
+    def at(self, places: np.ndarray) -> np.ndarray:
+        """The rows of places, -1 where those are."""
+        if self.codes is None:
+            return places if np.shape(self.table)[0] > 1 else np.minimum(places, 0)
+        return np.where(places < 0, -1, self.codes[places])
+
+    def take(self, xp: Namespace, places: np.ndarray) -> Any:
+        """The table of some places, with a single row if they share it."""
+        at = self.at(places)
+        if len(at) and (at == at[0]).all():
+            at = at[:1]
+        return rows(xp, self.table, at)
 
 
 def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:

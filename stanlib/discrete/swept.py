@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Namespace
-from .problem import aligned, permuted, rows
+from .problem import Rows, aligned, permuted
 from .sweeps import Step, Sweep
 
 Reduce = Callable[[Namespace, Any], Any]
@@ -55,7 +55,7 @@ def _sum(xp: Namespace, a: Any, b: Any) -> Any:
 
 
 def sum_out(
-    xp: Namespace, sweep: Sweep, tables: Sequence[Any], single: Callable[[np.ndarray], Any], reduce: Reduce
+    xp: Namespace, sweep: Sweep, tables: Sequence[Rows], single: Callable[[np.ndarray], Any], reduce: Reduce
 ) -> tuple[SummedSweep, Any]:  # fmt: skip
     """What draws need, and the sum of each component; `single` gives the terms of single elements."""
     carry: Any = None
@@ -81,13 +81,13 @@ def sum_out(
     return SummedSweep(sweep, tuple(joints)), carry
 
 
-def _given(xp: Namespace, step: Step, tables: Sequence[Any], single: Callable[[np.ndarray], Any]) -> _Given:
+def _given(xp: Namespace, step: Step, tables: Sequence[Rows], single: Callable[[np.ndarray], Any]) -> _Given:
     """What a step is told, from the tables by slot and from `single`, which gives the terms, (n, K), of n elements."""
     times, count = step.elements.shape
     axes = step.neighbours.shape[2] + 1
     found = []
     for use in step.uses:
-        table = aligned(xp, rows(xp, tables[use.slot], use.rows.reshape(-1)), use.axes, axes)
+        table = aligned(xp, tables[use.slot].take(xp, use.rows.reshape(-1)), use.axes, axes)
         shared = xp.shape(table)[0] == 1
         found.append(table if shared else xp.reshape(table, (times, count, *xp.shape(table)[1:])))
     of_one = single(step.elements.reshape(-1))
