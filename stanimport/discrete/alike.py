@@ -1,7 +1,7 @@
 """Terms in loops that are the same wherever some ints are: `y[n] ~ poisson(lambda)` where y[n] is the same count.
 
-So is `z[i, t] ~ bernoulli(phi[t - 1] * z[i, t - 1])` for all i. Their tables have a row for each of the different values
-of those ints, data or indices of loops, and places are told the number of their row.
+So is `z[i, t] ~ bernoulli(phi[t - 1] * z[i, t - 1])` for all i. Their tables have a row for each of the different
+values of those ints, data or indices of loops, and places are told the number of their row.
 """
 from __future__ import annotations
 

@@ -23,6 +23,7 @@ from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows
 from .sweeps import Sweep
 
 FEW = 0.25  # open elements among those of chains, below which it is worth to leave out the known ones
+ALONE = 0.7  # elements among all that nothing stands for, above which it is worth to leave chains whole
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
 
@@ -157,14 +158,18 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         possible = Possible(problem)
         self.known = possible.known
-        whole = _is_simpler_whole(problem, self.known)
-        if whole:
-            self.known = np.full(len(self.known), -1)
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
-        given = list(problem.factors if whole else conditioned(self.xp, problem.factors, possible))
         self.stands_for = np.arange(len(self.known))
-        if not whole and not asked().added:
+        components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
+        whole = _is_simpler_whole(problem, self.known)
+        given = list(problem.factors)
+        if not whole or components:
+            given = list(conditioned(self.xp, problem.factors, possible))
+        if (not whole or components) and not asked().added:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
+        if whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
+            self.known, self.stands_for = np.full(len(self.known), -1), np.arange(len(self.known))
+            given = list(problem.factors)
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
