@@ -94,7 +94,8 @@ def _inside(
     top: Stmts, loops: Sequence[gprob.For], known: Set[str]
 ) -> tuple[tuple[gprob.For, ...], Stmts] | None:  # fmt: skip
     """The loops, and what is inside of them and of branches that data decide; None where there is something beside."""
-    body, found = top, []
+    found: list[gprob.For] = []
+    body = top
     while len(found) < len(loops):
         s = body[0] if len(body) == 1 else None
         if isinstance(s, gprob.For) and s.name == loops[len(found)].name:
