@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from stanlib.errors import StanDataError
+from stanlib.errors import StanDataError, StanRuntimeError
 from stanlib.program import Variable
 
 
@@ -112,3 +112,16 @@ def _has_arrays(value: Any) -> bool:
 
 def leaf_names(variables: Sequence[Variable]) -> list[str]:
     return [name for v in variables for name in leaves(v)]
+
+
+def check_sampled(variables: Sequence[Variable], sites: Iterable[str]) -> None:
+    """Test that a model whose parameters' sites these are has sampled all parameters of its program.
+
+    Raises:
+        StanRuntimeError: naming one that it has not, as the draw was rejected before.
+    """
+    found = {s.removesuffix(".real").removesuffix(".imag") for s in sites}
+    lacking = next((n for n in leaf_names(variables) if n not in found), None)
+    if lacking is not None:
+        raise StanRuntimeError(f"the model rejects its first draw before it samples parameter {lacking}, which can't "
+                               "be inferred then; the comprehensive scheme samples all parameters first")  # fmt: skip

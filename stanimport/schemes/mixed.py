@@ -1,8 +1,9 @@
 """The mixed scheme: the comprehensive one, with proper priors wherever that changes no posterior.
 
 The observation of a parameter moves up, its sampling down, and the two merge into one sample of the law, where the
-law's support is the parameter's domain and nothing that must come before needs the parameter. Statements that stand
-out of the order of their dependencies are put in order. Source: section 4 of the paper, "Mixed compilation".
+law's support is the parameter's domain and nothing that must come before needs the parameter or may end the model.
+Statements that stand out of the order of their dependencies are put in order. Source: section 4 of the paper, "Mixed
+compilation".
 """
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from ..ir.fresh import Fresh, stem
 from ..ir.uses import depending, mentions
 from . import comprehensive
 from .dependence import arrange
+from .endings import Endings
 from .priors import NoPrior, prior, subject
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -26,7 +28,7 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     made = comprehensive.compile(program, names)
     if reads_target(made):
         return made  # it asks for the density so far: nothing that adds to it may move
-    return replace(made, model=merge(made.model))
+    return replace(made, model=merge(made.model, made.functions))
 
 
 def reads_target(program: gprob.Program) -> bool:
@@ -35,7 +37,7 @@ def reads_target(program: gprob.Program) -> bool:
     return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 
 
-def merge(model: Stmts) -> Stmts:
+def merge(model: Stmts, functions: Sequence[gprob.FunDef] = ()) -> Stmts:
     """The statements of a model with samples and observations merged where they can be."""
     samples = {s.name: s for s in model if isinstance(s, gprob.Sample)}
     static = is_static(model)
@@ -49,7 +51,7 @@ def merge(model: Stmts) -> Stmts:
         except NoPrior:
             continue
         wanted.append((i, replace(sample, span=s.span, distribution=law)))
-    made = _Merging(model)
+    made = _Merging(model, Endings(model, functions))
     made.add(wanted)
     return made.result
 
@@ -60,8 +62,8 @@ class _Merging:
     What can be merged together can be merged one by one, so that whole lists are tried at once.
     """
 
-    def __init__(self, model: Stmts):
-        self.model = self.result = model
+    def __init__(self, model: Stmts, ends: Endings):
+        self.model, self.result, self.ends = model, model, ends
         self.accepted: list[Merge] = []
         self.failures = 0
 
@@ -74,6 +76,8 @@ class _Merging:
         first = {sample.name: i for i, sample in reversed(wanted)}
         at_once = [m for m in wanted if first[m[1].name] == m[0]]
         made = with_samples(self.model, [*self.accepted, *at_once]) if wanted else None
+        if made is not None and self._samples_behind_ends(made):
+            made = None
         if made is not None:
             self.result, self.accepted = made, [*self.accepted, *at_once]
         elif wanted:
@@ -82,6 +86,12 @@ class _Merging:
             half = len(wanted) // 2
             self.add(wanted[:half])
             self.add(wanted[half:])
+
+
+    def _samples_behind_ends(self, model: Stmts) -> bool:
+        """Whether parameters may end a model before all parameters are sampled."""
+        last = max((i for i, s in enumerate(model) if isinstance(s, gprob.Sample)), default=0)
+        return any(not isinstance(s, gprob.Sample) and self.ends(s) for s in model[:last])
 
 
 def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:

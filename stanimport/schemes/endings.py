@@ -1,0 +1,110 @@
+"""Statements in which parameters may end the model: where they decide what runs, an error there rejects the draw.
+
+What would come after them does not run then. A parameter that is sampled behind one has no site in such a draw, and
+whoever takes the parameters from that trace, as Pyro does from its first, would do without it.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
+from typing import Any
+
+from stanlib.types import INT, scalar_of
+
+from ..ir import gprob, traversal
+from ..ir.uses import counts, walk_statements, writes
+
+
+class Endings:
+    """Tells whether parameters may end a model in one of its statements; analyses the model when it is first asked."""
+
+    def __init__(self, model: Sequence[gprob.Stmt], functions: Sequence[gprob.FunDef]):
+        self.model, self.functions = model, functions
+        self._known: dict[int, bool] = {}  # by the identity of statements, which the model keeps
+
+    @cached_property
+    def _dynamic(self) -> set[str]:
+        return _depending(self.model, [s.name for s in self.model if isinstance(s, gprob.Sample)])
+
+    @cached_property
+    def _calls(self) -> frozenset[str]:
+        return _deciding(self.functions)
+
+    def __call__(self, s: gprob.Stmt) -> bool:
+        if id(s) not in self._known:
+            self._known[id(s)] = any(_ends(inner, self._dynamic, self._calls) for inner in walk_statements((s,)))
+        return self._known[id(s)]
+
+
+def _deciding(functions: Sequence[gprob.FunDef]) -> frozenset[str]:
+    """The functions in which arguments that are no ints may decide what runs, also in functions that they call."""
+    found: frozenset[str] = frozenset()
+    while True:
+        before = found
+        for f in functions:
+            dynamic = _depending(f.body, [p.name for p in f.parameters if scalar_of(p.type) != INT])
+            if any(_ends(s, dynamic, before) for s in walk_statements(f.body)):
+                found |= {f.name}
+        if found == before:
+            return found
+
+
+def _depending(body: Sequence[gprob.Stmt], start: Sequence[str]) -> set[str]:
+    """The variables that may depend on some, as `uses.depending` tells, but not by their sizes."""
+    found = set(start)
+    while True:
+        before = len(found)
+        _mark(body, found, False)
+        if len(found) == before:
+            return found
+
+
+def _mark(body: Sequence[gprob.Stmt], found: set[str], controlled: bool) -> None:
+    for s in body:
+        depends = controlled or _mentions(_own(s), found)
+        if depends:
+            found.update(counts(s), writes(s))
+        for b in traversal.bodies(s):
+            _mark(b, found, depends)
+
+
+def _own(s: gprob.Stmt) -> tuple[Any, ...]:
+    """The parts of a statement that are no statements."""
+    return tuple(c for c in traversal.children(s) if not isinstance(c, gprob.Stmt))
+
+
+def _values(nodes: tuple[Any, ...]) -> Iterator[Any]:
+    """The nodes in expressions whose values matter, and not only their sizes."""
+    stack = list(nodes)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not (isinstance(node, gprob.Apply) and node.function.shape_only):
+            stack += traversal.children(node)
+
+
+def _mentions(nodes: tuple[Any, ...], names: Set[str]) -> bool:
+    return any(isinstance(n, (gprob.Var, gprob.Place)) and n.name in names for n in _values(nodes))
+
+
+def _ends(s: gprob.Stmt, dynamic: Set[str], deciding: Set[str]) -> bool:
+    """Whether parameters decide what runs in a statement itself: its branches, iterations and sizes."""
+    if isinstance(s, (gprob.If, gprob.While)) and _mentions((s.condition,), dynamic):
+        return True
+    if isinstance(s, gprob.For) and _mentions((s.lower, s.upper), dynamic):
+        return True
+    return any(_decides(n, dynamic, deciding) for n in _values(_own(s)))
+
+
+def _decides(node: Any, dynamic: Set[str], deciding: Set[str]) -> bool:
+    if isinstance(node, gprob.Cond):
+        return _mentions((node.condition,), dynamic)
+    if isinstance(node, gprob.Logical):
+        return _mentions((node.left,), dynamic)
+    if isinstance(node, gprob.Sized):
+        return _mentions((node,), dynamic)
+    if isinstance(node, gprob.CallUser) and node.function in deciding:
+        return _mentions(node.arguments, dynamic)
+    if isinstance(node, (gprob.Apply, gprob.CallUser)):
+        return any(a.type == INT and _mentions((a,), dynamic) for a in node.arguments)
+    return False
