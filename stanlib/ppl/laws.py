@@ -88,7 +88,7 @@ def take_up(law: Any, value: Any) -> Any:
     if hasattr(base, "record"):
         record = base.record
         xp = namespace((value, *base.arguments))
-        record.check_variate(xp, record.density, value, base.arguments)
+        record.check_variate(xp, record.density, value, getattr(base, "given", base.arguments))
         if 0 in xp.shape(value):  # there is no density that could be -inf: a later one will be
             record.guard_parameters(base.arguments)
             return law

@@ -161,8 +161,27 @@ def check_law(name: str, own: Sequence[int], shape: Sequence[int], event_dims: i
     """
     declared = tuple(shape)[: len(shape) - event_dims]
     if tuple(own) not in ((), declared):
-        shown = " and ".join(" x ".join(map(str, s)) for s in (declared, tuple(own)))
-        raise StanIndexError(f"{name} and its law are of different sizes: {shown}")
+        raise _other_sizes(name, declared, own)
+
+
+def check_event(name: str, law: Any, shape: Sequence[int]) -> None:
+    """One observation of a parameter's law must have the sizes that the parameter is declared with.
+
+    Args:
+        law: the backend's distribution, for a variable of that shape.
+
+    Raises:
+        StanIndexError: naming both sizes.
+    """
+    event = tuple(law.event_shape)
+    declared = tuple(shape)[len(shape) - len(event) :]
+    if event != declared:
+        raise _other_sizes(name, declared, event)
+
+
+def _other_sizes(name: str, declared: Sequence[int], own: Sequence[int]) -> StanIndexError:
+    shown = " and ".join(" x ".join(map(str, s)) for s in (declared, own))
+    return StanIndexError(f"{name} and its law are of different sizes: {shown}")
 
 
 def check_domain(name: str, shape: Sequence[int], arguments: Mapping[str, Any]) -> None:

@@ -65,7 +65,12 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     name = None if record.native is None else record.native.on("numpyro")
     if name is None or not hasattr(numpyro_distributions, name):  # classes that came with a later version
         return StanDistribution(record, arguments)
-    return _native_class(record)(*arguments)
+    if not record.argument_dims:
+        return _native_class(record)(*arguments)
+    try:
+        return _native_class(record)(*arguments)
+    except (ValueError, TypeError):  # of sizes that don't go together, for which the record has Stan's words
+        return StanDistribution(record, arguments)
 
 
 def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:

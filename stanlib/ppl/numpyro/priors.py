@@ -17,7 +17,7 @@ from numpyro.distributions import (
     constraints,
 )
 
-from ..values import check_domain, check_law
+from ..values import check_domain, check_event, check_law
 from .distributions import of_shape
 from .sites import latent
 from .supports import StanConstraint, support_of
@@ -51,6 +51,7 @@ def sample_unconstrained(
     free = transform.inverse_shape(sizes)
     check_law(name, distribution.batch_shape, free, distribution.event_dim)
     law = of_shape(distribution, free)
+    check_event(name, law, free)
     return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
 
 
@@ -95,6 +96,7 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
     check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
+    check_event(name, whole, shape)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 

@@ -77,7 +77,9 @@ def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
     """The Pyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("pyro")
     given = record.in_reals(arguments)
-    return StanDistribution(record, tensors(given)) if name is None else _native_class(record)(*given)
+    law = StanDistribution(record, tensors(given)) if name is None else _native_class(record)(*given)
+    law.given = given  # which of them are data, tensors don't tell
+    return law
 
 
 _make_placed = laws.placed(make)

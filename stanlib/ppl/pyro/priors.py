@@ -10,7 +10,7 @@ import torch
 from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchDistribution, TransformedDistribution
 from torch.distributions import biject_to, constraints
 
-from ..values import check_domain, check_law
+from ..values import check_domain, check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
 from .sites import as_event, latent
@@ -65,6 +65,7 @@ def sample_unconstrained(
     free = tuple(transform.inverse_shape(torch.Size(sizes)))
     check_law(name, distribution.batch_shape, free, distribution.event_dim)
     law = of_shape(distribution, free)
+    check_event(name, law, free)
     return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
 
 
@@ -112,6 +113,7 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
     check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
+    check_event(name, whole, shape)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 
