@@ -97,6 +97,7 @@ def _ends(s: gprob.Stmt, dynamic: Set[str], deciding: Set[str]) -> bool:
 
 
 def _decides(node: Any, dynamic: Set[str], deciding: Set[str]) -> bool:
+    """Whether parameters decide what runs in a node itself, or how large something is."""
     if isinstance(node, gprob.Cond):
         return _mentions((node.condition,), dynamic)
     if isinstance(node, gprob.Logical):
