@@ -1,11 +1,13 @@
 """NUTS and WALNUTS where posteriors are narrow in places: divergences, quantiles of the scale, draws per gradient.
 
-    python tests/benchmarks/walnuts.py [--only funnel,schools,volatility] [--draws N]
+    python tests/benchmarks/walnuts.py [--only funnel,schools,volatility] [--draws N] [--seeds N]
+                                       [--methods nuts:0.8,walnuts:0.6]
 
-It needs ArviZ. Each line is 4 chains of 1000 warm-up iterations and N kept ones. The quantiles are those of the
-logarithm of the scale: 1%, 5%, 50%, 95%, 99%, first exact ones, in closed form or by NUTS on a non-centered program.
-Effective draws are the bulk effective sample size of that parameter, and the least of all, for a thousand gradients
-with those of warm-up. All are counts: the machine and its load do not matter.
+It needs ArviZ. Each line is 4 chains of 1000 warm-up iterations and N kept ones, for each seed; methods stand with
+their `adapt_delta`. Draws of all seeds are taken together for quantiles; effective draws and gradients are added. The
+quantiles are those of the logarithm of the scale: 1%, 5%, 50%, 95%, 99%, first exact ones, in closed form or by NUTS on
+a non-centered program. Effective draws are the bulk effective sample size of that parameter, and the least of all, for
+a thousand gradients with those of warm-up. All are counts: the machine and its load do not matter.
 """
 from __future__ import annotations
 
@@ -78,8 +80,8 @@ def volatility() -> Case:
     return Case(stanimport.loads(centered, name="volatility"), data, "sigma", False, stanimport.loads(INNOVATIONS))
 
 
-def quantiles(fit: Any, case: Case) -> str:
-    values = fit.variables[case.scale]
+def quantiles(fits: list[Any], case: Case) -> str:
+    values = np.concatenate([fit.variables[case.scale] for fit in fits])
     return _numbers(np.quantile(values if case.is_log else np.log(values), LEVELS))
 
 
@@ -87,14 +89,17 @@ def _numbers(values: Any) -> str:
     return ", ".join(f"{v:.2f}" for v in values)
 
 
-def report(case: Case, method: str, draws: int, delta: float) -> str:
+def report(case: Case, method: str, draws: int, delta: float, seeds: int) -> str:
     """The line of a method."""
-    fit = stanimport.sample(case.module, case.data, seed=1, method=method, iter_sampling=draws, save_warmup=True,
-                            adapt_delta=delta)  # fmt: skip
-    gradients = sum(int(s["n_leapfrog__"].sum()) for s in (fit.stats, fit.warmup[1]))
-    effective = az.ess({v.name: fit.variables[v.name] for v in fit.program.parameters}).data_vars
-    scale, least = float(effective[case.scale]), min(float(e.min()) for e in effective.values())
-    return (f"{method}, adapt_delta {delta} | {int(fit.divergences.sum())} | {quantiles(fit, case)} | "
+    fits, scale, least = [], 0.0, 0.0
+    for seed in range(1, seeds + 1):
+        fits.append(stanimport.sample(case.module, case.data, seed=seed, method=method, iter_sampling=draws,
+                                      save_warmup=True, adapt_delta=delta))  # fmt: skip
+        effective = az.ess({v.name: fits[-1].variables[v.name] for v in fits[-1].program.parameters}).data_vars
+        scale, least = scale + float(effective[case.scale]), least + min(float(e.min()) for e in effective.values())
+    gradients = sum(int(s["n_leapfrog__"].sum()) for fit in fits for s in (fit.stats, fit.warmup[1]))
+    divergences = sum(int(fit.divergences.sum()) for fit in fits)
+    return (f"{method}, adapt_delta {delta} | {divergences} | {quantiles(fits, case)} | "
             f"{gradients / 1e6:.2f} million | {1000 * scale / gradients:.2f} | "
             f"{1000 * least / gradients:.2f}")  # fmt: skip
 
@@ -103,6 +108,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="funnel,schools,volatility")
     parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--methods", default="nuts:0.8,nuts:0.99,walnuts:0.8")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     cases = {"funnel": funnel, "schools": schools, "volatility": volatility}
@@ -111,11 +118,11 @@ def main() -> None:
         if case.other is None:
             exact = _numbers(stats.norm(0, 3).ppf(LEVELS))
         else:
-            exact = quantiles(stanimport.sample(case.other, case.data, seed=2, adapt_delta=0.95, iter_sampling=10_000),
-                              case)  # fmt: skip
+            other = stanimport.sample(case.other, case.data, seed=2, adapt_delta=0.95, iter_sampling=10_000)
+            exact = quantiles([other], case)
         print(f"{name} | exact | | {exact}", flush=True)
-        for method, delta in (("nuts", 0.8), ("nuts", 0.99), ("walnuts", 0.8)):
-            print(f"{name} | {report(case, method, arguments.draws, delta)}", flush=True)
+        for method, delta in (m.split(":") for m in arguments.methods.split(",")):
+            print(f"{name} | {report(case, method, arguments.draws, float(delta), arguments.seeds)}", flush=True)
 
 
 if __name__ == "__main__":
