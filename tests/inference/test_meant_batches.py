@@ -1,12 +1,16 @@
 """Data on disk are what their attributes say, and data that are none are refused: nothing is read as something else."""
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+import stanimport
 from stanimport.inference.methods.minibatch.feeds import ArrayFeed
 from stanimport.inference.methods.minibatch.iterables import IterableFeed
 from stanimport.inference.methods.minibatch.sources import open_data, part
+from stanimport.inference.methods.optimization import ConvergenceWarning
 from stanlib.errors import StanDataError
 
 N = 60
@@ -143,3 +147,21 @@ def test_later_pass_with_other_values_is_refused():
     feed = IterableFeed(batches, {"N": 10}, AXES)
     with pytest.raises(StanDataError, match="s has no rows of N"):
         feed.take(0, 1)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_rows_of_zero_density_are_told(backend):
+    source = "data { int N; vector[N] y; } parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); }"
+    module = stanimport.loads(source, backend=backend)
+
+    def messages(y):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            data = {"N": N, "y": y}
+            stanimport.variational(module, data, minibatch={"N": 10}, iter=200, seed=1, khat=False,
+                                   require_converged=False)  # fmt: skip
+        return [str(w.message) for w in told if issubclass(w.category, ConvergenceWarning)]
+
+    assert not any("not finite" in m for m in messages(values()))
+    later = np.where(np.arange(N) == 15, np.inf, values())  # in the first batch it would be refused
+    assert any("not finite at" in m for m in messages(later))

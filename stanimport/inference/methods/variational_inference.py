@@ -114,6 +114,7 @@ def variational(
         settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": numbers}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
+        _tell_of_unbounded(fit)
         _tell_of_rest(fit)
         return fit
     if checkpoint is not None:
@@ -291,6 +292,16 @@ def _require(fit: Fit, required: bool) -> None:
     if required:
         raise RuntimeError(f"{message}: increase iter, change eta, or accept it with require_converged=False")
     warnings.warn(message, ConvergenceWarning, stacklevel=5)
+
+
+def _tell_of_unbounded(fit: Fit) -> None:
+    """Warn where batches moved nothing to the last, since the density of their rows was zero."""
+    if fit.info["unbounded"]:
+        warnings.warn(
+            f"the bound was not finite at {fit.info['unbounded']} steps of the last fifth, which moved nothing: the "
+            "density is zero where the approximation is, or for some rows of the data, which the fit leaves out",
+            ConvergenceWarning, stacklevel=5,
+        )  # fmt: skip
 
 
 def _tell_of_rest(fit: Fit) -> None:

@@ -163,7 +163,8 @@ def _fit(
     elbo, error = at.elbo()
     losses = np.concatenate([np.zeros(0), *at.losses])
     info = {"converged": at.converged or has_converged(losses[np.isfinite(losses)], settings["tol_rel_obj"]),
-            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged}  # fmt: skip
+            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged,
+            "unbounded": int((~np.isfinite(losses[-max(len(losses) // 5, 1) :])).sum())}  # fmt: skip
     params = steps.numbers(state)
     for size, local in steps.locals.items():
         params |= local.params(at.tables[size])
