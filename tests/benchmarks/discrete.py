@@ -39,6 +39,19 @@ def _counts(n: int) -> np.ndarray:
     return np.where(_random.random(n) < 0.4, 0, _random.poisson(3, n))
 
 
+def _captures(animals: int, occasions: int) -> dict[str, Any]:
+    """Histories of marked animals that survive with probability 0.75 and are seen with 0.4."""
+    y = np.zeros((animals, occasions), int)
+    first = _ints(1, occasions - 1, animals)
+    alive = y[np.arange(animals), first - 1] = np.ones(animals, int)
+    for t in range(1, occasions):
+        alive = np.where(t >= first, alive * (_random.random(animals) < 0.75), alive)
+        y[:, t] += (t >= first) * alive * (_random.random(animals) < 0.4)
+    last = occasions - y[:, ::-1].argmax(1)
+    known = (np.arange(1, occasions + 1) <= last[:, None]).astype(int)
+    return {"I": animals, "T": occasions, "y": y, "first": first, "last": last, "known": known}
+
+
 # By name: data, the head of both programs, the discrete parameters, the model with them, and the one by hand.
 MODELS: dict[str, tuple[dict[str, Any], str, str, str, str]] = {
     "mixture": (
@@ -113,6 +126,31 @@ parameters { simplex[K] rho; array[K] simplex[K] g; ordered[K] mu; real<lower=0>
   for (k in 1:K) lp[k] += normal_lpdf(y[1] | mu[k], s);
   for (t in 2:T) { for (k in 1:K) next[k] = log_sum_exp(lp + moves[:, k]) + normal_lpdf(y[t] | mu[k], s); lp = next; }
   target += log_sum_exp(lp); }""",
+    ),
+    "capture and recapture": (
+        _captures(250, 6),
+        """data { int I; int T; array[I, T] int y; array[I] int first; array[I] int last; array[I, T] int known; }
+parameters { vector<lower=0, upper=1>[T - 1] phi; vector<lower=0, upper=1>[T - 1] p; %discrete% }""",
+        "array[I, T] int<lower=known, upper=1> z;",
+        """model { for (i in 1:I) for (t in (first[i] + 1):T) {
+  z[i, t] ~ bernoulli(z[i, t - 1] * phi[t - 1]); y[i, t] ~ bernoulli(z[i, t] * p[t - 1]); } }""",
+        """model { vector[T] chi; chi[T] = 1;
+  for (back in 1:(T - 1)) { int t = T - back; chi[t] = 1 - phi[t] + phi[t] * (1 - p[t]) * chi[t + 1]; }
+  for (i in 1:I) { target += log(chi[last[i]]);
+    for (t in (first[i] + 1):last[i]) { target += log(phi[t - 1]); y[i, t] ~ bernoulli(p[t - 1]); } } }""",
+    ),
+    "capture, each its own": (
+        _captures(250, 6),
+        """data { int I; int T; array[I, T] int y; array[I] int first; array[I] int last; array[I, T] int known; }
+parameters { real m; real<lower=0> s; vector[I] e; real<lower=0, upper=1> p; %discrete% }
+transformed parameters { vector[I] phi = inv_logit(m + s * e); }""",
+        "array[I, T] int<lower=known, upper=1> z;",
+        """model { for (i in 1:I) for (t in (first[i] + 1):T) {
+  z[i, t] ~ bernoulli(z[i, t - 1] * phi[i]); y[i, t] ~ bernoulli(z[i, t] * p); } }""",
+        """model { for (i in 1:I) { real chi = 1;
+    for (back in 1:(T - last[i])) chi = 1 - phi[i] + phi[i] * (1 - p) * chi;
+    target += log(chi);
+    for (t in (first[i] + 1):last[i]) { target += log(phi[i]); y[i, t] ~ bernoulli(p); } } }""",
     ),
     "second order": (
         {"T": 500, "K": 3, "y": _random.normal(size=500)},
