@@ -49,11 +49,11 @@ _COUNTS: dict[type, Callable[[Any], tuple[str | None, ...]]] = dict.fromkeys(
 )
 _DEFINES: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
     **dict.fromkeys((gprob.Declare, gprob.Sample, gprob.Param, gprob.Cumulate), _name),
-    gprob.Bind: lambda s: (s.term,), gprob.Recur: _of_recurrence,
+    gprob.Recur: _of_recurrence,
 }  # fmt: skip
 _ASSIGNS: dict[type, Callable[[Any], tuple[str | None, ...]]] = {
     **dict.fromkeys((gprob.Assign, gprob.Accumulate), lambda s: (s.place.name,)),
-    gprob.Bind: _name, gprob.Last: _name, gprob.Recur: lambda s: (*s.state, *s.outputs),
+    gprob.Bind: lambda s: (s.name, s.term), gprob.Last: _name, gprob.Recur: lambda s: (*s.state, *s.outputs),
     gprob.Unpack: lambda s: tuple(n.name for n in traversal.walk(s.places) if isinstance(n, gprob.Place)),
 }  # fmt: skip
 _READS: dict[type, Callable[[Any], tuple[str, ...]]] = {  # besides the variables in its expressions

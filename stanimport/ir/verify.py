@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stanlib import registry
-from stanlib.types import INT, REAL, Tuple, Type, array, scalar_of, unwind
+from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 
 from ..source import Span
 from . import gprob, traversal
@@ -166,8 +166,6 @@ class _Bindings:
             self._declare(s, s.name, s.sized.type, bound)
         elif isinstance(s, (gprob.Sample, gprob.Param)):
             self.kept[s.name] = s.sized.type
-        elif isinstance(s, gprob.Bind) and s.term is not None:
-            bound[s.term] = REAL
         elif isinstance(s, gprob.Cumulate):
             bound[s.name] = s.value.type
         elif isinstance(s, gprob.Recur):

@@ -76,6 +76,7 @@ class _Tracker:
         """A statement; one that adds to the target has its term in a variable, and adds it to the target so far too."""
         if isinstance(s, gprob.Bind):
             term = self.names.helper("added")
+            yield gprob.Declare(s.span, term, gprob.Sized(REAL), None, None)  # each iteration of a loop has its own
             yield replace(s, term=term)
             yield self._add(gprob.Var(REAL, s.span, term), s.span)
         elif isinstance(s, (gprob.Observe, gprob.Factor)):

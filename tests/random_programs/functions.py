@@ -30,6 +30,8 @@ Lines = list[str]
 def function(place: Place, sizes: list[int]) -> Lines:
     """A new function, added to the place."""
     c = place.choices
+    if "target" in place.features and "constrained" not in place.features and c.chance(40):
+        return reading_target(place)
     suffixes = [(6, ""), (2, "lp"), (2, "lpdf"), (1, "lpmf")]
     suffixes += [(6, s) for s in ("jacobian", "rng") if s in place.features]
     suffix = c.weighted(suffixes)
@@ -170,6 +172,17 @@ def without_constants(place: Place) -> Lines:
     density = both(f"{law}_lupdf({y} | {given})", f"{law}_lpdf({y} | {given})")
     return [f"real {name}_lpdf(real {y}, real {m}, real {s}) {{", f"  return {density} - tanh({real(inside, 1)});",
             "}"]  # fmt: skip
+
+
+def reading_target(place: Place) -> Lines:
+    """A function that adds to the target and returns what it was, before or after."""
+    c = place.choices
+    name, x, before = (place.names.fresh() for _ in range(3))
+    term = real(_inside(place, (x, REAL)), 1)
+    place.functions.append(Signature(f"{name}_lp", (REAL,), (False,), REAL, "lp", ((0, 0),)))
+    result = c.pick([before, "target()", f"target() - {before}"])
+    return [f"real {name}_lp(real {x}) {{", f"  real {before} = target();", f"  target += 0.3 * tanh({term});",
+            f"  return tanh(0.1 * ({result}));", "}"]  # fmt: skip
 
 
 def counting(place: Place, data: dict[str, Any]) -> Lines:
