@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stanlib import arrays
+from stanlib import arrays, registry
 from stanlib.arrays import base
 
 
@@ -50,3 +50,12 @@ def test_numpy_reads_conjugates_of_torch():
     z = xp.conj(torch.tensor([1 + 2j, -3j]))
     np.testing.assert_array_equal(np.asarray(z), [1 - 2j, 3j])
     np.testing.assert_array_equal(np.asarray(xp.imag_part(z)), [-2, 3])
+
+
+@pytest.mark.parametrize("kind", [bool, np.int8, np.int16, np.int32, np.int64])
+def test_ints_and_truth_values_of_data_become_doubles(kind):
+    xp = arrays.named("numpy")
+    assert xp.real(np.array([1, 0, 1], kind)).dtype == np.float64
+    assert xp.real(np.array([0.5], np.float32)).dtype == np.float32
+    one_hot = registry.by_symbol("one_hot_row_vector")(3, 2)
+    assert np.tanh(0.2 * one_hot.sum()) == np.tanh(0.2)

@@ -169,7 +169,9 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
 
 def real(x: Any) -> Any:
     x = np.asarray(x)
-    return x if x.dtype.kind == "c" else np.asarray(x, np.result_type(x.dtype, np.float32) if x.ndim else float)
+    if x.dtype.kind == "c":
+        return x
+    return np.asarray(x, x.dtype if x.ndim and x.dtype.kind == "f" else float)
 
 
 def reals(args: Sequence[Any]) -> list[Any]:
