@@ -24,7 +24,7 @@ def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh
     out: list[gprob.Stmt] = []
     for s in body:
         loops = _nest(s)
-        if loops and all(_is_of_element(law, loops, parameters) for law in loops[-1].body):
+        if loops and all(is_of_element(law, loops, parameters) for law in loops[-1].body):
             out += _gathered(loops, names)
         else:
             out.append(s)
@@ -44,7 +44,7 @@ def _nest(s: gprob.Stmt) -> list[gprob.For]:
     return loops
 
 
-def _is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collection[str]) -> bool:
+def is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collection[str]) -> bool:
     """Whether a statement is the law of the element of a parameter that loops count."""
     if not isinstance(s, gprob.Observe) or not isinstance(s.value, gprob.Index):
         return False

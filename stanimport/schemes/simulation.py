@@ -1,11 +1,12 @@
 """The scheme for draws from the prior: the mixed one, where increments of the target are laws, too.
 
 `target += normal_lpdf(m | 0, 1)` says of m what `m ~ normal(0, 1)` does. So do the terms of a sum, and those of a
-variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them.
+variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them. Laws
+of single elements in loops over all of them are one law of the container.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -13,9 +14,11 @@ from stanlib.types import REAL
 
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh
-from ..ir.uses import mentions, walk_statements, writes, written
-from . import comprehensive, mixed
+from ..ir.uses import declared, mentions, walk_statements, writes, written
+from . import comprehensive, elementwise, mixed
 from .mixed import Stmts
+
+_LEAVES = (gprob.Break, gprob.Continue)
 
 
 def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
@@ -23,7 +26,21 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     made = comprehensive.compile(program, names)
     if mixed.reads_target(made):
         return made
-    return replace(made, model=mixed.merge(tuple(with_laws(made.model, names))))
+    parameters = {s.name for s in made.model if isinstance(s, gprob.Sample)}
+    model = elementwise.gather(tuple(_split(made.model, parameters)), parameters, names)
+    return replace(made, model=mixed.merge(tuple(with_laws(model, names))))
+
+
+def _split(model: Stmts, parameters: Set[str]) -> Iterator[gprob.Stmt]:
+    """The model with loops that hold laws of elements beside other statements as two loops, that of the laws first."""
+    for s in model:
+        if not isinstance(s, gprob.For) or any(isinstance(n, _LEAVES) for n in walk_statements(s.body)):
+            yield s
+            continue
+        own = declared(s.body) | written(s.body)
+        laws = [n for n in s.body if elementwise.is_of_element(n, [s], parameters) and not mentions(n, own)]
+        others = [n for n in s.body if n not in laws]
+        yield from (replace(s, body=tuple(part)) for part in (laws, others) if part)
 
 
 def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:

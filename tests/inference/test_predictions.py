@@ -111,9 +111,29 @@ def test_priors_that_can_not_be_drawn_from_are_named():
                         ("m ~ normal(0, 1); s ~ exponential(1); target += -m * s;", "adds to the log density")]:
         with pytest.raises(stanimport.StanError, match=told):
             stanimport.prior_predictive(stanimport.loads(program % prior), {"y": 1.0})
-    loop = "parameters { vector[2] m; } model { for (i in 1:2) m[i] ~ normal(i, 1); }"
-    with pytest.raises(stanimport.StanError, match="m has no proper prior that is one law of all of it"):
-        stanimport.prior_predictive(stanimport.loads(loop))
+    for elements in ("m[1] ~ normal(0, 1); m[2] ~ normal(m[1], 1);", "for (i in 2:2) m[i] ~ normal(i, 1);",
+                     "for (i in 1:2) { if (i > 1) continue; m[i] ~ normal(i, 1); }"):
+        program = f"parameters {{ vector[2] m; }} model {{ {elements} }}"
+        with pytest.raises(stanimport.StanError, match="m has no proper prior that is one law of all of it"):
+            stanimport.prior_predictive(stanimport.loads(program))
+
+
+def test_of_laws_of_elements_in_loops():
+    module = stanimport.loads("""
+data { int N; int K; array[N] real y; }
+parameters { vector<lower=0>[N] m; matrix[N, K] b; real<lower=0> s; }
+model {
+  s ~ exponential(1);
+  for (n in 1:N) { m[n] ~ gamma(2 * n, 1); y[n] ~ normal(m[n], s); }
+  for (n in 1:N) for (k in 1:K) b[n, k] ~ normal(10 * n + k, s);
+}
+""")
+    draws = stanimport.prior_predictive(module, {"N": 2, "K": 3}, draws=2000, seed=4).stan_variables()
+    for n in range(2):
+        assert stats.kstest(draws["m"][:, n], stats.gamma(2 * (n + 1)).cdf).pvalue > 1e-3
+        assert stats.kstest((draws["y"][:, n] - draws["m"][:, n]) / draws["s"], "norm").pvalue > 1e-3
+        for k in range(3):
+            assert stats.kstest((draws["b"][:, n, k] - 10 * n - k - 11) / draws["s"], "norm").pvalue > 1e-3
 
 
 def test_constrained_data_stand_in():
