@@ -81,15 +81,16 @@ def _quadratic_spd_jvp(primals: Any, tangents: Any) -> Any:
         white = small_factors.product(root, b)
         x, inverse = small_factors.product(root.T, white), small_factors.product(root.T, root)
         slopes = 2 * tangents[1] - small_factors.product(tangents[0], x)
-        return (_log_det(factor), _squares(white)), (jnp.sum(inverse * tangents[0]), jnp.sum(x * slopes, axis=0))
+        log_det, change = _beside(b, _log_det(factor)), _beside(b, jnp.sum(inverse * tangents[0]))
+        return (log_det, _squares(white)), (change, jnp.sum(x * slopes, axis=0))
     factor = jax.lax.linalg.cholesky(a, symmetrize_input=False)
     columns = jnp.concatenate([b, jnp.eye(len(a), dtype=factor.dtype)], axis=1)
     white = jax.scipy.linalg.solve_triangular(factor, columns, lower=True)
     solved = jax.scipy.linalg.solve_triangular(factor, white, lower=True, trans=1)
     count = b.shape[1]
     x, inverse = solved[:, :count], solved[:, count:]
-    change = jnp.sum(inverse * tangents[0]), jnp.sum(x * (2 * tangents[1] - tangents[0] @ x), axis=0)
-    return (_log_det(factor), _squares(white[:, :count])), change
+    changes = jnp.sum(inverse * tangents[0]), jnp.sum(x * (2 * tangents[1] - tangents[0] @ x), axis=0)
+    return (_log_det(factor), _squares(white[:, :count])), changes
 
 
 def _log_det(factor: Any) -> Any:

@@ -112,6 +112,7 @@ class IterableFeed:
             left -= some
 
     def _endless(self) -> Iterator[dict[str, np.ndarray]]:
+        """The batches of one pass after the other; each pass must give as many rows as the first."""
         while True:
             found = 0
             for piece in self.begin():
