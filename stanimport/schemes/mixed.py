@@ -87,7 +87,6 @@ class _Merging:
             self.add(wanted[:half])
             self.add(wanted[half:])
 
-
     def _samples_behind_ends(self, model: Stmts) -> bool:
         """Whether parameters may end a model before all parameters are sampled."""
         last = max((i for i, s in enumerate(model) if isinstance(s, gprob.Sample)), default=0)

@@ -28,7 +28,7 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
         return made
     parameters = {s.name for s in made.model if isinstance(s, gprob.Sample)}
     model = elementwise.gather(tuple(_split(made.model, parameters)), parameters, names)
-    return replace(made, model=mixed.merge(tuple(with_laws(model, names))))
+    return replace(made, model=mixed.merge(tuple(with_laws(model, names)), made.functions))
 
 
 def _split(model: Stmts, parameters: Set[str]) -> Iterator[gprob.Stmt]:
