@@ -52,6 +52,9 @@ PROGRAMS = {
       model { to_vector(b) ~ std_normal(); for (i in 1:N) c[i] ~ categorical_logit(a + b * x[i]'); }""",
     "ordered categories": """parameters { ordered[2] a; vector[3] b; }
       model { for (i in 1:N) c[i] ~ ordered_logistic(x[i] * b, a); }""",
+    "complex sums": """parameters { complex a; real<lower=0> s; }
+      model { complex t = 0; for (i in 1:N) t += exp(0.1 * a * y[i]) * to_complex(z[i], 1); s ~ exponential(abs(t) / N);
+        for (i in 1:N) y[i] ~ normal(abs(a), s); }""",
     "counts": "parameters { real a; real<lower=0> f; } model { n ~ neg_binomial_2_log(a + 0.1 * y, f); }",
     "garch": """parameters { real<lower=0> a; real<lower=0, upper=1> b; real<lower=0, upper=1> d; }
       transformed parameters { vector<lower=0>[N] v; v[1] = 1; for (t in 2:N) v[t] = sqrt(a + b * square(y[t - 1])

@@ -10,7 +10,7 @@ from .program import program
 from .referee.ours import is_divided
 from .trial import divided, rotation, trial
 
-SEED, FIRST, COUNT, EACH = 1, 1110, 72, 18  # in which no program takes stanli down
+SEED, FIRST, COUNT, EACH = 1, 1265, 72, 18  # in which no program takes stanli down
 REJECTIONS, BLOCKS = range(12), range(23, 39)
 
 

@@ -116,11 +116,15 @@ def joined(join: str, left: Any, right: Any) -> Any:
 def nothing(join: str, aval: Any) -> Any:
     """What no rows make."""
     kind = np.dtype(aval.dtype)
-    if kind.kind == "f":
-        lowest, highest = -np.inf, np.inf
-    elif kind.kind == "b":
-        lowest, highest = False, True
-    else:
-        lowest, highest = np.iinfo(kind).min, np.iinfo(kind).max
-    value = {"add": 0, "mul": 1, "max": lowest, "min": highest, "and": True, "or": False}[join]
+    value = {"add": 0, "mul": 1, "and": True, "or": False}.get(join)
+    if value is None:  # of complex numbers there is no largest
+        lowest, highest = _range_of(kind)
+        value = lowest if join == "max" else highest
     return jnp.full(aval.shape, value, kind)
+
+
+def _range_of(kind: np.dtype[Any]) -> tuple[Any, Any]:
+    """The least and the greatest number of a type."""
+    if kind.kind == "f":
+        return -np.inf, np.inf
+    return (False, True) if kind.kind == "b" else (np.iinfo(kind).min, np.iinfo(kind).max)
