@@ -131,3 +131,18 @@ def test_the_seed_decides_random_transformed_data_of_included_files(folder):
                        "parameters { real x; } model { x ~ normal(z, 1e-3); }")
     means = [stanimport.sample(program, **OPTIONS | dict(seed=s)).stan_variable("x").mean() for s in (1, 2, 1)]
     assert abs(means[0] - means[1]) > 0.1 and means[2] == means[0]
+
+
+def test_random_quantities_leave_the_posterior_to_other_seeds(folder, found):
+    """Only transformed data depend on a seed before there are draws."""
+    program = folder / "quantities.stan"
+    program.write_text("functions { real noise_rng(real s) { return normal_rng(0, s); } } parameters { real x; }"
+                       "model { x ~ normal(2, 1); } generated quantities { real z = x + noise_rng(0.1); }")
+    first, other = (stanimport.sample(program, **OPTIONS | dict(seed=s)) for s in (3, 4))
+    assert found == [False, True]
+    programs.forget()
+    for path in (folder / "jit").rglob("*"):
+        path.unlink() if path.is_file() else None
+    anew = stanimport.sample(program, **OPTIONS | dict(seed=4))
+    assert found == [False, True, False] and not np.array_equal(first.draws(), other.draws())
+    np.testing.assert_array_equal(other.draws(), anew.draws())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType, ModuleType
@@ -101,20 +101,27 @@ def _calls_others(module: ModuleType) -> bool:
 
 
 def is_random(module: ModuleType) -> bool:
-    """Whether a program calls any function of random numbers, so that transformed data may depend on the seed.
+    """Whether transformed data call functions of random numbers, and so depend on the seed.
 
-    The program is asked, not its text, which may include others.
+    The program's code is asked, not its text, which may include others. What draws is called `..._rng`, and is given
+    the random numbers that the function has begun with.
     """
-    return any("_rng" in name for name in _names_in(module))
+    code: CodeType = module.transformed_data.function.__code__
+    return any("_rng" in name or name == "random" for name in _names([code]))
 
 
 def _names_in(module: ModuleType) -> set[str]:
-    """The global names and attributes that a program's code refers to, that of inner functions too."""
-    found, codes = set[str](), _codes(module)
-    while codes:
-        code = codes.pop()
+    """The global names and attributes that a program's code refers to."""
+    return _names(_codes(module))
+
+
+def _names(codes: Iterable[CodeType]) -> set[str]:
+    """Those that some code refers to, that of inner functions too."""
+    found, waiting = set[str](), list(codes)
+    while waiting:
+        code = waiting.pop()
         found.update(code.co_names)
-        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
+        waiting += [c for c in code.co_consts if isinstance(c, CodeType)]
     return found
 
 
