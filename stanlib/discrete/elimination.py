@@ -156,6 +156,7 @@ class _Elimination:
 
     def __init__(self, problem: Problem, reduce: Any, components: bool = True):
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
+        self.sum_only = components and reduce is _log_sum_exp
         possible = Possible(problem)
         self.known = possible.known
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
@@ -307,6 +308,9 @@ class _Elimination:
         single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
         tables = self._between(c, kind)
         several, all_ = xp.ndim(tables) == 4, bool(c.linked.all())
+        if self.sum_only and (not several or xp.shape(tables)[1] == 1):
+            self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if several else tables)
+            return
 
         def step(before: Any, x: Any, *constant: Any) -> Any:
             single, *rest = x
@@ -322,6 +326,28 @@ class _Elimination:
         last, sums = xp.scan(step, start, xs, *(() if several else (tables,)))
         self.summed.append(SummedChains(c, xp.concatenate([start[None], sums]), tables))
         self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
+
+    def _sum_alone(self, c: Chains, single: Any, table: Any) -> None:
+        """The same where nothing is drawn afterwards, with tables, (K, K) or (length - 1, K, K), shared by chains."""
+        xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
+
+        def plain(single: Any, table: Any) -> Any:
+            several = xp.ndim(table) == 3
+
+            def step(before: Any, x: Any, *constant: Any) -> Any:
+                single, there, *rest = x
+                after = self.reduce(xp, before[:, :, None] + (rest[0] if several else constant[0])) + single
+                after = xp.where(there[:, None], after, before)
+                return after, ()
+
+            there = xp.convert((linked, table))[0]
+            xs = (single[1:], there, *((table,) if several else ()))
+            last, _ = xp.scan(step, single[0], xs, *(() if several else (table,)))
+            return xp.sum(self._for_all(elements, self.reduce(xp, last)))
+
+        single, table = xp.convert((single, table))
+        often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
+        self._count(xp.log_sum_of_chains(plain, single, table, linked, often))
 
     def _between(self, c: Chains, kind: int) -> Any:
         """The sum of all tables from one place of the chains to the next, (K, K) where it is the same everywhere."""
@@ -341,6 +367,9 @@ class _Elimination:
         if (at[c.linked] == at[c.linked][0]).all():
             return xp.reshape(rows(xp, table, at[c.linked][:1]), (kind, kind))
         count, places = at.shape
+        most = at.max(axis=0)
+        if self.sum_only and ((at == most) | ~c.linked).all() and not missing.any():
+            return xp.reshape(rows(xp, table, most), (places, 1, kind, kind))
         found = xp.broadcast_to(rows(xp, table, np.maximum(at, 0).reshape(-1)), (count * places, kind, kind))
         found = xp.swapaxes(xp.reshape(found, (count, places, kind, kind)), 0, 1)
         if missing.any():

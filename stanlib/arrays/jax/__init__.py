@@ -18,7 +18,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 
 from .. import numpy as _np
 from .. import special, uses_jax
-from . import derivatives, host, linalg
+from . import chains, derivatives, host, linalg
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
@@ -113,6 +113,7 @@ ndtri = lift("ndtri", jsp.ndtri)
 xlog1py = lift("xlog1py", jsp.xlog1py)
 xlogy = lift("xlogy", jsp.xlogy)
 log_of_sum = lift("log_of_sum", derivatives.log_of_sum)
+log_sum_of_chains = chains.log_sum_of_chains
 without_nan = lift("without_nan", derivatives.without_nan)
 
 hypergeometric = lift("hypergeometric", host.hypergeometric)

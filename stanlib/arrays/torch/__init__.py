@@ -307,6 +307,10 @@ def without_nan(x: Any) -> Any:
     return x if holds(numbers) else torch.where(numbers, x, -inf)
 
 
+def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
+    return plain(single, table)
+
+
 def _log_of_sum(x: Any, axis: int) -> Any:
     most = torch.amax(x.detach(), dim=axis, keepdim=True)
     most = torch.where(torch.isfinite(most), most, 0.0)

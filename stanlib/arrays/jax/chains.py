@@ -1,0 +1,109 @@
+"""Sums over all paths of Markov chains in probabilities, which take far fewer logarithms than sums of logarithms.
+
+At every step the probabilities of the states are divided by their sum. What underflows there may count for much later,
+where what is left has become impossible: so a second pass, from the ends, tells how much it could count for at most,
+and where that is anything at all, or something is impossible or not a number, all is computed in logarithms instead.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+# With sums above SMALL and no state from which the rest is LARGE times as probable as from those that count, what is
+# lost below 1e-307 counts for less than 1e-26 of the whole.
+SMALL, LARGE = 1e-100, 1e180
+
+
+def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
+    """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
+
+    Args:
+        plain: the same, from single and table, in logarithms.
+        single: the terms of single states, (length, chains, K).
+        table: those between one and the next, (K, K), or (length - 1, K, K).
+        linked: which steps there are, (length - 1, chains).
+        often: a number for each chain.
+    """
+    if single.dtype != jnp.float64:
+        return plain(single, table)
+
+    def in_logs(single: Any, table: Any) -> Any:
+        value, back = jax.vjp(plain, single, table)
+        return (value, *back(jnp.ones_like(value)))
+
+    @jax.custom_jvp
+    def with_gradient(single: Any, table: Any) -> Any:
+        good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float))
+        again = lambda _: (jnp.ones_like(good), in_logs(single, table))
+        # a loop of no or one iteration: many points side by side take none where all are good
+        return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
+
+    @with_gradient.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        return jax.jvp(in_logs, primals, tangents)
+
+    @jax.custom_jvp
+    def total(single: Any, table: Any) -> Any:
+        return with_gradient(single, table)[0]
+
+    @total.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        value, of_single, of_table = with_gradient(*primals)
+        return value, jnp.sum(of_single * tangents[0]) + jnp.sum(of_table * tangents[1])
+
+    return total(single, table)
+
+
+def _finite(x: Any) -> Any:
+    return jnp.where(jnp.isfinite(x), x, 0.0)
+
+
+def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.ndarray) -> Any:
+    """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
+    single = jnp.swapaxes(single, 1, 2)
+    most, most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
+    own = jnp.exp(single - most[:, None])
+    moves = jnp.exp(table - most_moved[..., None, None])[..., None]
+    same, all_ = table.ndim == 2, bool(linked.all())
+    start = jnp.sum(own[0], 0)
+    first = own[0] / jnp.where(start > 0, start, 1.0)
+
+    def forward(before: Any, x: Any) -> Any:
+        own, move, there = x
+        after = jnp.sum(before[:, None] * (moves if same else move), 0) * own
+        size = jnp.sum(after, 0)
+        share = 1 / jnp.where(size > 0, size, 1.0)
+        after = after * share
+        if not all_:
+            after, size = jnp.where(there, after, before), jnp.where(there, size, 1.0)
+        return after, (after, size, share)
+
+    move, there = None if same else moves, None if all_ else jnp.asarray(linked)
+    last, (reached, sizes, shares) = lax.scan(forward, first, (own[1:], move, there))
+
+    def backward(after: Any, x: Any) -> Any:
+        own, share, move, there = x
+        arriving = own * after * share
+        before = jnp.sum((moves if same else move) * arriving[None], 1)
+        if not all_:
+            arriving, before = jnp.where(there, arriving, 0.0), jnp.where(there, before, after)
+        return before, (before, arriving)
+
+    ones = jnp.ones_like(first)
+    _, (left, arriving) = lax.scan(backward, ones, (own[1:], shares, move, there), reverse=True)
+
+    sizes = jnp.concatenate([start[None], sizes])
+    counted = np.concatenate([np.ones((1, len(often))), linked]) * often
+    value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + most, 0.0) * counted)
+    value += jnp.sum(most_moved * (counted[1:].sum() if same else counted[1:].sum(1)))
+    good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
+    before = jnp.concatenate([first[None], reached[:-1]])
+    of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
+    steps = "jk" if same else "tjk"
+    of_table = jnp.einsum(f"tjc,tkc->{steps}", before, arriving * often) * moves[..., 0]
+    return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)

@@ -1,0 +1,181 @@
+"""Sums along chains in probabilities: equal to sums in 60 digits, where what underflows counts in the end too."""
+from __future__ import annotations
+
+import mpmath
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax", reason="JAX is not installed")
+jnp = jax.numpy
+
+from stanlib.arrays import jax as xp  # noqa: E402
+from stanlib.arrays.jax import chains  # noqa: E402
+
+NEVER = -np.inf
+
+
+def plain(linked, often):
+    """The sum in logarithms."""
+
+    def run(single, table):
+        def step(before, x):
+            own, there, move = x
+            after = xp.log_of_sum(before[:, :, None] + move, 1) + own
+            return jnp.where(there[:, None], after, before), None
+
+        moves = jnp.broadcast_to(table, (len(single) - 1, *table.shape[-2:]))
+        last, _ = jax.lax.scan(step, single[0], (single[1:], jnp.asarray(linked), moves))
+        return jnp.sum(xp.log_of_sum(last, 1) * often)
+
+    return run
+
+
+def ours(single, table, linked, often):
+    with jax.enable_x64(True):
+        f = lambda s, t: chains.log_sum_of_chains(plain(linked, often), s, t, linked, often)
+        value, found = jax.jit(jax.value_and_grad(f, (0, 1)))(jnp.asarray(single), jnp.asarray(table))
+        good, _ = chains._in_probabilities(jnp.asarray(single), jnp.asarray(table), linked, often)
+    return float(value), [np.asarray(g) for g in found], bool(good)
+
+
+def exact(single, table, linked, often):
+    """Value and derivatives by sums over all paths, forwards and backwards, of numbers that don't underflow."""
+    length, count, kind = single.shape
+    e = lambda x: mpmath.exp(mpmath.mpf(float(x))) if x > NEVER else mpmath.mpf(0)
+    of_single, of_table = np.zeros(single.shape), np.zeros(table.shape)
+    value, states = 0.0, range(kind)
+    for c in range(count):
+        end = 1 + int(linked[:, c].sum())
+        own = [[e(single[t, c, k]) for k in states] for t in range(end)]
+        moves = [[[e(x) for x in row] for row in (table if table.ndim == 2 else table[t])] for t in range(end - 1)]
+        ahead, back = [own[0]], [[mpmath.mpf(1)] * kind]
+        for t in range(1, end):
+            ahead.append([sum(ahead[-1][j] * moves[t - 1][j][k] for j in states) * own[t][k] for k in states])
+            s = end - 1 - t
+            back.insert(0, [sum(moves[s][j][k] * own[s + 1][k] * back[0][k] for k in states) for j in states])
+        total = sum(ahead[-1])
+        if total == 0:
+            value = NEVER
+            continue
+        value += often[c] * float(mpmath.log(total))
+        for t in range(end):
+            for k in states:
+                of_single[t, c, k] = often[c] * float(ahead[t][k] * back[t][k] / total)
+                for j in states if t else ():
+                    at = (j, k) if table.ndim == 2 else (t - 1, j, k)
+                    joint = ahead[t - 1][j] * moves[t - 1][j][k] * own[t][k] * back[t][k]
+                    of_table[at] += often[c] * float(joint / total)
+    return value, [of_single, of_table]
+
+
+def agree(single, table, linked=None, often=None):
+    """Whether probabilities sufficed; raises unless value and derivatives are exact."""
+    single, table = np.asarray(single, float), np.asarray(table, float)
+    linked = np.ones((len(single) - 1, single.shape[1]), bool) if linked is None else linked
+    often = np.ones(single.shape[1]) if often is None else often
+    value, found, good = ours(single, table, linked, often)
+    with mpmath.workdps(60):
+        expected, wanted = exact(single, table, linked, often)
+    np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-11)
+    for a, b in zip(found, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
+    return good
+
+
+def one(rows):
+    """Terms of a single chain."""
+    return np.array(rows, float)[:, None, :]
+
+
+@pytest.mark.parametrize("table", ["one", "each"])
+def test_chains_of_several_lengths(table):
+    rng = np.random.default_rng(1)
+    linked = np.arange(1, 7)[:, None] < np.array([7, 3, 1, 6])
+    move = np.log(rng.dirichlet(np.ones(3), (6, 3) if table == "each" else 3))
+    single = rng.normal(size=(7, 4, 3)) * 3
+    single[rng.random(single.shape) < 0.1] = NEVER
+    assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]))
+
+
+STAY = [[np.log(0.5), np.log(0.5)], [NEVER, 0.0]]  # what has left the first state stays in the second
+
+
+@pytest.mark.parametrize("last", [[0.0, NEVER], [0.0, -905.0], [0.0, -2000.0]])
+def test_what_underflows_counts_when_all_else_is_excluded(last):
+    """The second state is e^900 times as probable until its last term excludes it, or nearly so."""
+    assert not agree(one([[0, 0], *[[-90.0, 0.0]] * 10, last]), STAY)
+
+
+def test_what_underflows_at_once_counts():
+    assert not agree(one([[0, -800.0], [NEVER, 0.0], [0, 0]]), [[0, NEVER], [NEVER, 0]])
+    assert not agree(one([[0, 0], [0, 0], [NEVER, 0]]), [[0, -900.0], [NEVER, -900.0]])
+    assert not agree(one([[0, NEVER], [0, -900.0], [0, 0]]), [[NEVER, 0.0], [0.0, 0.0]])
+
+
+def test_states_that_cannot_be_reached_may_fit_better():
+    agree(one([[0, NEVER], *[[-200.0, 0.0]] * 5]), [[0.0, NEVER], [0.0, 0.0]])
+
+
+def test_far_observations_need_no_logarithms():
+    """Terms that differ by more than exp underflows at, where every state may follow every other."""
+    rng = np.random.default_rng(2)
+    single = -0.5 * (np.where(rng.random((40, 1, 1)) < 0.5, 0, 50) - np.array([0.0, 50.0])) ** 2
+    assert agree(single, np.log([[0.9, 0.1], [0.2, 0.8]]))
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_terms_of_all_sizes(seed):
+    rng = np.random.default_rng(seed)
+    length, count, kind = rng.integers(2, 9), rng.integers(1, 4), rng.integers(2, 5)
+    scale = 10 ** rng.uniform(-1, 3)
+    single = rng.normal(size=(length, count, kind)) * scale
+    table = rng.normal(size=(length - 1, kind, kind) if seed % 2 else (kind, kind)) * 10 ** rng.uniform(-1, 3)
+    table[rng.random(table.shape) < rng.choice([0, 0.3])] = NEVER
+    single[rng.random(single.shape) < rng.choice([0, 0.2])] = NEVER
+    agree(single, table, rng.random((length - 1, 1)) < 2 * np.ones(count), rng.integers(1, 4, count).astype(float))
+
+
+def test_nothing_is_possible():
+    single, linked, often = one([[0, NEVER], [NEVER, 0], [0, 0]]), np.ones((2, 1), bool), np.ones(1)
+    value, found, _ = ours(single, np.array([[0.0, NEVER], [NEVER, 0.0]]), linked, often)
+    assert value == NEVER
+    assert all(np.isfinite(g).all() for g in found)
+
+
+def test_what_is_not_a_number_stays_so():
+    single, linked, often = one([[0, 0.0], [np.nan, 0], [0, 0]]), np.ones((2, 1), bool), np.ones(1)
+    assert np.isnan(ours(single, np.zeros((2, 2)), linked, often)[0])
+
+
+def test_a_long_chain():
+    rng = np.random.default_rng(3)
+    single, linked, often = rng.normal(size=(10**5, 1, 2)) - 20, np.ones((10**5 - 1, 1), bool), np.ones(1)
+    table = np.log([[0.9, 0.1], [0.2, 0.8]])
+    value, found, good = ours(single, table, linked, often)
+    assert good
+    with jax.enable_x64(True):
+        expected, wanted = jax.value_and_grad(plain(linked, often), (0, 1))(jnp.asarray(single), jnp.asarray(table))
+    np.testing.assert_allclose(value, float(expected), rtol=1e-12)
+    for a, b in zip(found, wanted):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-9)
+
+
+def test_second_derivatives_and_many_points():
+    rng = np.random.default_rng(4)
+    linked, often = np.ones((4, 2), bool), np.ones(2)
+    with jax.enable_x64(True):
+        single, table = (jnp.asarray(rng.normal(size=s)) for s in ((5, 2, 3), (3, 3)))
+        new = lambda s: chains.log_sum_of_chains(plain(linked, often), s, table, linked, often)
+        old = lambda s: plain(linked, often)(s, table)
+        for twice in (lambda f: jax.hessian(f), lambda f: jax.jacrev(jax.grad(f)), lambda f: jax.jacfwd(jax.jacfwd(f))):
+            np.testing.assert_allclose(twice(new)(single), twice(old)(single), atol=1e-12)
+        far = jnp.asarray(one([[0, 0, 0], *[[-90.0, 0.0, 0.0]] * 10, [0.0, NEVER, NEVER]]))
+        points = jnp.stack([jnp.zeros((12, 1, 3)), far])
+        stay = jnp.asarray([[0.0, 0.0, NEVER], [NEVER, 0.0, NEVER], [NEVER, NEVER, 0.0]])
+        linked, often = np.ones((11, 1), bool), np.ones(1)
+        f = lambda s: chains.log_sum_of_chains(plain(linked, often), s, stay, linked, often)
+        values, found = jax.vmap(jax.value_and_grad(f))(points)
+        for value, g, s in zip(values, found, points):
+            expected, wanted = jax.value_and_grad(plain(linked, often))(s, stay)
+            np.testing.assert_allclose(value, expected, rtol=1e-13)
+            np.testing.assert_allclose(g, wanted, atol=1e-12)
