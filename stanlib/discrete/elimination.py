@@ -16,10 +16,11 @@ from ..errors import StanUnsupportedError
 from ..random.base import Random
 from . import merged, order, swept
 from .asking import asked
-from .chains import Chains, Link
+from .chains import Chains
+from .links import between
 from .merged import spelled_out
 from .possible import Possible, at_known, conditioned
-from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows
+from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
 from .sweeps import Sweep
 
 FEW = 0.25  # open elements among those of chains, below which it is worth to leave out the known ones
@@ -306,7 +307,7 @@ class _Elimination:
         kind = int(self.problem.kinds[c.elements[0, 0]])
         flat = self._of_elements(c.elements.reshape(-1))
         single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
-        tables = self._between(c, kind)
+        tables = between(xp, self.tables, c, kind, self.sum_only)
         several, all_ = xp.ndim(tables) == 4, bool(c.linked.all())
         if self.sum_only and (not several or xp.shape(tables)[1] == 1):
             self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if several else tables)
@@ -349,34 +350,6 @@ class _Elimination:
         often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
         self._count(xp.log_sum_of_chains(plain, single, table, linked, often))
 
-    def _between(self, c: Chains, kind: int) -> Any:
-        """The sum of all tables from one place of the chains to the next, (K, K) where it is the same everywhere."""
-        xp, total = self.xp, None
-        for link in c.links:
-            one = self._of_link(link, c, kind)
-            total = one if total is None else sum_of(xp, total, one)
-        return total
-
-    def _of_link(self, link: Link, c: Chains, kind: int) -> Any:
-        """The tables of a link, (K, K) if all are one, else (length - 1, chains, K, K), 0 where there is no factor."""
-        xp, table = self.xp, self.tables[link.slot].table
-        if link.swapped:
-            table = xp.swapaxes(table, 1, 2)
-        missing = (link.rows < 0) & c.linked
-        at = self.tables[link.slot].at(link.rows)
-        if (at[c.linked] == at[c.linked][0]).all():
-            return xp.reshape(rows(xp, table, at[c.linked][:1]), (kind, kind))
-        count, places = at.shape
-        most = at.max(axis=0)
-        if self.sum_only and ((at == most) | ~c.linked).all() and not missing.any():
-            return xp.reshape(rows(xp, table, most), (places, 1, kind, kind))
-        found = xp.broadcast_to(rows(xp, table, np.maximum(at, 0).reshape(-1)), (count * places, kind, kind))
-        found = xp.swapaxes(xp.reshape(found, (count, places, kind, kind)), 0, 1)
-        if missing.any():
-            there, found = xp.convert(((~missing).T[:, :, None, None], found))
-            found = xp.where(there, found, 0.0)
-        return found
-
 
 def _is_simpler_whole(problem: Problem, known: np.ndarray) -> bool:
     """Whether chains that known elements would break into many pieces are summed out as they are.
@@ -401,12 +374,6 @@ def _open_parts(elements: np.ndarray, known: np.ndarray) -> Iterator[np.ndarray]
     for pattern in np.unique(is_open, axis=0):
         if pattern.sum() > 1:
             yield elements[(is_open == pattern).all(axis=1)][:, pattern]
-
-
-def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
-    """a + b, either of which may be an array of data."""
-    a, b = xp.convert((a, b))
-    return a + b
 
 
 def too_large(problem: Problem, factors: list[Factor], plan: order.Plan) -> StanUnsupportedError:

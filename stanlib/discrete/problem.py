@@ -348,6 +348,12 @@ class Rows:
         return rows(xp, self.table, at)
 
 
+def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
+    """a + b, either of which may be an array of data."""
+    a, b = xp.convert((a, b))
+    return a + b
+
+
 def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
     """The rows of a table; a shared one is that of all places. Evenly spaced rows are a slice, which costs less."""
     size = xp.shape(table)[0]
