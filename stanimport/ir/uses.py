@@ -117,23 +117,28 @@ def written_in_order(body: Stmts) -> list[str]:
     return _in_order(writes, body)
 
 
-def depending(body: Stmts, start: Iterable[str]) -> set[str]:
-    """The variables that may depend on those in `start`, by their values or by what decides whether they are set."""
+def depending(
+    body: Stmts, start: Iterable[str], read: Callable[[gprob.Stmt], set[str]] | None = None
+) -> set[str]:  # fmt: skip
+    """The variables that may depend on those in `start`, by their values or by what decides whether they are set.
+
+    `read` tells what of a statement's own parts counts, all that it reads if it is None.
+    """
     found = set(start)
     while True:
         before = len(found)
-        _mark(body, found, False)
+        _mark(body, found, False, read or reads)
         if len(found) == before:
             return found
 
 
-def _mark(body: Stmts, found: set[str], controlled: bool) -> None:
+def _mark(body: Stmts, found: set[str], controlled: bool, read: Callable[[gprob.Stmt], set[str]]) -> None:
     for s in body:
-        depends = controlled or bool(reads(s) & found)
+        depends = controlled or bool(read(s) & found)
         if depends:
             found.update(counts(s), writes(s))
         for b in traversal.bodies(s):
-            _mark(b, found, depends)
+            _mark(b, found, depends, read)
 
 
 def declared(body: Stmts) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from stanlib.types import INT, scalar_of
 
 from ..ir import gprob, traversal
-from ..ir.uses import counts, walk_statements, writes
+from ..ir.uses import depending, walk_statements
 
 
 class Endings:
@@ -24,7 +24,7 @@ class Endings:
 
     @cached_property
     def _dynamic(self) -> set[str]:
-        return _depending(self.model, [s.name for s in self.model if isinstance(s, gprob.Sample)])
+        return depending(self.model, [s.name for s in self.model if isinstance(s, gprob.Sample)], _read)
 
     @cached_property
     def _calls(self) -> frozenset[str]:
@@ -42,30 +42,16 @@ def _deciding(functions: Sequence[gprob.FunDef]) -> frozenset[str]:
     while True:
         before = found
         for f in functions:
-            dynamic = _depending(f.body, [p.name for p in f.parameters if scalar_of(p.type) != INT])
+            dynamic = depending(f.body, [p.name for p in f.parameters if scalar_of(p.type) != INT], _read)
             if any(_ends(s, dynamic, before) for s in walk_statements(f.body)):
                 found |= {f.name}
         if found == before:
             return found
 
 
-def _depending(body: Sequence[gprob.Stmt], start: Sequence[str]) -> set[str]:
-    """The variables that may depend on some, as `uses.depending` tells, but not by their sizes."""
-    found = set(start)
-    while True:
-        before = len(found)
-        _mark(body, found, False)
-        if len(found) == before:
-            return found
-
-
-def _mark(body: Sequence[gprob.Stmt], found: set[str], controlled: bool) -> None:
-    for s in body:
-        depends = controlled or _mentions(_own(s), found)
-        if depends:
-            found.update(counts(s), writes(s))
-        for b in traversal.bodies(s):
-            _mark(b, found, depends)
+def _read(s: gprob.Stmt) -> set[str]:
+    """The variables whose values, and not only sizes, a statement reads or changes in part."""
+    return {n.name for n in _values(_own(s)) if isinstance(n, (gprob.Var, gprob.Place))}
 
 
 def _own(s: gprob.Stmt) -> tuple[Any, ...]:
