@@ -187,8 +187,8 @@ def _without_discrete(
     """The program without its discrete parameters, and their declarations; what sums them out loads for them alone."""
     if not parameters.declared(program):
         return program, ()
+    from .discrete.ancestral import drawn_from_laws
     from .discrete.compile import summed_out
-    from .discrete.simulation import drawn_from_laws
 
     return (drawn_from_laws if scheme == SIMULATION else summed_out)(program, names)
 

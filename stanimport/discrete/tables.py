@@ -14,18 +14,18 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
-from stanlib.types import INT, REAL, array, dimensions
+from stanlib.types import INT, REAL, array
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from . import values
 from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, text, variable
-from .sites import Site, own_sites, with_values
+from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
-_ONE = 1
 _UNREAD = -1  # as stanlib/discrete/problem.py has it
 
 
@@ -65,7 +65,7 @@ class _Builder:
 
     def build(self) -> Table:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""
-        self._values()
+        self.made += [values.list_of_all(s, self.span) for s in self.sites if s.missing]
         counts = self._counts()
         if self.place:
             counts = [self._places(counts)]
@@ -86,62 +86,11 @@ class _Builder:
         label = text(f"line {self.span.in_main().line}", self.span)
         dims = (0 if bare is not None else 1 if alike_ is not None else width) + len(self.sites)
         found = variable(array(INT, width + 1), self.span, self.elements)
-        widths = gprob.MakeArray(array(INT, 1), self.span, tuple(map(self._width, self.sites)))
+        widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
         table_ = variable(array(REAL, dims), self.span, self.table)
         return Table(tuple(self.made), (label, found, widths, table_, codes))
 
-    # --- values and places
-
-    def _values(self) -> None:
-        """Declares the lists of all values of several elements."""
-        for s in self.sites:
-            if s.missing:
-                d, t = s.discrete, array(INT, 1 + s.missing)
-                shape = s.shape
-                bounds = tuple(self._bounds(s))
-                name = text(str(d.declaration.site), self.span)
-                value = raw("discrete_values__", t, self.span, name, *bounds, *shape)
-                count = raw("discrete_count__", INT, self.span, name, *bounds, *shape)
-                self.made.append(gprob.Declare(self.span, s.values, gprob.Sized(t, (count, *shape)), None, value))
-
-    def _bounds(self, s: Site) -> Iterator[gprob.Expr]:
-        """The least and the greatest values of several elements: of each its own where they are the same everywhere."""
-        d = s.discrete
-        for name, extreme in (("lower", d.lower), ("upper", d.upper)):
-            bound = d.bound(name)
-            if s.level or bound.type == INT:
-                yield variable(INT, self.span, extreme)
-            else:
-                yield self._own(s, bound)
-
-    def _own(self, s: Site, bound: gprob.Expr) -> gprob.Expr:
-        """The bound of the elements of a site."""
-        if bound.type == INT or s.missing == s.discrete.dims:
-            return bound
-        return gprob.Index(array(INT, s.missing) if s.missing else INT, self.span, bound, s.indices)
-
-    def _value(self, s: Site) -> gprob.Expr:
-        """The value, or values, that the code is for."""
-        index = variable(INT, self.span, s.index)
-        if not s.missing:
-            return index
-        values = variable(array(INT, 1 + s.missing), self.span, s.values)
-        return gprob.Index(array(INT, s.missing), self.span, values, (gprob.Single(index),))
-
-    def _size(self, s: Site) -> gprob.Expr:
-        """The length of the axis of a site."""
-        if s.missing:
-            return call("size", self.span, variable(array(INT, 1 + s.missing), self.span, s.values))
-        return self._plus_one(call("subtract", self.span, self._upper(s), self._lower(s)))
-
-    def _lower(self, s: Site) -> gprob.Expr:
-        return variable(INT, self.span, s.discrete.lower)
-
-    def _upper(self, s: Site) -> gprob.Expr:
-        return variable(INT, self.span, s.discrete.upper)
-
-    def _plus_one(self, e: gprob.Expr) -> gprob.Expr:
-        return call("add", self.span, e, gprob.int_const(_ONE, self.span))
+    # --- places
 
     def _counts(self) -> list[gprob.Expr]:
         """The most iterations of each loop, as variables."""
@@ -150,7 +99,7 @@ class _Builder:
             name, zero = self.names.helper("count"), gprob.int_const(0, self.span)
             self.made.append(gprob.Declare(self.span, name, gprob.Sized(INT), None, zero))
             here = variable(INT, self.span, name)
-            length = self._plus_one(call("subtract", self.span, loop.upper, loop.lower))
+            length = values.plus_one(call("subtract", self.span, loop.upper, loop.lower), self.span)
             longer = call("max", self.span, here, length)
             most = gprob.Assign(self.span, gprob.Place(name, INT, self.span), longer)
             depends = uses.names_in((loop.lower, loop.upper)) & self.indices
@@ -198,7 +147,7 @@ class _Builder:
         for loop in self.loops:
             i: gprob.Expr = variable(INT, self.span, loop.name)
             if not isinstance(loop.lower, gprob.Const) or loop.lower.value != 1:
-                i = self._plus_one(call("subtract", self.span, i, loop.lower))
+                i = values.plus_one(call("subtract", self.span, i, loop.lower), self.span)
             out.append(gprob.Single(i))
         return out
 
@@ -213,10 +162,10 @@ class _Builder:
         set_: list[gprob.Stmt] = []
         last: gprob.Expr = gprob.int_const(0, self.span)
         for s in self.sites:
-            width = self._width(s)
-            first, last = self._plus_one(last), call("add", self.span, last, width)
+            width = values.width(s, self.span)
+            first, last = values.plus_one(last, self.span), call("add", self.span, last, width)
             at = (*self._at(), gprob.Range(first, last) if s.missing else gprob.Single(first))
-            one = self._set(self.elements, t, at, self._numbers(s))
+            one = self._set(self.elements, t, at, values.numbers(s, self.span))
             if s.guards:
                 none: gprob.Expr = gprob.int_const(_UNREAD, self.span)
                 if s.missing:
@@ -225,21 +174,6 @@ class _Builder:
             set_.append(one)
         self._declare(self.elements, t, (*counts, last), gprob.int_const(0, self.span))
         self.made += self._renamed(self._around(tuple(set_)))
-
-    def _width(self, s: Site) -> gprob.Expr:
-        """The number of elements of a site."""
-        out: gprob.Expr = gprob.int_const(1, self.span)
-        for n in s.shape:
-            out = call("multiply", self.span, out, n)
-        return out
-
-    def _numbers(self, s: Site) -> gprob.Expr:
-        """The numbers of the elements of a site."""
-        all_ = variable(s.discrete.type, self.span, s.discrete.elements)
-        found: gprob.Expr = all_ if s.missing == s.discrete.dims > 0 or not s.pattern else gprob.Index(
-            array(INT, s.missing), self.span, all_, s.indices
-        )
-        return found if s.missing < 2 else call("to_array_1d", self.span, found)
 
     def _taken(self) -> Iterator[gprob.Stmt]:
         """The loops and branches around the term, up to the first loop that is not one of its own."""
@@ -277,7 +211,7 @@ class _Builder:
 
     def _tabulate(self, counts: Sequence[gprob.Expr], code: Stmts) -> None:
         """Declares the table, an axis for each site and count, zero where not all of it is computed, and fills it."""
-        shape = (*map(self._size, self.sites), *counts)
+        shape = (*(values.size(s, self.span) for s in self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
         if self.place or any(s.discrete.varies for s in self.sites):
@@ -291,16 +225,16 @@ class _Builder:
         if self.term.changed or self.term.before or any(s.missing or s.guards for s in self.sites):
             return None
         varying = [s for s in self.sites if s.discrete.varies]
-        bounds = [self._own(s, s.discrete.bound(name)) for s in varying for name in ("lower", "upper")]
+        bounds = [values.own_bound(s, name, self.span) for s in varying for name in ("lower", "upper")]
         return alike(top, self.loops, bounds, self.static, self.names)
 
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
         self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
         row = gprob.Single(variable(INT, self.span, a.row))
-        inner = self._valued(a.body, [*map(self._position, self.sites), row])
+        inner = self._valued(a.body, [*self._positions(), row])
         for s in self.sites:
-            inner = self._over_values(s, inner, False)
+            inner = values.over_all(s, inner, False, self.span)
         rows = variable(INT, self.span, a.count)
         self._tabulate([rows], a.over_rows(inner))
         return variable(array(INT, len(counts)), self.span, a.codes)
@@ -357,46 +291,16 @@ class _Builder:
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
-            body = self._valued(body, [*map(self._position, self.sites), *([] if shared else self._at())])
+            body = self._valued(body, [*self._positions(), *([] if shared else self._at())])
         for s in reversed(self.sites):
             if shared or s.level == level:
-                body = self._over_values(s, body, shared)
+                body = values.over_all(s, body, shared, self.span)
         if self.place and level == self.level and not shared:
             body = (gprob.If(self.span, self._number(), body),)
         return body
 
-    def _position(self, s: Site) -> gprob.IndexExpr:
-        i: gprob.Expr = variable(INT, self.span, s.index)
-        if not s.missing:
-            i = self._plus_one(call("subtract", self.span, i, self._lower(s)))
-        return gprob.Single(i)
-
-    def _over_values(self, s: Site, body: Stmts, shared: bool) -> Stmts:
-        if s.missing:
-            if s.discrete.varies and s.level and not shared:
-                body = (gprob.If(self.span, self._inside(s), body),)
-            return (gprob.For(self.span, s.index, gprob.int_const(1, self.span), self._size(s), body, leading=True),)
-        if s.discrete.varies and not shared:
-            body = (gprob.If(self.span, self._inside(s), body),)
-        return (gprob.For(self.span, s.index, self._lower(s), self._upper(s), body, leading=True),)
-
-    def _inside(self, s: Site) -> gprob.Expr:
-        """Whether a value lies within the bounds of its element, or values within those of theirs."""
-        zero = gprob.int_const(0, self.span)
-        tests = []
-        for name, comparison, extreme in (("lower", "logical_gte", "min"), ("upper", "logical_lte", "max")):
-            bound, value = self._own(s, s.discrete.bound(name)), self._value(s)
-            if not s.missing:
-                tests.append(call(comparison, self.span, value, bound))
-            else:
-                scalar = bound.type == INT
-                beyond = _line(value) if scalar else call("subtract", self.span, _line(value), _line(bound))
-                tests.append(call(comparison, self.span, call(extreme, self.span, beyond), bound if scalar else zero))
-        above, below = tests
-        inside = gprob.Logical(INT, self.span, "&&", above, below)
-        if not s.guards:
-            return inside
-        return gprob.Logical(INT, self.span, "||", call("logical_negation", self.span, s.guard(self.span)), inside)
+    def _positions(self) -> Iterator[gprob.IndexExpr]:
+        return (values.position(s, self.span) for s in self.sites)
 
     def _summed(self, body: Stmts) -> Iterator[gprob.Stmt]:
         """The statements with the sum in place of the target."""
@@ -410,12 +314,6 @@ class _Builder:
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)
-
-
-def _line(e: gprob.Expr) -> gprob.Expr:
-    """An array of ints as a vector."""
-    flat = e if dimensions(e.type) == 1 else call("to_array_1d", e.span, e)
-    return call("to_vector", e.span, flat)
 
 
 def _is_loop(s: gprob.Stmt, name: str) -> bool:

@@ -308,24 +308,13 @@ class _Elimination:
         flat = self._of_elements(c.elements.reshape(-1))
         single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
         tables = between(xp, self.tables, c, kind, self.sum_only)
-        several, all_ = xp.ndim(tables) == 4, bool(c.linked.all())
+        several = xp.ndim(tables) == 4
         if self.sum_only and (not several or xp.shape(tables)[1] == 1):
             self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if several else tables)
             return
-
-        def step(before: Any, x: Any, *constant: Any) -> Any:
-            single, *rest = x
-            table = rest.pop(0) if several else constant[0]
-            after = self.reduce(xp, before[:, :, None] + table) + single
-            after = after if all_ else xp.where(rest[0][:, None], after, before)
-            return after, after
-
-        linked = () if all_ else xp.convert((c.linked.T, tables))[:1]
-        start, later = single[0], single[1:]
-        start, later, tables = xp.convert((start, later, tables))
-        xs = (later, *((tables,) if several else ()), *linked)
-        last, sums = xp.scan(step, start, xs, *(() if several else (tables,)))
-        self.summed.append(SummedChains(c, xp.concatenate([start[None], sums]), tables))
+        single, tables = xp.convert((single, tables))
+        last, sums = self._along(single, tables, c.linked.T, True)
+        self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
         self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
 
     def _sum_alone(self, c: Chains, single: Any, table: Any) -> None:
@@ -333,22 +322,34 @@ class _Elimination:
         xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
 
         def plain(single: Any, table: Any) -> Any:
-            several = xp.ndim(table) == 3
-
-            def step(before: Any, x: Any, *constant: Any) -> Any:
-                single, there, *rest = x
-                after = self.reduce(xp, before[:, :, None] + (rest[0] if several else constant[0])) + single
-                after = xp.where(there[:, None], after, before)
-                return after, ()
-
-            there = xp.convert((linked, table))[0]
-            xs = (single[1:], there, *((table,) if several else ()))
-            last, _ = xp.scan(step, single[0], xs, *(() if several else (table,)))
+            last, _ = self._along(single, table, linked, False)
             return xp.sum(self._for_all(elements, self.reduce(xp, last)))
 
         single, table = xp.convert((single, table))
         often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
         self._count(xp.log_sum_of_chains(plain, single, table, linked, often))
+
+    def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
+        """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.
+
+        Args:
+            single: the terms of elements, (length, chains, K).
+            tables: those between one and the next, (K, K), or such by step, for each chain or all.
+            linked: which steps there are, (length - 1, chains).
+        """
+        xp, several, all_ = self.xp, self.xp.ndim(tables) > 2, bool(linked.all())
+
+        def step(before: Any, x: Any, *constant: Any) -> Any:
+            single, *rest = x
+            table = rest.pop(0) if several else constant[0]
+            after = self.reduce(xp, before[:, :, None] + table) + single
+            after = after if all_ else xp.where(rest[0][:, None], after, before)
+            return after, after if keep else ()
+
+        there = () if all_ else xp.convert((linked, tables))[:1]
+        xs = (single[1:], *((tables,) if several else ()), *there)
+        ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
+        return ends
 
 
 def _is_simpler_whole(problem: Problem, known: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""A program from which data are drawn: discrete parameters are drawn from their laws, not summed out.
+"""Ancestral sampling: discrete parameters are drawn from their laws, not summed out.
 
 The laws of discrete parameters alone decide their draw; what the program observes given them stays as it is.
 """
