@@ -116,6 +116,24 @@ def test_states_that_cannot_be_reached_may_fit_better():
     agree(one([[0, NEVER], *[[-200.0, 0.0]] * 5]), [[0.0, NEVER], [0.0, 0.0]])
 
 
+def test_what_vanishes_twice_counts_if_it_gains_between():
+    """Neither what reaches the second state nor what follows it is there in the end; their product is all there is."""
+    stay = [[0.0, NEVER], [NEVER, 0.0]]
+    assert not agree(one([[0, 0], [0, -1000.0], *[[0, 115.0]] * 18, [0, -1000.0], [0, 0]]), stay)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_chains_that_lose_and_gain(seed):
+    """Long chains of few moves, in which a state falls at once and rises by steps, many times."""
+    rng = np.random.default_rng(seed)
+    kind, length = rng.integers(2, 4), 60
+    table = np.where(np.eye(kind) > 0, 0.0, rng.choice([NEVER, -2000.0, -800.0, -400.0], (kind, kind)))
+    steps = rng.choice([-1000.0, -690.0, -300.0, 0.0, 100.0, 115.0, 200.0], (length, 1, kind), p=rng.dirichlet(np.ones(7)))
+    steps[..., 0] = 0.0
+    steps[1:] -= np.where(np.cumsum(steps, 0)[:-1] > 0, 300.0, 0.0) * (rng.random(kind) < 0.7)
+    agree(steps, table)
+
+
 def test_far_observations_need_no_logarithms():
     """Terms that differ by more than exp underflows at, where every state may follow every other."""
     rng = np.random.default_rng(2)

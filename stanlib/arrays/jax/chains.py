@@ -2,7 +2,9 @@
 
 At every step the probabilities of the states are divided by their sum. What underflows there may count for much later,
 where what is left has become impossible: so a second pass, from the ends, tells how much it could count for at most,
-and where that is anything at all, or something is impossible or not a number, all is computed in logarithms instead.
+and where that is anything at all, or something is not a number, all is computed in logarithms instead. What the second
+pass tells must never be too little, so that nothing in it is less than LEAST: what one place makes vanish, others can
+make up for.
 """
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ import numpy as np
 from jax import lax
 
 # With sums above SMALL and no state from which the rest is LARGE times as probable as from those that count, what is
-# lost below 1e-307 counts for less than 1e-26 of the whole.
-SMALL, LARGE = 1e-100, 1e180
+# lost below 1e-307 counts for less than 1e-26 of the whole. What LEAST adds counts for at most 1e-300 / SMALL * LARGE.
+SMALL, LARGE, LEAST = 1e-100, 1e180, 1e-300
 
 
 def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
@@ -89,13 +91,14 @@ def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.nda
     def backward(after: Any, x: Any) -> Any:
         own, share, move, there = x
         arriving = own * after * share
-        before = jnp.sum((moves if same else move) * arriving[None], 1)
+        before = jnp.maximum(jnp.sum(jnp.maximum(moves if same else move, LEAST) * arriving[None], 1), LEAST)
         if not all_:
             arriving, before = jnp.where(there, arriving, 0.0), jnp.where(there, before, after)
         return before, (before, arriving)
 
     ones = jnp.ones_like(first)
-    _, (left, arriving) = lax.scan(backward, ones, (own[1:], shares, move, there), reverse=True)
+    steps = (jnp.maximum(own[1:], LEAST), shares, move, there)
+    _, (left, arriving) = lax.scan(backward, ones, steps, reverse=True)
 
     sizes = jnp.concatenate([start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
@@ -104,6 +107,6 @@ def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.nda
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    steps = "jk" if same else "tjk"
-    of_table = jnp.einsum(f"tjc,tkc->{steps}", before, arriving * often) * moves[..., 0]
+    axes = "jk" if same else "tjk"
+    of_table = jnp.einsum(f"tjc,tkc->{axes}", before, arriving * often) * moves[..., 0]
     return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)
