@@ -27,6 +27,7 @@ from stanimport.inference import read_data, tuples
 from stanlib.errors import StanError
 
 from .random_programs.referee.containers import Unable
+from .random_programs.referee.ours import stan_order
 from .random_programs.referee.walk import Walker
 
 POINTS, RELATIVE = 2, 1e-5  # of ill-conditioned covariances and solvers, too
@@ -65,26 +66,6 @@ def data_for(program: Path, text: str, stanc: str) -> dict | None:
     return json.loads(run.stdout or "{}") if run.returncode == 0 else None
 
 
-def leaf_types(variables, prefix: str = ""):
-    """The names and types of variables, of tuples those of their items."""
-    for i, v in enumerate(variables, 1):
-        name = f"{prefix}.{i}" if prefix else v.name
-        yield from leaf_types(v.items, name) if v.items else [(name, v.type)]
-
-
-def stan_order(variables, shapes: dict[str, tuple[int, ...]]) -> np.ndarray:
-    """Of each entry of our points, where it stands in Stan's, which has matrices by columns."""
-    kinds = dict(leaf_types(variables))
-    out, start = [], 0
-    for name, shape in shapes.items():
-        at = np.arange(start, start + int(np.prod(shape)))
-        if kinds.get(name, "").endswith("matrix") and len(shape) >= 2:
-            at = at.reshape(*shape[:-2], shape[-1], shape[-2]).swapaxes(-1, -2).ravel()
-        out.append(at)
-        start += at.size
-    return np.concatenate(out) if out else np.zeros(0, int)
-
-
 def densities(module, backend: str, data: dict, points: list[np.ndarray]) -> list[tuple[float, np.ndarray]]:
     """Log density and gradient at Stan's unconstrained points."""
     if backend == "numpyro":
@@ -117,7 +98,8 @@ def _on_torch(module, data: dict, points: list[np.ndarray]):
     for p in points:
         at = torch.tensor(p[order], requires_grad=True)
         value = density(at)
-        found.append((value.item(), torch.autograd.grad(value, at)[0].numpy() if len(p) else np.zeros(0)))
+        depends = len(p) and value.requires_grad  # a flat density does not
+        found.append((value.item(), torch.autograd.grad(value, at)[0].numpy() if depends else np.zeros(len(p))))
     return found, order
 
 

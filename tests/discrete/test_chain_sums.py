@@ -128,7 +128,8 @@ def test_chains_that_lose_and_gain(seed):
     rng = np.random.default_rng(seed)
     kind, length = rng.integers(2, 4), 60
     table = np.where(np.eye(kind) > 0, 0.0, rng.choice([NEVER, -2000.0, -800.0, -400.0], (kind, kind)))
-    steps = rng.choice([-1000.0, -690.0, -300.0, 0.0, 100.0, 115.0, 200.0], (length, 1, kind), p=rng.dirichlet(np.ones(7)))
+    sizes = [-1000.0, -690.0, -300.0, 0.0, 100.0, 115.0, 200.0]
+    steps = rng.choice(sizes, (length, 1, kind), p=rng.dirichlet(np.ones(7)))
     steps[..., 0] = 0.0
     steps[1:] -= np.where(np.cumsum(steps, 0)[:-1] > 0, 300.0, 0.0) * (rng.random(kind) < 0.7)
     agree(steps, table)
