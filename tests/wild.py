@@ -155,7 +155,8 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
         pairs = [(rises[0], rises[1], abs(stans[0][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
-            if not (np.abs(np.subtract(a, b)) <= RELATIVE * most).all():
+            near = np.abs(np.subtract(a, b)) <= RELATIVE * most
+            if not (near | (np.isnan(a) & np.isnan(b))).all():
                 return "differs", f"{backend}: {np.ravel(a)[:3]} for {np.ravel(b)[:3]}"
     return "equal", ""
 

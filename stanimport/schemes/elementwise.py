@@ -5,7 +5,7 @@ parameter samples all of it. Nested loops over the elements of matrices and arra
 """
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,17 +15,24 @@ from stanlib.types import INT, REAL, array, is_scalar
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.uses import mentions
+from .priors import written_alike
 
 Stmts = tuple[gprob.Stmt, ...]
 
 
-def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh) -> Stmts:
-    """The statements with loops that hold nothing but laws of elements of parameters as laws of these."""
+Sizes = Mapping[str, tuple[gprob.Expr, ...]]
+
+
+def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh, sizes: Sizes | None = None) -> Stmts:
+    """The statements with loops that hold nothing but laws of elements of parameters as laws of these.
+
+    Where `sizes` of parameters are given, laws without varying arguments keep them as they are.
+    """
     out: list[gprob.Stmt] = []
     for s in body:
         loops = _nest(s)
         if loops and all(is_of_element(law, loops, parameters) for law in loops[-1].body):
-            out += _gathered(loops, names)
+            out += _gathered(loops, names, sizes or {})
         else:
             out.append(s)
     return tuple(out)
@@ -76,14 +83,23 @@ def _is_of_number(d: gprob.Distribution, indices: set[str]) -> bool:
     return whole and bool(d.arguments) and all(is_scalar(a.type) for a in d.arguments)
 
 
-def _gathered(loops: Sequence[gprob.For], names: Fresh) -> Iterator[gprob.Stmt]:
+def _covers(order: Sequence[str], uppers: Mapping[str, gprob.Expr], size: tuple[gprob.Expr, ...]) -> bool:
+    """Whether loops are known to count all elements of a container of a size."""
+    return len(order) == len(size) and all(written_alike(uppers[n], one) for n, one in zip(order, size))
+
+
+def _gathered(loops: Sequence[gprob.For], names: Fresh, sizes: Sizes) -> Iterator[gprob.Stmt]:
     """For each law in the loops: arrays for its arguments that vary, loops that fill them, the container's law."""
     uppers, kind = {loop.name: loop.upper for loop in loops}, array(REAL, len(loops))
     for s in loops[-1].body:
         assert isinstance(s, gprob.Observe) and isinstance(s.value, gprob.Index)
         arguments = list(s.distribution.arguments)
-        varying = [i for i, a in enumerate(arguments) if mentions(a, set(uppers))] or [0]  # one tells the sizes
-        order = _selected(s.value)
+        order, base = _selected(s.value), _base(s.value)
+        varying = [i for i, a in enumerate(arguments) if mentions(a, set(uppers))]
+        if not varying and _covers(order, uppers, sizes.get(base.name, ()) if isinstance(base, gprob.Var) else ()):
+            yield replace(s, value=base)
+            continue
+        varying = varying or [0]  # one tells the sizes
         assigned: list[gprob.Stmt] = []
         for i in varying:
             name = names.helper("each")
@@ -91,7 +107,7 @@ def _gathered(loops: Sequence[gprob.For], names: Fresh) -> Iterator[gprob.Stmt]:
             assigned.append(_element(arguments[i], name, order, s))
             arguments[i] = gprob.Var(kind, s.span, name)
         yield _filled(loops, assigned, names)
-        yield replace(s, value=_base(s.value), distribution=replace(s.distribution, arguments=tuple(arguments)))
+        yield replace(s, value=base, distribution=replace(s.distribution, arguments=tuple(arguments)))
 
 
 def _filled(loops: Sequence[gprob.For], assigned: Sequence[gprob.Stmt], names: Fresh) -> gprob.Stmt:

@@ -37,8 +37,11 @@ def reads_target(program: gprob.Program) -> bool:
     return any(isinstance(n, gprob.TargetValue) for body in bodies for n in traversal.walk(body))
 
 
-def merge(model: Stmts, functions: Sequence[gprob.FunDef] = ()) -> Stmts:
-    """The statements of a model with samples and observations merged where they can be."""
+def merge(model: Stmts, functions: Sequence[gprob.FunDef] = (), sorting: bool = False) -> Stmts:
+    """The statements of a model with samples and observations merged where they can be.
+
+    `sorting` as for `priors.prior`.
+    """
     samples = {s.name: s for s in model if isinstance(s, gprob.Sample)}
     static = is_static(model)
     wanted: list[Merge] = []
@@ -47,7 +50,7 @@ def merge(model: Stmts, functions: Sequence[gprob.FunDef] = ()) -> Stmts:
         if sample is None or not isinstance(s, gprob.Observe):
             continue
         try:
-            law = prior(sample, s.value, s.distribution, static)
+            law = prior(sample, s.value, s.distribution, static, sorting)
         except NoPrior:
             continue
         wanted.append((i, replace(sample, span=s.span, distribution=law)))

@@ -22,6 +22,7 @@ Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None
 
 _PLAIN = (None, "bounds", "offset_multiplier")
+_SORTED = ("ordered", "positive_ordered")
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,17 @@ def _unflattened(value: gprob.Expr, d: gprob.Distribution) -> gprob.Distribution
     return replace(d, arguments=tuple(inner))
 
 
-def prior(s: gprob.Sample, value: gprob.Expr, d: gprob.Distribution, static: Static) -> gprob.Distribution:
+def prior(
+    s: gprob.Sample, value: gprob.Expr, d: gprob.Distribution, static: Static, sorting: bool = False
+) -> gprob.Distribution:
     """The proper law of a parameter for a `~` statement about it, truncated where its domain asks for that.
 
-    `value` is the left side, of which the parameter is the subject; `static` tells whether an expression depends on
-    data alone.
+    Args:
+        s: the parameter.
+        value: the left side, of which the parameter is the subject.
+        d: the law.
+        static: tells whether an expression depends on data alone.
+        sorting: whether one law of all elements of an ordered vector is a prior, that of sorted draws.
 
     Raises:
         NoPrior: where there is none.
@@ -73,6 +80,8 @@ def prior(s: gprob.Sample, value: gprob.Expr, d: gprob.Distribution, static: Sta
     _verify_shape(record, s, d)
     kind = None if s.constraint is None else s.constraint.kind
     if kind in _PLAIN and record.event_dims == 0:
+        return _on_interval(record, s, d, static)
+    if sorting and kind in _SORTED and record.event_dims == 0 and all(map(_is_scalar, d.arguments)):
         return _on_interval(record, s, d, static)
     supports = {"vector": ("offset_multiplier", None)}.get(str(record.support), (record.support,))
     if kind not in supports or d.lower is not None or d.upper is not None:
@@ -120,7 +129,7 @@ def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static:
     Raises:
         NoPrior: for another truncation, and for a support that is smaller than the domain or may be.
     """
-    domain = _domain(s.constraint)
+    domain = _domain(s)
     own = _support(record, d)
     if d.lower is not None or d.upper is not None:
         truncated = (own[0] if d.lower is None else d.lower, own[1] if d.upper is None else d.upper)
@@ -136,7 +145,11 @@ def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static:
     return _truncated(record, d, lower, upper, static)
 
 
-def _domain(c: gprob.Constraint | None) -> tuple[gprob.Expr | None, gprob.Expr | None]:
+def _domain(s: gprob.Sample) -> tuple[gprob.Expr | None, gprob.Expr | None]:
+    """The bounds of a parameter's elements."""
+    c = s.constraint
+    if c is not None and c.kind == "positive_ordered":
+        return gprob.Const(REAL, s.span, 0.0), None
     if c is None or c.kind != "bounds":
         return None, None
     return c.argument("lower"), c.argument("upper")
@@ -189,7 +202,7 @@ def _same(a: Bound, b: Bound) -> bool:
     left, right = _literal(a), _literal(b)
     if left is not None or right is not None:
         return left == right
-    return _equal(_bare(a), _bare(b))
+    return written_alike(_bare(a), _bare(b))
 
 
 def _is_inside(bound: Bound, own: Bound, sign: int) -> bool:
@@ -217,12 +230,13 @@ def _literal(e: Bound) -> float | None:
     return None
 
 
-def _equal(a: Any, b: Any) -> bool:
+def written_alike(a: Any, b: Any) -> bool:
     """Whether two expressions are written alike, wherever they stand."""
     if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(_equal, a, b))
+        return len(a) == len(b) and all(map(written_alike, a, b))
     if isinstance(a, gprob.Apply) and a.function.random:
         return False
     if type(a) is not type(b) or not hasattr(a, "__dataclass_fields__") or isinstance(a, Function):
         return bool(a == b)
-    return all(_equal(getattr(a, f.name), getattr(b, f.name)) for f in fields(a) if f.name not in ("span", "type"))
+    names = [f.name for f in fields(a) if f.name not in ("span", "type")]
+    return all(written_alike(getattr(a, n), getattr(b, n)) for n in names)

@@ -2,7 +2,8 @@
 
 `target += normal_lpdf(m | 0, 1)` says of m what `m ~ normal(0, 1)` does. So do the terms of a sum, and those of a
 variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them. Laws
-of single elements in loops over all of them are one law of the container.
+of single elements in loops over all of them are one law of the container. One law of all elements of an ordered vector
+is that of sorted draws.
 """
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     made = comprehensive.compile(program, names)
     if mixed.reads_target(made):
         return made
-    parameters = {s.name for s in made.model if isinstance(s, gprob.Sample)}
-    model = elementwise.gather(tuple(_split(made.model, parameters)), parameters, names)
-    return replace(made, model=mixed.merge(tuple(with_laws(model, names)), made.functions))
+    sizes = {s.name: s.sized.shape for s in made.model if isinstance(s, gprob.Sample)}
+    model = elementwise.gather(tuple(_split(made.model, sizes.keys())), sizes, names, sizes)
+    return replace(made, model=mixed.merge(tuple(with_laws(model, names)), made.functions, sorting=True))
 
 
 def _split(model: Stmts, parameters: Set[str]) -> Iterator[gprob.Stmt]:

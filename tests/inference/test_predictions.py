@@ -136,6 +136,63 @@ model {
             assert stats.kstest((draws["b"][:, n, k] - 10 * n - k - 11) / draws["s"], "norm").pvalue > 1e-3
 
 
+ORDERED = """
+data { int K; }
+parameters { ordered[K] c; positive_ordered[K] p; ordered[K] e; real<lower=0> s; }
+model { c ~ normal(1, 2 * s); p ~ normal(0, s); s ~ exponential(1); for (k in 1:K) e[k] ~ student_t(4, 0, 1); }
+"""
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_one_law_of_ordered_elements_is_that_of_sorted_draws(backend):
+    """The probabilities of order statistics have beta distributions."""
+    draws = drawn_by_scheme(ORDERED, {"K": 3}, 2000, backend)
+    s = draws["s"][:, None]
+    shares = {"c": stats.norm.cdf((draws["c"] - 1) / (2 * s)), "p": 2 * stats.norm.cdf(draws["p"] / s) - 1,
+              "e": stats.t(4).cdf(draws["e"])}  # fmt: skip
+    for name, share in shares.items():
+        assert (np.diff(draws[name], axis=1) >= 0).all()
+        for k in range(3):
+            assert stats.kstest(share[:, k], stats.beta(k + 1, 3 - k).cdf).pvalue > 1e-3
+
+
+def drawn_by_scheme(program, data, count, backend):
+    """Draws of the parameters by the model that prior draws come from."""
+    module = stanimport.loads(program, backend=backend, scheme="simulation")
+    inputs = module.transformed_data(**data)
+    if backend == "numpyro":
+        import jax
+        from numpyro.infer import Predictive
+
+        with jax.enable_x64(True):
+            made = Predictive(module.model, num_samples=count)(jax.random.PRNGKey(1), **inputs)
+    else:
+        import pyro
+
+        pyro.set_rng_seed(1)
+        traces = [pyro.poutine.trace(module.model).get_trace(**inputs) for _ in range(count)]
+        made = {n: np.stack([t.nodes[n]["value"].numpy() for t in traces]) for n in module.stan.names("parameters")}
+    return {n: np.asarray(v) for n, v in made.items()}
+
+
+def test_laws_that_differ_between_ordered_elements_are_no_prior():
+    program = "data { vector[2] m; } parameters { ordered[2] c; } model { c ~ normal(m, 1); }"
+    with pytest.raises(stanimport.StanError, match="c has no proper prior"):
+        stanimport.prior_predictive(stanimport.loads(program), {"m": [0.0, 1.0]})
+
+
+def test_ordered_priors_keep_the_density():
+    """That of the scheme for draws is Stan's all the same, up to a constant."""
+    import stanli
+
+    module = stanimport.loads(ORDERED, scheme="simulation")
+    point, model = np.linspace(-0.5, 0.6, 10), stanli.Model(stan_code=ORDERED, data={"K": 3})
+    ours = [stanimport.inference.LogProb(module, {"K": 3}).at(q) for q in (point, point[::-1])]
+    stans = [model.log_prob_grad(q) for q in (point, point[::-1])]
+    np.testing.assert_allclose(ours[0][0] - ours[1][0], stans[0][0] - stans[1][0], rtol=1e-12)
+    np.testing.assert_allclose(ours[0][1], stans[0][1], rtol=1e-10)
+
+
 def test_constrained_data_stand_in():
     """Data of every constrained type may be left out where they are observed."""
     module = stanimport.loads("""

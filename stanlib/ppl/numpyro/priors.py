@@ -97,6 +97,8 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
     check_event(name, whole, shape)
+    if support.event_dim > whole.event_dim:
+        return Sorted(whole, support)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 
@@ -143,6 +145,31 @@ class Constrained(Distribution):
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
         return self.base.sample(key, sample_shape)
+
+
+class Sorted(Distribution):
+    """Vectors of sorted draws of one law: its density at each, as Stan has it, which leaves out n! for n elements."""
+
+    pytree_data_fields = ("base", "_support")
+
+    def __init__(self, base: Any, support: Any):
+        self.base, self._support = base, support
+        super().__init__(base.batch_shape[:-1], base.batch_shape[-1:], validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return self._support
+
+    @property
+    def log_share(self) -> Any:
+        """The sum of those of the elements."""
+        return jnp.sum(jnp.broadcast_to(log_share(self.base), self.base.batch_shape), -1)
+
+    def log_prob(self, value: Any) -> Any:
+        return jnp.sum(self.base.log_prob(value), -1)
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        return jnp.sort(self.base.sample(key, sample_shape), axis=-1)
 
 
 class Half(Distribution):

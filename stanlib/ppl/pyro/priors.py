@@ -114,6 +114,8 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     check_law(name, distribution.batch_shape, shape, distribution.event_dim)
     whole = of_shape(distribution, shape)
     check_event(name, whole, shape)
+    if support.event_dim > whole.event_dim:
+        return Sorted(whole, support)
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 
@@ -152,6 +154,23 @@ class Constrained(TorchDistribution):
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         return torch.as_tensor(self.base.rsample(sample_shape))
+
+
+class Sorted(Constrained):
+    """Vectors of sorted draws of one law: its density at each, as Stan has it, which leaves out n! for n elements."""
+
+    def __init__(self, base: Any, support: Any):
+        self.base, self._support = base, support
+        TorchDistribution.__init__(self, base.batch_shape[:-1], base.batch_shape[-1:], validate_args=False)
+
+    def log_prob(self, value: Any) -> torch.Tensor:
+        return super().log_prob(value).sum(-1)
+
+    def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return super().sample(sample_shape).sort(-1).values
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        return super().rsample(sample_shape).sort(-1).values
 
 
 class Half(TorchDistribution):
