@@ -18,11 +18,13 @@ from .problem import Variable
 class Question:
     """Numbers to be added, by variable, (elements, values); with `mode` draws are the most probable assignments.
 
-    `seen` are the variables that were summed out.
+    Where values of all variables are `given`, by name and of their shapes, draws are these. `seen` are the variables
+    that were summed out.
     """
 
     added: Mapping[str, Any] = field(default_factory=dict)
     mode: bool = False
+    given: Mapping[str, Any] = field(default_factory=dict)
     seen: dict[str, Variable] = field(default_factory=dict)
 
 

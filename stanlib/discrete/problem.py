@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanIndexError, StanUnsupportedError
 
@@ -93,6 +94,12 @@ class Problem:
             if element >= v.first:
                 return v.element(element)
         raise IndexError(element)
+
+
+def joined(variables: Sequence[Variable], values: Mapping[str, Any]) -> Any:
+    """The values of all variables, by name, as one array over their elements."""
+    xp = namespace(tuple(values.values()))
+    return xp.concatenate(xp.convert(tuple(xp.reshape(values[v.name], (-1,)) for v in variables)))
 
 
 def elements(before: Any, shape: Sequence[Any]) -> Any:

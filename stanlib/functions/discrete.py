@@ -115,6 +115,7 @@ def discrete_draw__(xp: Namespace, random: Random, *arguments: Any) -> Any:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
     from ..discrete import asking, elimination, problem
 
-    found = problem.read(xp, arguments)
-    most = asking.asked().mode
-    return found.values(elimination.most_probable(found) if most else elimination.drawn(found, random))
+    found, question = problem.read(xp, arguments), asking.asked()
+    if question.given:
+        return problem.joined(found.variables, question.given)
+    return found.values(elimination.most_probable(found) if question.mode else elimination.drawn(found, random))

@@ -265,12 +265,37 @@ def test_only_variables_that_grow_add_up_a_prior(change):
         stanimport.prior_predictive(stanimport.loads(program % change), {"N": 1})
 
 
-def test_data_beside_discrete_parameters_are_told_to_be_summed_over():
-    module = stanimport.loads("""
-data { int N; vector[N] y; }
-parameters { real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
-model { z ~ bernoulli(p); for (n in 1:N) y[n] ~ normal(3 * z[n], 1); }
-""")
-    fit = stanimport.sample(module, {"N": 3, "y": [0, 3, 3]}, chains=1, iter_warmup=20, iter_sampling=20, seed=1)
-    with pytest.raises(stanimport.StanError, match=r"summed over the discrete parameters \(z\).*scheme=\"simulation\""):
+CLASSES = """
+data { int N; int K; vector[N] y; array[K, 2] int<lower=0> n; }
+parameters {
+  real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; int<lower=1, upper=2> all;
+  array[K, 2] int<lower=0, upper=3> k;
+}
+model {
+  z ~ bernoulli(p); all ~ categorical([0.5, 0.5]');
+  for (i in 1:N) y[i] ~ normal(100 * z[i] + 1000 * all, 1);
+  for (i in 1:K) for (j in 1:2) { k[i, j] ~ binomial(3, p); n[i, j] ~ poisson(10000 * k[i, j] + 0.01); }
+}
+"""
+
+
+def test_data_are_replicated_given_the_draws_of_discrete_parameters():
+    data = {"N": 3, "K": 2, "y": [2050.0, 2100.0, 2000.0], "n": [[0, 10000], [30100, 20000]]}
+    fit = stanimport.sample(stanimport.loads(CLASSES), data, chains=2, iter_warmup=50, iter_sampling=200, seed=1)
+    made, drawn = fit.posterior_predictive(seed=1).stan_variables(), fit.stan_variables()
+    assert set(drawn["z"][:, 0]) == {0, 1}
+    residuals = made["y"] - 100 * drawn["z"] - 1000 * drawn["all"][:, None]
+    assert stats.kstest(residuals.ravel(), "norm").pvalue > 1e-3
+    np.testing.assert_allclose(made["n"], 10000 * drawn["k"], atol=900)
+    groups = fit.to_arviz(prior=False)
+    np.testing.assert_allclose(groups.posterior_predictive["n"], 10000 * groups.posterior["k"], atol=900)
+    with pytest.raises(stanimport.StanError, match=r"summed over the discrete parameters \(.*scheme=\"simulation\""):
+        fit.posterior_predictive(data)
+
+
+def test_draws_of_discrete_parameters_are_needed_to_replicate_data():
+    fit = stanimport.sample(stanimport.loads(CLASSES), {"N": 1, "K": 0, "y": [2000.0], "n": np.zeros((0, 2), int)},
+                            chains=1, iter_warmup=20, iter_sampling=20, seed=1)  # fmt: skip
+    del fit.variables["z"]
+    with pytest.raises(stanimport.StanError, match="there are no draws of z"):
         fit.posterior_predictive()

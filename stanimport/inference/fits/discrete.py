@@ -1,6 +1,8 @@
 """Discrete parameters given the draws of the continuous ones: marginal probabilities, and most probable values."""
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -9,10 +11,11 @@ import numpy as np
 
 from stanlib.discrete.asking import Question, asking
 from stanlib.discrete.problem import Variable
+from stanlib.errors import StanError
 
 from ..density.posterior import Posterior, condition, is_term, log_prob
 from ..density.quantities import Batched
-from ..modules import for_numpyro
+from ..modules import for_numpyro, restored
 from ..options import suggestion
 from ..precision import TRACING, double_precision, random_keys
 
@@ -42,6 +45,31 @@ def modes(fit: Result, name: str) -> np.ndarray:
             return {name: posterior.generate(key, draw)[name]}
 
     return np.asarray(_of_draws(mode, draws)[name])
+
+
+def observing(
+    module: ModuleType, inputs: Mapping[str, Any], draws: Mapping[str, np.ndarray], seed: int
+) -> tuple[Posterior, dict[str, np.ndarray]]:
+    """A posterior whose model observes the data given discrete parameters, and the draws of these.
+
+    Args:
+        module: on NumPyro.
+        inputs: data, and transformed data.
+        draws: of all variables of a fit, (chains, draws, ...) each.
+        seed: of random transformed data that there are no inputs for.
+
+    Raises:
+        StanError: where draws are missing, or statements about discrete parameters are no laws.
+    """
+    names = [v.name for v in module.stan.discrete_parameters]
+    if not names:
+        return Posterior(module, inputs), {}
+    if missing := [n for n in names if n not in draws]:
+        raise StanError(f"{module.stan.name} predicts no data: there are no draws of {', '.join(missing)}")
+    drawing = restored(module.stan, backend="numpyro", scheme="simulation")
+    known = condition(drawing, {n: inputs[n] for n in drawing.stan.names("data") if n in inputs}, seed).inputs
+    own = {n: inputs.get(n, v) for n, v in known.items()}
+    return Posterior(drawing, own), {n: np.asarray(draws[n]).astype(int) for n in names}
 
 
 def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:

@@ -19,6 +19,7 @@ from ..density.posterior import Posterior, log_prob
 from ..density.quantities import Batched
 from ..modules import for_numpyro, restored, with_networks
 from ..precision import TRACING, double_precision, random_keys
+from .discrete import observing
 from .replications import ReplicationWarning, Replicator, is_observation, over_draws, variable_of
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: i
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
     """Replications of the observed data, (chains, draws, ...), by variable; a warning names those that can't be had."""
-    posterior = posterior_of(fit)
-    replicator = Replicator(fit.program, posterior.inputs)
     try:
-        drawn = over_draws(posterior, fit.variables, replicator, fit.seed, 4)
+        posterior, discrete = observing(for_numpyro(fit.module), fit.data, fit.variables, fit.seed)
+        replicator = Replicator(posterior.program, posterior.inputs)
+        drawn = over_draws(posterior, fit.variables, replicator, fit.seed, 4, discrete)
     except StanError as e:
         _tell("no data were replicated", e)
         return {}

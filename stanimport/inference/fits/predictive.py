@@ -24,6 +24,7 @@ from ..io.data import read_data
 from ..modules import for_numpyro, module_of, restored
 from ..precision import new_seed, random_keys
 from . import columns
+from .discrete import observing
 from .labels import labelled, of_data
 from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
 
@@ -106,7 +107,8 @@ def posterior_predictive(
     """
     translated, chosen = for_numpyro(module), new_seed() if seed is None else int(seed)
     if data is None:
-        return _predictions(Posterior(translated, known), "posterior", draws, (), chosen)
+        posterior, values = observing(translated, known, draws, chosen)
+        return _predictions(posterior, "posterior", draws, (), chosen, values)
     given, names = read_data(data), translated.stan.names("data")
     lacking = [n for n in names if n not in given]
     if lacking:
@@ -212,14 +214,18 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
     raise StanDataError(f"the predictions depend on {' and '.join(lacking)}, which must be among the data", lacking[0])
 
 
-def _predictions(posterior: Posterior, kind: str, draws: Arrays, lacking: Any, seed: int) -> Predictions:
+def _predictions(
+    posterior: Posterior, kind: str, draws: Arrays, lacking: Any, seed: int, discrete: Arrays | None = None
+) -> Predictions:
     """Draws of the data that the model observes, for draws of its parameters, (chains, draws, ...) each.
+
+    `discrete` are draws of its discrete parameters, likewise.
 
     Raises:
         StanError: if there are no data that it can draw.
     """
     replicator = Replicator(posterior.program, posterior.inputs)
-    made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
+    made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
     if not made:
         reason = replicator.told() or _why_none(posterior.program)
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "

@@ -11,6 +11,7 @@ import numpy as np
 from numpyro import handlers
 from numpyro.distributions import Unit
 
+from stanlib.discrete.asking import Question, asking
 from stanlib.program import Program
 
 from ..density.posterior import Posterior
@@ -35,17 +36,24 @@ def variable_of(site: str, program: Program) -> str:
 
 
 def over_draws(
-    posterior: Posterior, draws: Arrays, function: Callable[[Any, Any], dict[str, Any]], seed: int, stream: int
+    posterior: Posterior, draws: Arrays, function: Callable[[Any, Any], dict[str, Any]], seed: int, stream: int,
+    discrete: Arrays | None = None,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """A function of a key and of the model's trace, for every draw of the parameters, (chains, draws, ...) each."""
+    """A function of a key and of the model's trace, for every draw of the parameters, (chains, draws, ...) each.
+
+    `discrete` are draws of the discrete parameters of a model that observes its data given them.
+    """
     chains, count = next((v.shape[:2] for v in draws.values()), (1, 0))
     flat = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in posterior.of_draws(draws).items()}
 
-    def one(key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        return function(key, trace_of(posterior, key, parameters))
+    values = {n: v.reshape(chains * count, *v.shape[2:]) for n, v in (discrete or {}).items()}
 
-    run = Batched(one, {n: v[0] for n, v in flat.items()}, chains * count)
-    made = run(random_keys(seed, stream, count=chains * count), flat)
+    def one(key: Any, given: tuple[Mapping[str, Any], Mapping[str, Any]]) -> dict[str, Any]:
+        with asking(Question(given=given[1])):
+            return function(key, trace_of(posterior, key, given[0]))
+
+    run = Batched(one, ({n: v[0] for n, v in flat.items()}, {n: v[0] for n, v in values.items()}), chains * count)
+    made = run(random_keys(seed, stream, count=chains * count), (flat, values))
     return {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
 
 
