@@ -16,6 +16,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The program, its data, the options of `sample` by their names there, and where the draws go."""
     parsing.add_program(parser)
     parsing.add_data(parser)
+    _add_chains(parser)
+    _add_kept(parser)
+    _add_run(parser)
+    parsing.add_output(parser)
+
+
+def _add_chains(parser: argparse.ArgumentParser) -> None:
+    """How many chains there are, how long they are, and how they adapt."""
     parser.add_argument("--chains", type=int, metavar="N", help="default: 4")
     parser.add_argument("--parallel-chains", type=int, metavar="N", help="chains that run at the same time")
     parser.add_argument("--threads-per-chain", type=int, metavar="N", help="threads that share the rows of large data")
@@ -28,18 +36,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="auto (default), diag_e, dense_e, unit_e, low_rank or a JSON file")  # fmt: skip
     parser.add_argument("--step-size", type=float, metavar="X", help="to start the adaptation from")
     parser.add_argument("--inits", metavar="X", help="a radius, a JSON file, or pathfinder")
+
+
+def _add_kept(parser: argparse.ArgumentParser) -> None:
+    """Which draws are kept."""
     parser.add_argument("--save-warmup", action="store_true", default=None, help="keep the draws of the warm-up")
     parser.add_argument("--keep", metavar="NAMES", type=lambda names: names.split(","),
                         help="the variables whose draws are kept, with commas between them; default: all")  # fmt: skip
     parser.add_argument("--leave-out", metavar="NAMES", type=lambda names: names.split(","),
                         help="the variables whose draws are not kept")  # fmt: skip
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    """What draws, and how a run is kept or goes on."""
     parser.add_argument("--fixed-param", action="store_true", default=None,
                         help="only run generated quantities, at the inits")  # fmt: skip
     parser.add_argument("--method", help="nuts (default), walnuts, chees, meads, numpyro, blackjax or nutpie")
     parser.add_argument("--keep-stranded", action="store_true", help="let no chain begin anew during warm-up")
     parser.add_argument("--journal", metavar="FOLDER", help="a new folder to which draws go as they come")
     parser.add_argument("--resume", metavar="PATH", help="go on with a run: a fit that --output saved, or a journal")
-    parsing.add_output(parser)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ when sizes are known. Generated quantities begin with one draw of the discrete p
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from stanlib.types import INT, REAL, array
@@ -102,6 +102,14 @@ class Summing:
         logs, body = looked_up(body, declared, self.discrete, found, self.names)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
+        tables, arguments = self._tabulated(body, static, found, sizes)
+        return (*made, *tables), (*self.described(), *arguments)
+
+    def _tabulated(
+        self, body: Stmts, static: Set[str], found: Set[str], sizes: Mapping[str, gprob.Sized]
+    ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:
+        """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
+        made: list[gprob.Stmt] = []
         arguments: list[gprob.Expr] = []
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
@@ -109,7 +117,7 @@ class Summing:
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)
-        return tuple(made), (*self.described(), *arguments)
+        return made, arguments
 
     def static(self, made: Sequence[gprob.Stmt]) -> set[str]:
         """The variables that depend on data alone."""

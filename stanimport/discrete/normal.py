@@ -60,26 +60,44 @@ def normalized(
     body = _with_sizes(traversal.rewrite(body, plain), sizes)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
     body = without_whiles(sunk(body, tainted(body)), tainted(body), names)
-    known, body = known_first(body, static)
-    static = static | uses.declared(known)
-    more, body = with_recorded_steps(body, tainted(body), static, names)
-    known, static = (*known, *more), static | uses.declared(more)
+    known = _Known(static)
+    body = known.keep(known_first(body, known.static))
+    body = known.keep(with_recorded_steps(body, tainted(body), known.static, names))
     body = inlined(body, tainted(body))
-    more, body = without_counters(body, tainted(body), static, names)
-    known, static = (*known, *more), static | uses.declared(more)
+    body = known.keep(without_counters(body, tainted(body), known.static, names))
     for _ in range(_ROUNDS):
-        before = body
-        body = with_conditions(composed(body, tainted(body)))
-        body = fissioned(without_carried(body, tainted(body)), tainted(body))
-        more, body = in_pieces(body, tainted(body), static, names)
-        known, static = (*known, *more), static | uses.declared(more)
-        body = recomputed(inlined(body, tainted(body)), tainted(body), names)
-        found = tainted(body)
-        body = without_regressions(released(body, found), found, names)
-        body = tuple(by_component(body, found, _sizes((*known, *body), sizes), names))
+        before, body = body, _round(body, tainted, known, sizes, names)
         if body == before:
             break
-    return Normal(known, apart(body, names))
+    return Normal(known.statements, apart(body, names))
+
+
+class _Known:
+    """What has been moved before a body since it depends on data alone, and all variables that do."""
+
+    def __init__(self, static: Set[str]):
+        self.statements: Stmts = ()
+        self.static = static
+
+    def keep(self, parted: tuple[Stmts, Stmts]) -> Stmts:
+        """Add the first part; the second is what is left of the body."""
+        more, body = parted
+        self.statements = (*self.statements, *more)
+        self.static = self.static | uses.declared(more)
+        return body
+
+
+def _round(
+    body: Stmts, tainted: Callable[[Stmts], Set[str]], known: _Known, sizes: Mapping[str, gprob.Sized], names: Fresh
+) -> Stmts:  # fmt: skip
+    """The body after one of the rounds in which its terms are parted."""
+    body = with_conditions(composed(body, tainted(body)))
+    body = fissioned(without_carried(body, tainted(body)), tainted(body))
+    body = known.keep(in_pieces(body, tainted(body), known.static, names))
+    body = recomputed(inlined(body, tainted(body)), tainted(body), names)
+    found = tainted(body)
+    body = without_regressions(released(body, found), found, names)
+    return tuple(by_component(body, found, _sizes((*known.statements, *body), sizes), names))
 
 
 def _sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> dict[str, gprob.Sized]:

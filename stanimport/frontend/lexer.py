@@ -272,16 +272,18 @@ class TokenStream:
                 self._include(t.value, span)
             elif t.type == "HASH_COMMENT":
                 self._hash_comment(span)
-            elif t.type == "COMMENT":
-                continue
-            elif t.type == "ARROW" and self.strict:
-                return self._split_arrow(t, span)
-            elif t.type == "DOT" and self.strict:
-                raise syntax_error("unexpected character '.'", span)
-            else:
-                t.value = Token(t.value, span)
-                return t
+            elif t.type != "COMMENT":
+                return self._given(t, span)
         return None
+
+    def _given(self, t: Any, span: Span) -> Any:
+        """A token of the program, as the parser gets it."""
+        if t.type == "ARROW" and self.strict:
+            return self._split_arrow(t, span)
+        if t.type == "DOT" and self.strict:
+            raise syntax_error("unexpected character '.'", span)
+        t.value = Token(t.value, span)
+        return t
 
     def _note(self, kind: str, span: Span) -> None:
         """Keep what a formatter needs."""

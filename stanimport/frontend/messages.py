@@ -189,6 +189,18 @@ def _describe(token: Any) -> str:
 
 def _hint(wanted: set[str]) -> str:
     """What could stand there, in the order in which a reader would look for it."""
+    options = _kinds(wanted)
+    named = _TYPES | _STATEMENTS | _BLOCKS | _OPERATORS | _ASSIGNMENTS | _EXPRESSION
+    rest = [_TEXTS[t] for t in sorted(wanted - named) if t in _TEXTS and _TEXTS[t] not in options]
+    if len(options) < 3 and len(rest) < 6 and "an expression" not in options:
+        options += rest
+    if not options:
+        return ""
+    return "expected " + (", ".join(options[:-1]) + " or " if len(options) > 1 else "") + options[-1]
+
+
+def _kinds(wanted: set[str]) -> list[str]:
+    """The marks that could stand there, and what else by its kind."""
     options = [_TEXTS[t] for t in ("SEMICOLON", "COMMA", "RPAREN", "RBRACKET", "RBRACE", "LPAREN") if t in wanted]
     if _EXPRESSION <= wanted:
         options = [o for o in options if o != _TEXTS["LPAREN"]]
@@ -201,16 +213,9 @@ def _hint(wanted: set[str]) -> str:
         options.append("a type")
     if _STATEMENTS <= wanted:
         options.append("a statement")
-    if len(_BLOCKS & wanted) > 1:
-        options.append("a block")
-    if len(_ASSIGNMENTS & wanted) > 1:
-        options.append("an assignment")
-    if len(_OPERATORS & wanted) > 2:
-        options.append("an operator")
-    named = _TYPES | _STATEMENTS | _BLOCKS | _OPERATORS | _ASSIGNMENTS | _EXPRESSION
-    rest = [_TEXTS[t] for t in sorted(wanted - named) if t in _TEXTS and _TEXTS[t] not in options]
-    if len(options) < 3 and len(rest) < 6 and "an expression" not in options:
-        options += rest
-    if not options:
-        return ""
-    return "expected " + (", ".join(options[:-1]) + " or " if len(options) > 1 else "") + options[-1]
+    for kind, most, name in (
+        (_BLOCKS, 1, "a block"), (_ASSIGNMENTS, 1, "an assignment"), (_OPERATORS, 2, "an operator")
+    ):  # fmt: skip
+        if len(kind & wanted) > most:
+            options.append(name)
+    return options

@@ -142,13 +142,8 @@ class _Analysis(Variables):
                 env[s.name] = self._sample(s, env)
             case gprob.Param():
                 env[s.name] = self._param(s, env)
-            case gprob.Observe():
-                self._term(s.site, self._law(s.value, s.distribution, expr, s.span), s, around)
-            case gprob.Factor(value=gprob.Apply(function=Function(name="discrete_log_sum__"))):
-                self.sites[s.site] = True  # each element stands in terms of its own row, as is verified before
-            case gprob.Factor():
-                kind = expr(s.value)
-                self._term(s.site, SUM if kind.tag == "rows" else kind, s, around)
+            case gprob.Observe() | gprob.Factor():
+                self._added(s, expr, around)
             case gprob.Bind():
                 self._bind(s, env, around)
             case gprob.If():
@@ -159,6 +154,17 @@ class _Analysis(Variables):
                 self._repeat(s, env, around)
             case gprob.Return() | gprob.Break() | gprob.Continue() | gprob.Message(kind="reject"):
                 self._leave(s, expr, around)
+
+    def _added(self, s: gprob.Observe | gprob.Factor, expr: Expressions, around: Around) -> None:
+        """Judge what a statement adds to the target."""
+        match s:
+            case gprob.Observe():
+                self._term(s.site, self._law(s.value, s.distribution, expr, s.span), s, around)
+            case gprob.Factor(value=gprob.Apply(function=Function(name="discrete_log_sum__"))):
+                self.sites[s.site] = True  # each element stands in terms of its own row, as is verified before
+            case gprob.Factor():
+                kind = expr(s.value)
+                self._term(s.site, SUM if kind.tag == "rows" else kind, s, around)
 
     def _leave(self, s: gprob.Stmt, expr: Expressions, around: Around) -> None:
         if not around.condition.is_local:

@@ -45,11 +45,8 @@ class Expressions:
                 return self(inner)
             case gprob.Apply():
                 return self._call(e)
-            case gprob.CallUser(function=name, arguments=arguments):
-                given = [self(a) for a in arguments]
-                if "_rng" in name and (self.calls.in_rows or not all(k.is_constant for k in given)):
-                    return worst(given) or everything(e.span)
-                return self._network(given, e) if name in self.calls.networks else self.calls.value(name, given, e)
+            case gprob.CallUser():
+                return self._own(e)
             case gprob.Index(base=base, indices=indices):
                 return self.part(self(base), [self.index(i) for i in indices], e)
             case gprob.Cond(condition=c, then=then, otherwise=otherwise):
@@ -63,6 +60,13 @@ class Expressions:
             case gprob.FunctionValue():
                 return FREE
         return everything(e.span)
+
+    def _own(self, e: gprob.CallUser) -> Kind:
+        """The kind of what a function of the program, or a network, gives."""
+        given = [self(a) for a in e.arguments]
+        if "_rng" in e.function and (self.calls.in_rows or not all(k.is_constant for k in given)):
+            return worst(given) or everything(e.span)
+        return self._network(given, e) if e.function in self.calls.networks else self.calls.value(e.function, given, e)
 
     def _call(self, e: gprob.Apply) -> Kind:
         """The kind of a call of the library, which takes all rows together where it draws or is passed a function."""

@@ -23,16 +23,7 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     derived = program.block("transformed parameters")
     names.occupy(v.name for v in (*parameters, *variables(derived)))
     names.keep(v.name for v in (*data, *variables(program.block("transformed data"))))
-    data_symbols = {v.symbol: v.name for v in (*data, *variables(program.block("transformed data")))}
-    effects = _Effects(names, data_symbols, {v.symbol: v.name for v in parameters})
-    quantities = program.block("generated quantities")
-    model = (
-        *samples(program),
-        *effects.statements(derived),
-        *_checks(derived),
-        *_records(derived),
-        *effects.statements(program.block("model")),
-    )
+    model, quantities = _model(program, names), program.block("generated quantities")
     return gprob.Program(
         functions=tuple(_function(f, names) for f in program.functions),
         data=data,
@@ -45,6 +36,21 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
         recomputed=(*_without_effects(derived), *_checks(derived)),
         generated_quantities=(*quantities, *_checks(quantities)),
         span=program.span,
+    )
+
+
+def _model(program: typed.TypedProgram, names: Fresh) -> Stmts:
+    """The parameters, what is computed of them, and what both blocks add to the target."""
+    known = (*variables(program.block("data")), *variables(program.block("transformed data")))
+    parameters = {v.symbol: v.name for v in variables(program.block("parameters"))}
+    effects = _Effects(names, {v.symbol: v.name for v in known}, parameters)
+    derived = program.block("transformed parameters")
+    return (
+        *samples(program),
+        *effects.statements(derived),
+        *_checks(derived),
+        *_records(derived),
+        *effects.statements(program.block("model")),
     )
 
 

@@ -192,31 +192,42 @@ def _verify_bar(c: Context, e: ast.Call) -> None:
 
 def verify_use(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> None:
     """Functions that change the target or draw random numbers can't be called everywhere."""
-    place = c.place
     if name.text.endswith("_lp"):
-        if place.block == "transformed parameters":
-            c.diagnostics.deprecate("_lp functions in transformed parameters are deprecated", span,
-                                    "use a function that ends in _jacobian")  # fmt: skip
-        elif place.suffix != "lp" and place.block != "model":
-            c.fail(f"{name.text!r} can only be called in the model block and in functions ending in _lp", span)
+        _verify_lp(c, name, span)
     elif name.text.endswith("_jacobian"):
-        if place.suffix != "jacobian" and place.block != "transformed parameters":
-            if legacy.is_jacobian_by_name_alone(c, name):
-                return
-            c.fail(
-                f"{name.text!r} can only be called in transformed parameters and in functions ending in _jacobian",
-                span,
-            )
-        if not any(any_level(a.level) for a in arguments):
-            c.diagnostics.warn("a _jacobian function without parameters among its arguments adds to the target", span)
+        _verify_jacobian(c, name, span, arguments)
     elif name.text.endswith("_rng"):
-        if place.in_sizes:
-            c.fail("the sizes and bounds of program variables can't be random", span)
-        if place.suffix != "rng" and place.block not in ("generated quantities", "transformed data"):
-            c.fail(
-                f"{name.text!r} can only be called in transformed data, generated quantities and functions ending "
-                "in _rng", span,
-            )  # fmt: skip
+        _verify_rng(c, name, span)
+
+
+def _verify_lp(c: Context, name: ast.Name, span: Span) -> None:
+    if c.place.block == "transformed parameters":
+        c.diagnostics.deprecate("_lp functions in transformed parameters are deprecated", span,
+                                "use a function that ends in _jacobian")  # fmt: skip
+    elif c.place.suffix != "lp" and c.place.block != "model":
+        c.fail(f"{name.text!r} can only be called in the model block and in functions ending in _lp", span)
+
+
+def _verify_jacobian(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> None:
+    """In transformed parameters, and in functions of the same kind; it should have parameters."""
+    if c.place.suffix != "jacobian" and c.place.block != "transformed parameters":
+        if legacy.is_jacobian_by_name_alone(c, name):
+            return
+        c.fail(
+            f"{name.text!r} can only be called in transformed parameters and in functions ending in _jacobian", span
+        )
+    if not any(any_level(a.level) for a in arguments):
+        c.diagnostics.warn("a _jacobian function without parameters among its arguments adds to the target", span)
+
+
+def _verify_rng(c: Context, name: ast.Name, span: Span) -> None:
+    if c.place.in_sizes:
+        c.fail("the sizes and bounds of program variables can't be random", span)
+    if c.place.suffix != "rng" and c.place.block not in ("generated quantities", "transformed data"):
+        c.fail(
+            f"{name.text!r} can only be called in transformed data, generated quantities and functions ending in _rng",
+            span,
+        )
 
 
 def verify_unnormalized(c: Context, name: ast.Name) -> None:

@@ -4,7 +4,7 @@ Source: Allen and Kennedy (2002), "Optimizing Compilers for Modern Architectures
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .accesses import Access
@@ -27,7 +27,7 @@ class Graph:
 
     def groups(self) -> list[list[int]]:
         """The strongly connected components in an order that respects the edges, else that of the text."""
-        components = _components(self)
+        components = _Components(self).found()
         number = {i: k for k, c in enumerate(components) for i in c}
         after: list[set[int]] = [set() for _ in components]
         waiting = [0] * len(components)
@@ -52,39 +52,55 @@ class Graph:
         return len(group) > 1 or group[0] in self.carried
 
 
-def _components(graph: Graph) -> list[list[int]]:
-    """Tarjan's algorithm without recursion; each component in the order of its statements."""
-    order: dict[int, int] = {}
-    low: dict[int, int] = {}
-    path: list[int] = []
-    on_path: set[int] = set()
-    out: list[list[int]] = []
-    for start in range(graph.count):
-        todo = [(start, iter(graph.edges[start]))] if start not in order else []
-        if todo:
-            order[start] = low[start] = len(order)
-            path.append(start)
-            on_path.add(start)
-        while todo:
-            i, following = todo[-1]
-            j = next(following, None)
-            if j is None:
-                todo.pop()
-                if todo:
-                    low[todo[-1][0]] = min(low[todo[-1][0]], low[i])
-                if low[i] == order[i]:
-                    cut = path.index(i)
-                    out.append(sorted(path[cut:]))
-                    on_path.difference_update(path[cut:])
-                    del path[cut:]
-            elif j not in order:
-                order[j] = low[j] = len(order)
-                path.append(j)
-                on_path.add(j)
-                todo.append((j, iter(graph.edges[j])))
-            elif j in on_path:
-                low[i] = min(low[i], order[j])
-    return sorted(out)
+class _Components:
+    """Tarjan's algorithm without recursion (Tarjan 1972, "Depth-first search and linear graph algorithms")."""
+
+    def __init__(self, graph: Graph):
+        self.graph = graph
+        self.order: dict[int, int] = {}
+        self.low: dict[int, int] = {}
+        self.path: list[int] = []
+        self.on_path: set[int] = set()
+        self.todo: list[tuple[int, Iterator[int]]] = []
+        self.out: list[list[int]] = []
+
+    def found(self) -> list[list[int]]:
+        """Each component in the order of its statements."""
+        for start in range(self.graph.count):
+            if start not in self.order:
+                self._enter(start)
+            while self.todo:
+                self._go_on()
+        return sorted(self.out)
+
+    def _enter(self, i: int) -> None:
+        self.order[i] = self.low[i] = len(self.order)
+        self.path.append(i)
+        self.on_path.add(i)
+        self.todo.append((i, iter(self.graph.edges[i])))
+
+    def _go_on(self) -> None:
+        """One edge of the statement that was entered last, or its end."""
+        i, following = self.todo[-1]
+        j = next(following, None)
+        if j is None:
+            self._leave(i)
+        elif j not in self.order:
+            self._enter(j)
+        elif j in self.on_path:
+            self.low[i] = min(self.low[i], self.order[j])
+
+    def _leave(self, i: int) -> None:
+        """The end of a statement, and of its component if it was entered first of it."""
+        self.todo.pop()
+        if self.todo:
+            before = self.todo[-1][0]
+            self.low[before] = min(self.low[before], self.low[i])
+        if self.low[i] == self.order[i]:
+            cut = self.path.index(i)
+            self.out.append(sorted(self.path[cut:]))
+            self.on_path.difference_update(self.path[cut:])
+            del self.path[cut:]
 
 
 def build(

@@ -65,31 +65,16 @@ def make(
     `private` those of which every iteration has its own, `read_elsewhere` what other statements of the loop read. A
     `ragged` recurrence is longer in some of the lanes around.
     """
-    body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
-    before: list[gprob.Stmt] = []
-    for c in rows:
-        body = _with_rows(body, c, loop)
-    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)})
-    body = hoisted.block(body)
-    before += hoisted.statements
-    for c in rows:
-        body = _under_inverse(body, c)
+    hoisted, body = _of_rows(group, loop, rows, state, names)
     if len(rows) == 1 and not state and not ragged:
         made = _running_sum(body, rows[0], loop)
         if made is not None:
-            return before, made, [_written(rows[0])]
-    starts: list[gprob.Stmt] = []
-    for c in rows:
-        start, inside = _start(c, body, names, sizes)
-        before += start
-        starts += inside
-    body = (*starts, *body)
+            return hoisted, made, [_written(rows[0])]
+    starts = [_start(c, body, names, sizes) for c in rows]
+    before = [*hoisted, *(s for there, _ in starts for s in there)]
     index = names.helper(loop.name)
-    body = _renamed(body, loop.name, index)
-    own = declared(body) | loop_indices(body) | {c.row for c in rows}
-    available = private | {s.name for s in before if isinstance(s, gprob.Declare)}
-    read = dict.fromkeys(a.name for s in body for a in of_statement(s))
-    inputs = [n for n in read if n in available - own - set(state)]
+    body = _renamed((*(s for _, inside in starts for s in inside), *body), loop.name, index)
+    inputs = _inputs(body, {*state, *(c.row for c in rows)}, private, before)
     kept = (private & read_elsewhere) - set(state)
     outputs = [c.row for c in rows] + [n for n in written_in_order(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in rows)
@@ -101,6 +86,30 @@ def make(
         tuple(own_names.get(n, n) for n in inputs), tuple(outputs), ragged,
     )  # fmt: skip
     return before, recur, [_written(c) for c in rows]
+
+
+def _of_rows(
+    group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh
+) -> tuple[list[gprob.Stmt], tuple[gprob.Stmt, ...]]:
+    """What need not be carried, before a recurrence, and its statements on rows in place of arrays."""
+    body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
+    for c in rows:
+        body = _with_rows(body, c, loop)
+    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)})
+    body = hoisted.block(body)
+    for c in rows:
+        body = _under_inverse(body, c)
+    return hoisted.statements, body
+
+
+def _inputs(
+    body: Sequence[gprob.Stmt], carried: set[str], private: set[str], before: Sequence[gprob.Stmt]
+) -> list[str]:
+    """What the iterations of a recurrence read of what each has for itself."""
+    own = declared(body) | loop_indices(body) | carried
+    available = private | {s.name for s in before if isinstance(s, gprob.Declare)}
+    read = dict.fromkeys(a.name for s in body for a in of_statement(s))
+    return [n for n in read if n in available - own]
 
 
 def _varying(loop: gprob.For, private: set[str], before: Sequence[gprob.Stmt]) -> set[str]:
