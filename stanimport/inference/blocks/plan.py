@@ -144,7 +144,6 @@ class Plan:
         """All that a root is computed from."""
         made = Cone()
         shift, start, stop = self.root_span(root)
-        within = start, stop
         made.breaks |= {start, stop}
         whole = self.read_whole(root.equation) if root.kind != "rows" else []
         made.whole.update(dict.fromkeys(whole))
@@ -157,22 +156,27 @@ class Plan:
             if demand in seen:
                 continue
             seen.add(demand)
-            i, _ = self.flat.makers[demand.variable]
-            made.whole.update(dict.fromkeys(self.read_whole(i)))
-            if isinstance(self.steps[i], Moved):
-                made.breaks |= {d.start for _, d in self.parts(demand)} | {d.stop for _, d in self.parts(demand)}
-                made.read((d.variable, d.shift) for _, d in self.parts(demand)
-                          if not is_literal(d.variable) and d.variable not in self.axes)  # fmt: skip
-            elif isinstance(self.steps[i], Recurrence):
-                made.recurrences.add(i)
-            own = self.span(i, within)[0] if isinstance(self.steps[i], Recurrence) else demand.shift
-            if not isinstance(self.steps[i], Moved):
-                made.read((v, own) for v, _ in self.read_rows(i) if v not in self.axes and not is_literal(v))
-            waiting += self.demands(demand, within)
+            self._take(made, demand, (start, stop))
+            waiting += self.demands(demand, (start, stop))
             if len(seen) > _MOST * len(self.flat.equations):
-                raise Misplaced(i)
+                raise Misplaced(self.flat.makers[demand.variable][0])
         made.read((v, shift) for v in root.reads if not is_literal(v) and v not in self.axes)
         return made
+
+    def _take(self, made: "Cone", demand: Demand, within: tuple[int, int]) -> None:
+        """Add the equation that makes the rows of a demand, and what it reads of whole values and of data."""
+        i, _ = self.flat.makers[demand.variable]
+        made.whole.update(dict.fromkeys(self.read_whole(i)))
+        if isinstance(self.steps[i], Moved):
+            made.breaks |= {d.start for _, d in self.parts(demand)} | {d.stop for _, d in self.parts(demand)}
+            made.read((d.variable, d.shift) for _, d in self.parts(demand)
+                      if not is_literal(d.variable) and d.variable not in self.axes)  # fmt: skip
+            return
+        own = demand.shift
+        if isinstance(self.steps[i], Recurrence):
+            made.recurrences.add(i)
+            own = self.span(i, within)[0]
+        made.read((v, own) for v, _ in self.read_rows(i) if v not in self.axes and not is_literal(v))
 
 
 @dataclass

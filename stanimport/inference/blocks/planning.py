@@ -65,35 +65,42 @@ def _input(v: Any, axes: dict[Any, int], lengths: Collection[int]) -> Input:
 # --- where rows lie --------------------------------------------------------------------------------------------------
 
 
-def _place(plan: Plan) -> None:
-    """Classes of values whose rows belong together, and where in their class each begins."""
-    parents: dict[Any, tuple[Any, int]] = {v: (v, 0) for v in plan.axes}
+class _Offsets:
+    """Values whose rows belong together, and where in their class each begins: disjoint sets with distances."""
 
-    def find(v: Any) -> tuple[Any, int]:
+    def __init__(self, values: Iterable[Any]):
+        self.parents: dict[Any, tuple[Any, int]] = {v: (v, 0) for v in values}
+
+    def find(self, v: Any) -> tuple[Any, int]:
+        """The value that stands for the class, and the row of it at which this one begins."""
         at = 0
-        while parents[v][0] is not v:
-            v, by = parents[v]
+        while self.parents[v][0] is not v:
+            v, by = self.parents[v]
             at += by
         return v, at
 
-    def join(a: Any, b: Any, later: int) -> None:
+    def join(self, a: Any, b: Any, later: int) -> None:
         """Row 0 of b lies where row `later` of a does."""
-        (root_a, at_a), (root_b, at_b) = find(a), find(b)
+        (root_a, at_a), (root_b, at_b) = self.find(a), self.find(b)
         if root_a is not root_b:
-            parents[root_b] = root_a, at_a + later - at_b
+            self.parents[root_b] = root_a, at_a + later - at_b
 
+
+def _place(plan: Plan) -> None:
+    """Classes of values whose rows belong together, and where in their class each begins."""
+    offsets = _Offsets(plan.axes)
     for i, step in plan.steps.items():
         e = plan.flat.equations[i]
         if isinstance(step, Moved):
             for v, parts in zip(e.outvars, step.parts):
                 for part in parts:
                     if plan.is_made(e.invars[part.input]):
-                        join(v, e.invars[part.input], part.start - part.row)
+                        offsets.join(v, e.invars[part.input], part.start - part.row)
         else:
             rows = [v for v, _ in plan.read_rows(i) if plan.is_made(v)] + [v for v in e.outvars if v in plan.axes]
             for other in rows[1:]:
-                join(rows[0], other, 0)
-    plan.offsets = {v: find(v) for v in plan.axes}
+                offsets.join(rows[0], other, 0)
+    plan.offsets = {v: offsets.find(v) for v in plan.axes}
 
 
 # --- in what order ---------------------------------------------------------------------------------------------------
@@ -109,26 +116,33 @@ def _ordered(plan: Plan) -> bool:
     _verify_directions(plan, roots, cones)
     plan.guesses = _guesses(plan, roots, cones)
     known = set(plan.flat.inputs) | set(plan.flat.constants) | {r.variable for r in plan.guesses}
-    plain = [i for i in range(len(plan.flat.equations)) if i not in plan.steps]
-    pending, waiting = plain, roots
+    pending = [i for i in range(len(plan.flat.equations)) if i not in plan.steps]
+    waiting = roots
     while pending or waiting:
-        done = set[int]()
-        for i in pending:
-            if all(v in known for v in plan.read_whole(i)):
-                plan.order.append(i)
-                known |= set(plan.flat.equations[i].outvars)
-                done.add(i)
-        pending = [i for i in pending if i not in done]
+        left = _without_computed(plan, pending, known)
         ready = [r for r in waiting if all(v in known for v in cones[r.variable].whole)]
-        if not ready and not done:
+        if not ready and len(left) == len(pending):
             raise Misplaced(min([*pending, *(r.equation for r in waiting)]))
-        if not done and ready:
+        if len(left) == len(pending):
             group = plan.group_of(ready[0])
             together = [r for r in ready if plan.group_of(r) is group]
             plan.order.append(Sweep(group, together))
             known |= {r.variable for r in together}
             waiting = [r for r in waiting if r not in together]
+        pending = left
     return True
+
+
+def _without_computed(plan: Plan, pending: Sequence[int], known: set[Any]) -> list[int]:
+    """The equations that need values that are not known yet; the others come next, and what they compute is known."""
+    left = []
+    for i in pending:
+        if all(v in known for v in plan.read_whole(i)):
+            plan.order.append(i)
+            known |= set(plan.flat.equations[i].outvars)
+        else:
+            left.append(i)
+    return left
 
 
 def _demote_cheap(plan: Plan) -> None:

@@ -73,7 +73,7 @@ def run(
     ends = limits or Limits()
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        best = _best(posterior.log_density, start, keys[0], num_elbo_draws, ends)
+        best = _Search(posterior.log_density, keys[0], num_elbo_draws, ends).best(start)
         points, log_q = _drawn(best, keys[1], num_draws)
         return points, jax.vmap(posterior.log_density)(points), log_q
 
@@ -84,51 +84,57 @@ def run(
     return Paths(*(np.stack(arrays) for arrays in zip(*made)))
 
 
-def _best(log_density: Any, start: Any, key: Any, num_draws: int, limits: Limits) -> Normal:
-    """Of the approximations along one path, the start's among them, that with the largest evidence lower bound."""
-    try:
-        import optax
-    except ImportError:
-        raise MissingLibraryError("Pathfinder needs Optax: pip install 'stanimport[inference]'") from None
+class _Search:
+    """Quasi-Newton steps along one path, and the approximations at their points."""
 
-    directions = optax.scale_by_lbfgs(limits.history, scale_init_precond=limits.init_alpha is None)
-    search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
-    evaluated = jax.value_and_grad(lambda x: -log_density(x))
+    def __init__(self, log_density: Any, key: Any, num_draws: int, limits: Limits):
+        try:
+            import optax
+        except ImportError:
+            raise MissingLibraryError("Pathfinder needs Optax: pip install 'stanimport[inference]'") from None
+        self.log_density, self.key, self.num_draws, self.limits = log_density, key, num_draws, limits
+        self.directions = optax.scale_by_lbfgs(limits.history, scale_init_precond=limits.init_alpha is None)
+        self.search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
+        self.evaluated = jax.value_and_grad(lambda x: -log_density(x))
 
-    def objective(x: Any) -> Any:
-        value = -log_density(x)
+    def _objective(self, x: Any) -> Any:
+        value = -self.log_density(x)
         return jnp.where(jnp.isnan(value), jnp.inf, value)
 
-    def bound(law: Normal, number: Any) -> Any:
-        points, log_q = _drawn(law, jax.random.fold_in(key, number), num_draws)
-        found = (jax.lax.map(log_density, points) - log_q).mean()
+    def _bound(self, law: Normal, number: Any) -> Any:
+        """The evidence lower bound of an approximation."""
+        points, log_q = _drawn(law, jax.random.fold_in(self.key, number), self.num_draws)
+        found = (jax.lax.map(self.log_density, points) - log_q).mean()
         return jnp.where(jnp.isfinite(found), found, -jnp.inf)
 
-    def proceed(carry: Any) -> Any:
+    def _proceed(self, carry: Any) -> Any:
+        """One step, and whether the approximation at its end is the best so far."""
         number, law, value, (direction, slopes), best, largest, _ = carry
-        update, state = search.update(-direction, search.init(law.point), law.point, value=value, grad=law.gradient,
-                                      value_fn=objective)  # fmt: skip
+        update, state = self.search.update(-direction, self.search.init(law.point), law.point, value=value,
+                                           grad=law.gradient, value_fn=self._objective)  # fmt: skip
         point = law.point + update
-        new_value, gradient = evaluated(point)
+        new_value, gradient = self.evaluated(point)
         valid = jnp.isfinite(new_value) & jnp.isfinite(gradient).all() & (new_value <= value)
         new = _moved(law, point, gradient)
-        direction, slopes = directions.update(gradient, slopes, point)
-        over = ~valid | _is_small(new_value - value, new_value, update, gradient, direction, limits)
-        here = jnp.where(valid, bound(new, number + 1), -jnp.inf)
+        direction, slopes = self.directions.update(gradient, slopes, point)
+        over = ~valid | _is_small(new_value - value, new_value, update, gradient, direction, self.limits)
+        here = jnp.where(valid, self._bound(new, number + 1), -jnp.inf)
         best = jax.tree.map(lambda a, b: jnp.where(here > largest, a, b), new, best)
         return number + 1, new, new_value, (direction, slopes), best, jnp.maximum(largest, here), over
 
-    value, gradient = evaluated(start)
-    nothing = jnp.zeros((limits.history, start.size))
-    law = Normal(jnp.asarray(start), gradient, jnp.ones_like(gradient), nothing, nothing)
-    direction, slopes = directions.update(gradient, directions.init(start), start)
-    if limits.init_alpha is not None:
-        direction = limits.init_alpha * direction
-    arrived = jnp.linalg.norm(gradient) < limits.tol_grad
-    begun = jnp.int64(0), law, value, (direction, slopes), law, bound(law, 0), arrived
-    done = jax.lax.while_loop(lambda c: (c[0] < limits.iterations) & ~c[-1], proceed, begun)
-    best: Normal = done[4]
-    return best
+    def best(self, start: Any) -> Normal:
+        """Of the approximations along the path, the start's among them, that with the largest lower bound."""
+        value, gradient = self.evaluated(start)
+        nothing = jnp.zeros((self.limits.history, start.size))
+        law = Normal(jnp.asarray(start), gradient, jnp.ones_like(gradient), nothing, nothing)
+        direction, slopes = self.directions.update(gradient, self.directions.init(start), start)
+        if self.limits.init_alpha is not None:
+            direction = self.limits.init_alpha * direction
+        arrived = jnp.linalg.norm(gradient) < self.limits.tol_grad
+        begun = jnp.int64(0), law, value, (direction, slopes), law, self._bound(law, 0), arrived
+        done = jax.lax.while_loop(lambda c: (c[0] < self.limits.iterations) & ~c[-1], self._proceed, begun)
+        best: Normal = done[4]
+        return best
 
 
 def _is_small(change: Any, value: Any, step: Any, gradient: Any, direction: Any, limits: Limits) -> Any:

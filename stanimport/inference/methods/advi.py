@@ -111,30 +111,35 @@ def advi(
     """
     counts = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
                   eval_elbo=eval_elbo, draws=draws)  # fmt: skip
-    counts = {name: options.whole(name, value, 1) for name, value in counts.items()}
-    options.one_of("algorithm", algorithm, FAMILIES)
-    options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
-    if eta is not None and adapt_engaged:
-        raise options.OptionError("eta is chosen among several with adapt_engaged=True: give one of the two")
+    counts = _verified(counts, algorithm, tol_rel_obj, eta, adapt_engaged)
     posterior, chosen = posterior_of(module, data, seed)
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     processor = DrawProcessor(posterior, counts["draws"])
     ascent = _Ascent(posterior, FAMILIES[algorithm], start, chosen, counts)
-    total = counts["iter"] + (len(ETAS) * counts["adapt_iter"] if adapt_engaged else 0)
-    with Progress(total, show_progress) as progress:
+    with Progress(counts["iter"] + adapt_engaged * len(ETAS) * counts["adapt_iter"], show_progress) as progress:
         used = ascent.best_eta(progress) if adapt_engaged else 1.0 if eta is None else float(eta)
         params, info = ascent.climb(used, tol_rel_obj, progress)
-    settings = {"seed": chosen, "algorithm": algorithm, "eta": used, "adapt_engaged": adapt_engaged,
-                "tol_rel_obj": tol_rel_obj, **counts}  # fmt: skip
+    settings = dict(seed=chosen, algorithm=algorithm, eta=used, adapt_engaged=adapt_engaged, tol_rel_obj=tol_rel_obj)
     points, stats = ascent.draws(params)
-    center = processor(params[0][None, None], chosen)
-    info["center"] = {n: v[0, 0] for n, v in center.items()}
-    fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs, settings,
-              info, posterior.module)  # fmt: skip
+    info["center"] = {n: v[0, 0] for n, v in processor(params[0][None, None], chosen).items()}
+    fit = Fit(posterior.program, "variational", processor(points[None], chosen), stats, posterior.inputs,
+              settings | counts, info, posterior.module)  # fmt: skip
     importance.compare(fit.stats, fit.info, khat, 5)
     _require(fit, require_converged)
     return fit
+
+
+def _verified(
+    counts: Mapping[str, Any], algorithm: str, tol_rel_obj: float, eta: float | None, adapt_engaged: bool
+) -> dict[str, int]:
+    """The counts as ints. Raises OptionError for options that are wrong."""
+    whole = {name: options.whole(name, value, 1) for name, value in counts.items()}
+    options.one_of("algorithm", algorithm, FAMILIES)
+    options.between(0, math.inf, tol_rel_obj=tol_rel_obj, **({} if eta is None else {"eta": eta}))
+    if eta is not None and adapt_engaged:
+        raise options.OptionError("eta is chosen among several with adapt_engaged=True: give one of the two")
+    return whole
 
 
 class _Ascent:

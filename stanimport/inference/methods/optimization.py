@@ -112,35 +112,56 @@ def maximum(
     if not posterior.size:
         value = float(Program(density, posterior.blank)(posterior.blank))
         return scipy.optimize.OptimizeResult(x=posterior.blank, fun=-value, success=True, message="", nit=0), []
-    program = posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start)
+    objective = _objective(posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start))
+    passed = _Steps(objective, start, limits, keep)
+    if algorithm == "newton":
+        hessian = Program(newton.differences(jax.grad(density)), start)
+        curved = lambda x: -np.asarray(hessian(x))
+        return newton.minimum(objective, curved, start, limits["iter"], passed.note), passed.points
+    found = scipy.optimize.minimize(
+        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits),
+        callback=lambda intermediate_result: passed.judge(intermediate_result),
+    )  # fmt: skip
+    _judge(found, algorithm, limits)
+    return found, passed.points
+
+
+def _objective(program: Callable[[np.ndarray], Any]) -> newton.Objective:
+    """Minus the log density, and its gradient; infinite at a rejected point, from where a line search steps back."""
 
     def objective(point: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = program(point)
-        finite = np.isfinite(value) and np.all(np.isfinite(gradient))  # a rejected point: the line search steps back
+        finite = np.isfinite(value) and np.all(np.isfinite(gradient))
         return (-float(value), -np.asarray(gradient)) if finite else (np.inf, np.zeros_like(point))
 
-    passed = [(start, objective(start)[0])]
-    slope = _Slope(limits["history_size"], start, objective) if limits.get("tol_rel_grad") is not None else None
+    return objective
 
-    def note(intermediate_result: Any) -> None:
-        (before, value), now = passed[-1], (np.array(intermediate_result.x), float(intermediate_result.fun))
-        if not keep:
-            passed.clear()
-        passed.append(now)
-        if algorithm == "newton":
-            return
-        promised = np.inf if slope is None else slope.at(now[0]) / max(abs(now[1]), 1.0)
-        if _is_small(now[0] - before, now[1] - value, promised, limits):
+
+class _Steps:
+    """The point after the last step with its value, or if they are to be kept the start and those after all steps."""
+
+    def __init__(self, objective: newton.Objective, start: np.ndarray, limits: Mapping[str, Any], keep: bool):
+        self.points: Passed = [(start, objective(start)[0])]
+        self.limits, self.keep = limits, keep
+        self.slope = None
+        if limits.get("tol_rel_grad") is not None:
+            self.slope = _Slope(limits["history_size"], start, objective)
+
+    def note(self, result: Any) -> None:
+        """Take where a step has led."""
+        now = np.array(result.x), float(result.fun)
+        if not self.keep:
+            self.points.clear()
+        self.points.append(now)
+
+    def judge(self, result: Any) -> None:
+        """The same; StopIteration if the step was so small that it is the last."""
+        before, value = self.points[-1]
+        self.note(result)
+        point, now = self.points[-1]
+        promised = np.inf if self.slope is None else self.slope.at(point) / max(abs(now), 1.0)
+        if _is_small(point - before, now - value, promised, self.limits):
             raise StopIteration
-
-    if algorithm == "newton":
-        hessian = Program(newton.differences(jax.grad(density)), start)
-        return newton.minimum(objective, lambda x: -np.asarray(hessian(x)), start, limits["iter"], note), passed
-    found = scipy.optimize.minimize(
-        objective, start, jac=True, method=ALGORITHMS[algorithm], options=_options(algorithm, limits), callback=note
-    )  # fmt: skip
-    _judge(found, algorithm, limits)
-    return found, passed
 
 
 _STOPPED = 99  # SciPy's status where a callback has ended an optimization

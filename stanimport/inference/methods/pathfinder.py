@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,9 @@ def pathfinder(
     """
     counts = dict(num_paths=num_paths, draws=draws, num_single_draws=num_single_draws, num_elbo_draws=num_elbo_draws,
                   max_lbfgs_iters=max_lbfgs_iters, history_size=history_size)  # fmt: skip
-    options.at_least(1, **counts)
     tolerances = dict(tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, tol_rel_grad=tol_rel_grad,
                       tol_param=tol_param)  # fmt: skip
-    options.at_least(0, **tolerances)
-    if init_alpha is not None:
-        options.between(0, math.inf, init_alpha=init_alpha)
+    _verify(counts, tolerances, init_alpha)
     limits = Limits(max_lbfgs_iters, history_size, **tolerances, init_alpha=init_alpha)
     posterior, chosen = posterior_of(module, data, seed)
     options.require_parameters(posterior.program.name, posterior.size)
@@ -81,6 +79,14 @@ def pathfinder(
     stats = {"lp__": flat[1][None], "log_p__": flat[1][None], "log_q__": flat[2][None]}
     return Fit(posterior.program, "pathfinder", processor(flat[0][None], chosen), stats, posterior.inputs, settings,
                {"pareto_k": shape}, posterior.module)  # fmt: skip
+
+
+def _verify(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> None:
+    """Raise OptionError for options that are wrong."""
+    options.at_least(1, **counts)
+    options.at_least(0, **tolerances)
+    if init_alpha is not None:
+        options.between(0, math.inf, init_alpha=init_alpha)
 
 
 def _chosen(found: Paths, draws: int, resample: bool, seed: int) -> tuple[np.ndarray, float]:

@@ -265,14 +265,18 @@ def _fixed(
     return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info, module)
 
 
-def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
-    """Variables and stats of one chain, and its step size."""
-    kernel = NUTS(
+def _kernel(density: Density, settings: Mapping[str, Any]) -> NUTS:
+    """Pyro's sampler with these options."""
+    return NUTS(
         potential_fn=lambda z: -density(z["point"]), step_size=settings["step_size"] or 1.0,
         adapt_step_size=settings["adapt_engaged"], full_mass=settings["metric"] == "dense_e",
         adapt_mass_matrix=settings["adapt_engaged"] and settings["metric"] != "unit_e",
         target_accept_prob=settings["adapt_delta"], max_tree_depth=settings["max_treedepth"],
     )  # fmt: skip
+
+
+def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: Progress) -> tuple[Any, Any, float]:
+    """Variables and stats of one chain, and its step size."""
     sizes: list[float] = []
     told: dict[str, Any] = {}
 
@@ -282,8 +286,8 @@ def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: 
             sizes.append(float(kernel.step_size))
             told.update(kernel.diagnostics())  # MCMC's own need four draws, for R-hat
 
-    mcmc = MCMC(kernel, settings["iter_sampling"], settings["iter_warmup"], disable_progbar=True, hook_fn=note,
-                initial_params={"point": density.start(inits)})  # fmt: skip
+    mcmc = MCMC(_kernel(density, settings), settings["iter_sampling"], settings["iter_warmup"],
+                disable_progbar=True, hook_fn=note, initial_params={"point": density.start(inits)})  # fmt: skip
     mcmc.run()
     points = mcmc.get_samples()["point"][:: settings["thin"]]
     divergent = np.zeros(settings["iter_sampling"])

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,29 +62,41 @@ def generate_quantities(
         [0, 1]
     """
     draws = _draws_of(previous_fit)
-    if module is None and not isinstance(draws, Fit):
-        raise TypeError("generate_quantities() needs a module where the draws are no fit")
-    given: Any = draws.module if module is None and isinstance(draws, Fit) else module_of(module)
     chosen = new_seed() if seed is None else int(seed)
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
-    translated = for_numpyro(given)
-    raw = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
+    translated = for_numpyro(_module(module, draws))
     wanted = options.wanted(translated.stan, keep, leave_out)
-    posterior = condition(translated, raw if data is None else inputs, chosen)
+    if data is None:
+        inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
+    posterior = condition(translated, inputs, chosen)
     posterior.wanted = wanted
     parameters = _parameters(draws, posterior)
     flat = {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in parameters.items()}
     if data is not None or not isinstance(draws, Fit) or draws.program.source != translated.stan.source:
         _verify_inside(posterior, flat)
     made = generated(posterior, flat, chosen, None if folder is None else options.new_folder("folder", folder))
-    chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
-    parameters = {n: v for n, v in parameters.items() if wanted is None or n.partition(".")[0] in wanted}
-    variables = parameters | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
+    variables = _variables(parameters, made, wanted)
     stats = {n: v for n, v in draws.stats.items() if n == "lp__"} if isinstance(draws, Fit) else {}
     fit = Fit(translated.stan, "generate", variables, stats, posterior.inputs, {"seed": chosen}, {}, translated)
     if isinstance(draws, Fit):
         fit.dims, fit.coords = draws.dims, draws.coords
     return fit
+
+
+def _module(module: Any, draws: Any) -> Any:
+    """The module that is given, else that of the fit."""
+    if module is None and not isinstance(draws, Fit):
+        raise TypeError("generate_quantities() needs a module where the draws are no fit")
+    return draws.module if module is None else module_of(module)
+
+
+def _variables(
+    parameters: Mapping[str, np.ndarray], made: Mapping[str, np.ndarray], wanted: Collection[str] | None
+) -> dict[str, np.ndarray]:
+    """The parameters that are wanted, (chains, draws, ...), and what was made at their draws, in the same shape."""
+    chains, count = next((v.shape[:2] for v in parameters.values()), (1, 0))
+    kept = {n: v for n, v in parameters.items() if wanted is None or n.partition(".")[0] in wanted}
+    return kept | {n: v.reshape(chains, count, *v.shape[1:]) for n, v in made.items()}
 
 
 def _verify_inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -> None:

@@ -137,16 +137,20 @@ def sample(
     ))  # fmt: skip
     translated, given = module_of(module, networks), read_data(data)
     wanted = options.wanted(translated.stan, keep, leave_out)
-    if translated.stan.backend == "numpyro":
-        return _warned(Fit.of(drawn(translated, given, chosen)))
+    by_pyro = translated.stan.backend == "pyro"
+    return _warned(_by_pyro(translated, given, chosen, wanted) if by_pyro else Fit.of(drawn(translated, given, chosen)))
+
+
+def _by_pyro(module: Any, data: Mapping[str, Any], chosen: dict[str, Any], wanted: Any) -> Fit:
+    """What Pyro's sampler draws. Raises OptionError for options that it does not have."""
     require("torch", "pyro", extra="pyro")
     from .pyro_methods import sample as sample_by_pyro
 
     refuse("pyro", chosen, Choice(None, Kind()))
-    if mesh is not None or (chosen["threads_per_chain"] or 1) > 1:
+    if chosen["mesh"] is not None or (chosen["threads_per_chain"] or 1) > 1:
         raise options.OptionError("mesh and threads_per_chain: Pyro's sampler runs on one device")
     with interrupts.immediate():
-        return _warned(sample_by_pyro(translated, given, recorded(chosen), wanted))
+        return sample_by_pyro(module, data, recorded(chosen), wanted)
 
 
 def _warned(fit: Fit) -> Fit:

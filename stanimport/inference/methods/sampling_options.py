@@ -37,11 +37,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     options.between(0, 1, adapt_delta=chosen["adapt_delta"])
     options.one_of("method", chosen["method"], METHODS)
     options.one_of("chain_method", chosen["chain_method"] or "parallel", ("parallel", "vectorized", "sequential"))
-    sizes = options.for_chains("step_size", given["step_size"], chosen["chains"])
-    for size in sizes:
-        if size is not None and not (isinstance(size, Real) and float(size) > 0):
-            raise options.OptionError(f"step_size must be positive, not {size!r}")
-    chosen["step_size"] = sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
+    chosen["step_size"] = _step_size(given["step_size"], chosen["chains"])
     for name in ("keep", "leave_out"):
         names = given[name]
         chosen[name] = [names] if isinstance(names, str) else None if names is None else list(names)
@@ -50,6 +46,15 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
         chosen["journal"] = Path(given["journal"])
         journals.require_new(chosen["journal"])
     return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
+
+
+def _step_size(given: Any, chains: int) -> Any:
+    """That of all chains, or where they differ those of each. Raises OptionError."""
+    sizes = options.for_chains("step_size", given, chains)
+    for size in sizes:
+        if size is not None and not (isinstance(size, Real) and float(size) > 0):
+            raise options.OptionError(f"step_size must be positive, not {size!r}")
+    return sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
 
 
 def _metric_option(metric: Any, inv_metric: Any) -> Any:

@@ -102,38 +102,51 @@ def variational(
         >>> round(float(approximation.stan_variable("bias").mean()), 1)
         0.7
     """
-    options.at_least(1, iter=iter, grad_samples=grad_samples, draws=draws)
+    counts = dict(iter=iter, grad_samples=grad_samples, draws=draws)
+    options.at_least(1, **counts)
     translated = module_of(module, networks)
     chosen = new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
-    settings = dict(seed=chosen, algorithm=algorithm, iter=iter, grad_samples=grad_samples, eta=eta, draws=draws,
-                    tol_rel_obj=tol_rel_obj)  # fmt: skip
+    settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)
     if minibatch is not None:
-        numbers = {size: np.asarray(given).tolist() for size, given in (rows or {}).items()}
-        settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": numbers}
+        settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": _numbers(rows or {})}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
         _tell_of_unbounded(fit)
         _tell_of_rest(fit)
         return fit
+    _verify_of_batches(checkpoint, rows)
+    fit = _by_all_rows(translated, read_data(data), guide or own, inits, settings, show_progress)
+    importance.compare(fit.stats, fit.info, khat, 5)
+    _require(fit, require_converged)
+    return fit
+
+
+def _verify_of_batches(checkpoint: Any, rows: Any) -> None:
+    """Raise OptionError for options that are given, but of fits by minibatches."""
     if checkpoint is not None:
         raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
     if rows is not None:
         raise options.OptionError("rows are drawn of fits by minibatches: give minibatch={size: rows} too")
-    given = read_data(data)
-    if translated.stan.backend == "pyro":
+
+
+def _by_all_rows(
+    module: ModuleType, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool
+) -> Fit:
+    """A fit each of whose steps takes all data."""
+    if module.stan.backend == "pyro":
         from .pyro_methods import variational as variational_by_pyro
 
         with interrupts.immediate():
-            fit = variational_by_pyro(translated, given, guide or own, inits, settings, show_progress)
-    elif algorithm == "guide":
-        fit = _explicit(translated, transformed_data(translated, given, chosen), guide or own, settings, show_progress)
-    else:
-        fit = _automatic(condition(translated, given, chosen), inits, settings, show_progress)
-    importance.compare(fit.stats, fit.info, khat, 5)
-    _require(fit, require_converged)
-    return fit
+            return variational_by_pyro(module, data, guide, inits, settings, show)
+    if settings["algorithm"] == "guide":
+        return _explicit(module, transformed_data(module, data, settings["seed"]), guide, settings, show)
+    return _automatic(condition(module, data, settings["seed"]), inits, settings, show)
+
+
+def _numbers(rows: Mapping[str, Any]) -> dict[str, Any]:
+    return {size: np.asarray(given).tolist() for size, given in rows.items()}
 
 
 def _algorithm(given: str | None, backend: str, has_guide: bool, inits: Any) -> str:
@@ -170,12 +183,7 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     options.require_parameters(posterior.program.name, posterior.size)
     options.require_several(settings["algorithm"], posterior.size)
     start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
-
-    def model() -> None:
-        law = dist.ImproperUniform(dist.constraints.real, (), (posterior.size,))
-        point = numpyro.sample("point", law)
-        numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
-
+    model = partial(_of_point, posterior)
     guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": start}))
     processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
     params, losses = _train(model, guide, {}, settings, show)
@@ -194,6 +202,12 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     info |= {"params": jax.tree.map(np.asarray, weights)} if weights else {}
     return Fit(posterior.program, "variational", processor(points[None], settings["seed"]), stats, posterior.inputs,
                settings, info, posterior.module)  # fmt: skip
+
+
+def _of_point(posterior: Posterior) -> None:
+    """The model of a posterior whose only site is the point."""
+    point = numpyro.sample("point", dist.ImproperUniform(dist.constraints.real, (), (posterior.size,)))
+    numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
 
 
 def _is_no_weight(site: Mapping[str, Any]) -> bool:
@@ -241,6 +255,17 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
     return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
 
 
+def _advance(svi: SVI, state: Any, count: Any) -> tuple[Any, Any]:
+    """The state after so many steps, and their losses."""
+
+    def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        state, loss = svi.update(carry[0])
+        return state, carry[1].at[i].set(loss)
+
+    made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
+    return made
+
+
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
            show: bool) -> tuple[Any, np.ndarray]:  # fmt: skip
     """The guide's parameters and the losses of all steps."""
@@ -248,18 +273,8 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
     optimizer = numpyro.optim.Adam(lambda i: settings["eta"] * 0.01 ** jnp.minimum(i / steps, 1.0))
     bound = Trace_ELBO(num_particles=settings["grad_samples"])
     svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
-    key = random_keys(settings["seed"], 9, count=1)[0]
-
-    def advance(state: Any, count: Any) -> tuple[Any, Any]:
-        def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
-            state, loss = svi.update(carry[0])
-            return state, carry[1].at[i].set(loss)
-
-        made: tuple[Any, Any] = jax.lax.fori_loop(0, count, body, (state, jnp.zeros(PIECE)))
-        return made
-
-    state = _initialized(svi, key)
-    program = Program(advance, state, np.int64(1))
+    state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0])
+    program = Program(partial(_advance, svi), state, np.int64(1))
     losses = []
     with Progress(steps, show) as progress:
         for start in range(0, steps, PIECE):

@@ -54,18 +54,22 @@ def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed
             max_sampling_steps=settings.iter_sampling,
         )  # fmt: skip
         size, inverse = learned["step_size"], learned["inverse_mass_matrix"]
-        kernel = blackjax.dynamic_hmc(posterior.log_density, **learned).step
-
-        def step(key: Any, state: Any) -> tuple[Any, Any]:
-            new, info = kernel(key, state)
-            start = 0.5 * jnp.sum(inverse * info.momentum**2) - state.logdensity
-            return new, _record(new, info, size, info.acceptance_rate) | {
-                "energy__": jnp.where(info.is_accepted, info.energy, start)
-            }
-
+        step = _hmc(blackjax.dynamic_hmc(posterior.log_density, **learned).step, size, inverse)
         return _sampled(step, settings, keys[1], states), size, inverse
 
     return _run(whole, settings, points, seed)
+
+
+def _hmc(kernel: Any, size: Any, inverse: Any) -> Any:
+    """A transition by a kernel of HMC, and what is recorded of it: the energy at the start where it is rejected."""
+
+    def step(key: Any, state: Any) -> tuple[Any, Any]:
+        new, info = kernel(key, state)
+        start = 0.5 * jnp.sum(inverse * info.momentum**2) - state.logdensity
+        energy = jnp.where(info.is_accepted, info.energy, start)
+        return new, _record(new, info, size, info.acceptance_rate) | {"energy__": energy}
+
+    return step
 
 
 def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:

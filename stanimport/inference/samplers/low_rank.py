@@ -99,14 +99,13 @@ def _directions(points: np.ndarray, gradients: np.ndarray) -> tuple[np.ndarray, 
     variances, directions = np.linalg.eigh(made)
     variances = np.maximum(variances, curvature.RIDGE)
     drawn, slopes = (np.maximum((a @ directions).var(axis=0, ddof=1), curvature.RIDGE) for a in within)
-    distances = np.abs(np.log(variances))
     told = np.minimum(np.abs(np.log(drawn)), np.abs(np.log(slopes))) > np.log(_TOLD)
     told &= (drawn > 1) == (slopes < 1)  # else it is the noise of few draws, or a chain that is still on its way
     if len(points) >= curvature.ENOUGH:  # where curvature varies, the variances of the draws are right
         low, high = curvature.spread(*points.shape)
         varies = (drawn < low * variances) | (drawn > high * variances)
         variances, told = np.where(varies, drawn, variances), told | varies
-        distances = np.abs(np.log(variances))
+    distances = np.abs(np.log(variances))
     kept = np.flatnonzero(told & (distances > np.log(_TOLD)))
     kept = kept[np.argsort(-distances[kept])[: min(LARGEST, len(points) // _EACH)]]
     return span @ directions[:, kept], variances[kept]

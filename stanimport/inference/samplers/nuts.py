@@ -299,12 +299,7 @@ class NutsSampler:
             chain, points, numbers = program(self._own(track.start.rows), chain, metric, controls, np.int64(count))
             points, numbers = np.asarray(points)[:count], np.asarray(numbers)[:count]
             track.state = chain, metric
-            if track.window is not None:
-                track.window.add(points)
-            columns = np.moveaxis(numbers, -1, 0)
-            if warms_up:
-                track.recent.append(columns[0])
-            track.add({"point": points[..., : self.size], **_named(columns)}, count)
+            self._keep(track, points, np.moveaxis(numbers, -1, 0), warms_up)
             progress.advance(count * max(self.lanes, 1), "warm-up" if warms_up else "sampling")
             if track.done < segment.end:  # its end is noted when it has been learned from
                 track.note(_start(track))
@@ -313,6 +308,14 @@ class NutsSampler:
         if warms_up and track.done == segment.end:  # with those of the latest window, as the metric is
             track.levels = np.concatenate([track.levels[: 0 if segment.in_window else None], *track.recent])
         return np.zeros((0, self.width)) if track.window is None else track.window.array()
+
+    def _keep(self, track: Track, points: np.ndarray, columns: np.ndarray, warms_up: bool) -> None:
+        """Add what a piece of a segment has drawn to its window, to the levels of the warm-up, and to the draws."""
+        if track.window is not None:
+            track.window.add(points)
+        if warms_up:
+            track.recent.append(columns[0])
+        track.add({"point": points[..., : self.size], **_named(columns)}, len(points))
 
     def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
         """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""

@@ -1,7 +1,9 @@
 """The samplers of other packages, behind `sample(method=...)`: BlackJAX's NUTS, and nutpie's."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import jax
@@ -54,10 +56,20 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
 
     keys = random_keys(seed, 10, count=len(points))
     program = Program(chain, keys[0], points[0])
-    workers = 1 if program.may_block else default_workers(len(points))
-    with interrupts.immediate(), ThreadPoolExecutor(workers) as pool:
+    with interrupts.immediate(), ThreadPoolExecutor(1 if program.may_block else default_workers(len(points))) as pool:
         made = list(pool.map(lambda k, p: jax.tree.map(np.asarray, program(k, p)), keys, points))
-    records = {n: np.stack([m[0][n] for m in made])[:, :: settings.thin] for n in made[0][0]}
+    return _of_chains(made, settings.thin)
+
+
+def _in_numbers(posterior: Posterior, point: np.ndarray) -> tuple[float, np.ndarray]:
+    """The log density and its gradient as nutpie takes them."""
+    value, gradient = posterior.value_and_grad(point)
+    return float(value), np.asarray(gradient)
+
+
+def _of_chains(made: Sequence[tuple[Any, Any]], thin: int) -> Draws:
+    """The draws of all chains, from the records of each, its step size and its metric."""
+    records = {n: np.stack([m[0][n] for m in made])[:, ::thin] for n in made[0][0]}
     step_size, inverse = (np.stack([m[1][i] for m in made]) for i in range(2))
     return Draws(records.pop("point"), records, step_size, inverse)
 
@@ -68,6 +80,13 @@ def _record(state: Any, info: Any, step_size: Any) -> dict[str, Any]:
         "stepsize__": jnp.asarray(step_size), "treedepth__": info.num_trajectory_expansions,
         "n_leapfrog__": info.num_integration_steps, "divergent__": info.is_divergent, "energy__": info.energy,
     }  # fmt: skip
+
+
+# What the statistics of Stan's sampler are called in nutpie's traces.
+_NUTPIES = {
+    "lp__": "logp", "accept_stat__": "mean_tree_accept", "stepsize__": "step_size", "treedepth__": "depth",
+    "n_leapfrog__": "n_steps", "divergent__": "diverging", "energy__": "energy",
+}  # fmt: skip
 
 
 def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
@@ -83,28 +102,17 @@ def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, see
         raise MissingLibraryError("method='nutpie' needs nutpie: pip install nutpie") from None
     posterior.value_and_grad(points[0])
     remaining = iter(points)
-
-    def density() -> Any:
-        def value_and_grad(point: np.ndarray) -> tuple[float, np.ndarray]:
-            value, gradient = posterior.value_and_grad(point)
-            return float(value), np.asarray(gradient)
-
-        return value_and_grad
-
     model = from_pyfunc(
-        posterior.size, density, lambda *_: lambda point: {"point": np.asarray(point)}, [np.dtype("float64")],
-        [(posterior.size,)], ["point"], make_initial_point_fn=lambda _: next(remaining, points[0]),
+        posterior.size, lambda: partial(_in_numbers, posterior), lambda *_: lambda point: {"point": np.asarray(point)},
+        [np.dtype("float64")], [(posterior.size,)], ["point"],
+        make_initial_point_fn=lambda _: next(remaining, points[0]),
     )  # fmt: skip
     with interrupts.immediate():
         trace = nutpie.sample(
             model, draws=settings.iter_sampling, tune=settings.iter_warmup, chains=len(points), seed=seed,
-            cores=1, target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth,
-            progress_bar=False,
+            cores=1, target_accept=settings.adapt_delta, maxdepth=settings.max_treedepth, progress_bar=False,
         )  # fmt: skip
-    stats = trace.sample_stats
-    names = {"lp__": "logp", "accept_stat__": "mean_tree_accept", "stepsize__": "step_size", "treedepth__": "depth",
-             "n_leapfrog__": "n_steps", "divergent__": "diverging", "energy__": "energy"}  # fmt: skip
-    records = {n: np.asarray(stats[v])[:, :: settings.thin] for n, v in names.items()}
+    records = {n: np.asarray(trace.sample_stats[v])[:, :: settings.thin] for n, v in _NUTPIES.items()}
     records["lp__"] = records["lp__"].astype(float)
     drawn = np.asarray(trace.posterior["point"])[:, :: settings.thin]
     ones = np.ones((len(points), posterior.size))

@@ -144,14 +144,10 @@ def sbc(
     good = [k for k in range(count) if not isinstance(fits[k], Failure)]
     if not good:
         raise StanError(f"all fits failed, the first with: {fits[0].error}")
-    ranks, draws = [], 0
-    for k in good:
-        fit = fits[k]
-        _, own = columns.flatten({n: fit.variables[n] for n in origin})
-        own = own.reshape(-1, own.shape[-1])
-        ranks.append((own < truths[k]).sum(axis=0))
-        draws = len(own)
-    return Calibration(names, np.array(ranks), draws, truths[good], fits)
+    drawn_of = {k: columns.flatten({n: fits[k].variables[n] for n in origin})[1] for k in good}
+    drawn_of = {k: own.reshape(-1, own.shape[-1]) for k, own in drawn_of.items()}
+    ranks = np.array([(own < truths[k]).sum(axis=0) for k, own in drawn_of.items()])
+    return Calibration(names, ranks, len(drawn_of[good[-1]]), truths[good], fits)
 
 
 def _plain(value: np.ndarray) -> Any:

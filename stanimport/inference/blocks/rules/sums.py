@@ -31,10 +31,6 @@ def product(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> S
     """A total where rows are summed over; each row by itself where it is of a batch, or one factor alone has rows."""
     (left, right), ((summed_left, summed_right), (batch_left, batch_right)) = inputs, e.params["dimension_numbers"]
     run = function_of(e)
-
-    def free(axis: int, rank: int, gone: Collection[int]) -> int:
-        return [d for d in range(rank) if d not in gone].index(axis)
-
     if left.axis in summed_left or right.axis in summed_right:
         together = left.axis is not None and right.axis is not None and (left.axis, right.axis) in zip(
             summed_left, summed_right)  # fmt: skip
@@ -48,13 +44,16 @@ def product(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> S
         return None
     before = len(batch_left)
     if taken[0]:
-        assert left.axis is not None
-        at = before + free(left.axis, len(left.shape), (*summed_left, *batch_left))
+        at = before + _free(left, (*summed_left, *batch_left))
         return Each((left.axis, None), (at,), lambda v, _: run(*v))
-    assert right.axis is not None
     before += len(left.shape) - len(summed_left) - len(batch_left)
-    at = before + free(right.axis, len(right.shape), (*summed_right, *batch_right))
+    at = before + _free(right, (*summed_right, *batch_right))
     return Each((None, right.axis), (at,), lambda v, _: run(*v))
+
+
+def _free(given: Input, gone: Collection[int]) -> int:
+    """The number of the axis of the rows among those that stay."""
+    return [d for d in range(len(given.shape)) if d not in gone].index(given.axis or 0)
 
 
 def scan(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step | None:

@@ -160,11 +160,7 @@ def _fit(
     rows, state = inputs.rows, at.result()
     whole = frozenset.intersection(*(r.whole for r in rows.values()))
     variables = steps.draws(state, whole, settings["draws"])
-    elbo, error = at.elbo()
-    losses = np.concatenate([np.zeros(0), *at.losses])
-    info = {"converged": at.converged or has_converged(losses[np.isfinite(losses)], settings["tol_rel_obj"]),
-            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged,
-            "unbounded": int((~np.isfinite(losses[-max(len(losses) // 5, 1) :])).sum())}  # fmt: skip
+    info = _info(at, settings["tol_rel_obj"])
     params = steps.numbers(state)
     for size, local in steps.locals.items():
         params |= local.params(at.tables[size])
@@ -181,4 +177,13 @@ def _fit(
     data = inputs.fixed | {n: t for s, t in inputs.feed.totals.items() for n in rows[s].sizes}
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()}, {}, data, settings, info,
                steps.trained(state, module))  # fmt: skip
+
+
+def _info(at: Progressing, tol_rel_obj: float) -> dict[str, Any]:
+    """The bound where an optimization stands, and how it came there."""
+    elbo, error = at.elbo()
+    losses = np.concatenate([np.zeros(0), *at.losses])
+    return {"converged": at.converged or has_converged(losses[np.isfinite(losses)], tol_rel_obj),
+            "elbo": elbo, "elbo_error": error, "steps": at.step, "rhat": at.rhat, "arrived": at.converged,
+            "unbounded": int((~np.isfinite(losses[-max(len(losses) // 5, 1) :])).sum())}  # fmt: skip
 
