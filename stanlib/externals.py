@@ -35,28 +35,29 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
     def fail(problem: str) -> StanFunctionError:
         return StanFunctionError(f"the function {path} ({signature}{place}) {problem}")
 
-    def found() -> Callable[..., Any]:
-        """The function as its module has it now, which may have been reloaded."""
-        module, _, attribute = path.rpartition(".")
-        try:
-            function = getattr(importlib.import_module(module), attribute)
-        except (ImportError, AttributeError) as e:
-            raise fail(f"can't be found: {e}") from e
-        if not callable(function):
-            raise fail(f"is a {type(function).__name__} and can't be called")
-        return function
-
     def body(xp: Namespace, *arguments: Any) -> Any:
         if backend == "pyro" and xp.LIBRARY == "numpy":
             import torch
 
-            made = found()(*(torch.as_tensor(a) for a in arguments))
+            made = _found(path, fail)(*(torch.as_tensor(a) for a in arguments))
             made = made.detach().numpy() if isinstance(made, torch.Tensor) else made
         else:
-            made = found()(*arguments)
+            made = _found(path, fail)(*arguments)
         result = xp.asarray(made)
         if result.ndim != dims:
             raise fail(f"returns a value of shape {tuple(result.shape)}, declared are {dims} dimensions")
         return result
 
     return Function(name, name, (), body)
+
+
+def _found(path: str, fail: Callable[[str], StanFunctionError]) -> Callable[..., Any]:
+    """The function as its module has it now, which may have been reloaded."""
+    module, _, attribute = path.rpartition(".")
+    try:
+        function: Any = getattr(importlib.import_module(module), attribute)
+    except (ImportError, AttributeError) as e:
+        raise fail(f"can't be found: {e}") from e
+    if not callable(function):
+        raise fail(f"is a {type(function).__name__} and can't be called")
+    return function

@@ -198,11 +198,7 @@ def _term(r: _Reader) -> Term:
     """The type that comes next, with those that it is made of: each kind of term begins with a word of its own."""
     word = r.take()
     if word == "(":  # (vector | row_vector): any one of them
-        options = [_term(r)]
-        while r.accept("|"):
-            options.append(_term(r))
-        r.take(")")
-        return Choice(tuple(options))
+        return Choice(_several(r, "|"))
     if word == "array":
         r.take("[")
         dims = 1
@@ -212,11 +208,7 @@ def _term(r: _Reader) -> Term:
         return ArrayOf(_term(r), dims)
     if word == "tuple":
         r.take("(")
-        items = [_term(r)]
-        while r.accept(","):
-            items.append(_term(r))
-        r.take(")")
-        return TupleOf(tuple(items))
+        return TupleOf(_several(r, ","))
     if word == "function":
         r.take("(")
         parameters = _arguments(r)
@@ -225,6 +217,15 @@ def _term(r: _Reader) -> Term:
         r.take(")")
         return FunctionOf(parameters, result)
     return Name(word)
+
+
+def _several(r: _Reader, separator: str) -> tuple[Term, ...]:
+    """Types up to the closing parenthesis."""
+    out = [_term(r)]
+    while r.accept(separator):
+        out.append(_term(r))
+    r.take(")")
+    return tuple(out)
 
 
 def _expand(s: Signature) -> Iterator[Overload]:

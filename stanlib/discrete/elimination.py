@@ -159,8 +159,23 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         self.sum_only = components and reduce is _log_sum_exp
         possible = Possible(problem)
-        self.known = possible.known
+        given = self._conditioned(possible, components)
+        self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+        self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
+        self.tables: list[Rows] = []
+        self.total: Any = 0.0
+        self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
+        self.single: dict[int, Any] = {}
+        for kind, rows_ in possible.of.items():
+            members = np.flatnonzero(problem.kinds == kind)
+            open_ = self.left[members]
+            self.at[members[open_]] = np.arange(open_.sum())
+            self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
+
+    def _conditioned(self, possible: Possible, components: bool) -> list[Factor]:
+        """The factors given the elements with but one value; which are known, and which stand for which others."""
+        problem, self.known = self.problem, possible.known
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
         whole = _is_simpler_whole(problem, self.known)
@@ -172,17 +187,7 @@ class _Elimination:
         if whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
             self.known, self.stands_for = np.full(len(self.known), -1), np.arange(len(self.known))
             given = list(problem.factors)
-        self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
-        self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
-        self.tables: list[Rows] = []
-        self.total: Any = 0.0
-        self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
-        self.single: dict[int, Any] = {}
-        for kind, rows_ in possible.of.items():
-            members = np.flatnonzero(problem.kinds == kind)
-            open_ = self.left[members]
-            self.at[members[open_]] = np.arange(open_.sum())
-            self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
+        return given
 
     def _with_added(self, kind: int, single: Any, known: np.ndarray) -> Any:
         """The terms of single elements with what inference adds to them."""

@@ -43,6 +43,14 @@ def _sums(xp: Namespace, table: Any, often: np.ndarray) -> Any:
     return xp.swapaxes(xp.where(none, -xp.inf, sums), 0, 1)
 
 
+def _coupled(count: int, factors: Sequence[Factor]) -> np.ndarray:
+    """Which elements stand in factors with others."""
+    coupled = np.zeros(count, bool)
+    for f in factors:
+        coupled[f.elements.reshape(-1)] |= f.elements.shape[1] > 1
+    return coupled
+
+
 def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: np.ndarray,
                     factors: Sequence[Factor], components: bool) -> np.ndarray:  # fmt: skip
     """For every element the one that is summed out for it, which for most is itself.
@@ -55,9 +63,7 @@ def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: n
     out = np.arange(len(kinds))
     if all(f.codes is None for f in factors):
         return out
-    coupled = np.zeros(len(kinds), bool)
-    for f in factors:
-        coupled[f.elements.reshape(-1)] |= f.elements.shape[1] > 1
+    coupled = _coupled(len(kinds), factors)
     singles = [f for f in factors if f.elements.shape[1] == 1]
     told = np.full(len(kinds), -1)  # the same for coupled elements whose own terms and values are
     for kind, allowed in possible.items():

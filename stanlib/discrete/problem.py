@@ -194,6 +194,13 @@ def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
         first += low.size
 
 
+def _places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
+    """A table whose first axis, not its last ones, is that of the places; of length 1 if it is the same for all."""
+    shape = xp.shape(table)
+    table = xp.reshape(table, (*shape[:axes], 1 if len(shape) == axes else places))
+    return permuted(xp, table, (axes, *range(axes)))
+
+
 def _factors(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
     codes: Any,
@@ -212,10 +219,7 @@ def _factors(
     if np.ndim(codes):
         yield from _of_rows(xp, label, numbers, table, np.asarray(codes, int).reshape(-1) - 1)
         return
-    shape = xp.shape(table)
-    axes = shape[: len(widths)]
-    table = xp.reshape(table, (*axes, 1 if len(shape) == len(widths) else len(numbers)))
-    table = permuted(xp, table, (len(axes), *range(len(axes))))
+    table = _places_first(xp, table, len(widths), len(numbers))
     starts = np.cumsum(widths) - widths
     starts, widths_ = starts[widths > 0], widths[widths > 0]
     read = numbers[:, starts] > 0

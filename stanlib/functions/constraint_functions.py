@@ -26,8 +26,8 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
     the constrained value. `examples` holds arguments of the constraining functions and of the inverse.
     """
     record = constraints.get(kind)
-    arguments = signatures.parse(to).arguments
-    name, sizes = signatures.parse(to).name, [a.name for a in arguments if getattr(a.term, "text", "") == "int"]
+    parsed = signatures.parse(to)
+    name, sizes = parsed.name, tuple(a.name for a in parsed.arguments if getattr(a.term, "text", "") == "int")
 
     def constrain(xp: Namespace, x: Any, *given: Any) -> Any:
         x, given = _checked(xp, f"{name}constrain", record, x, given, sizes)
@@ -48,8 +48,8 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
         symbol_ = f"{symbol or name}{kind}"
         add(Function(name + kind, symbol_, (text,), body, domains=domains or {}, examples=(example,), **options))
 
-    enter("constrain", to, constrain, examples[0], sizes=tuple(sizes))
-    enter("jacobian", to, jacobian, examples[0], sizes=tuple(sizes), effect="jacobian")
+    enter("constrain", to, constrain, examples[0], sizes=sizes)
+    enter("jacobian", to, jacobian, examples[0], sizes=sizes, effect="jacobian")
     enter("unconstrain", back, unconstrain, examples[1])
 
 

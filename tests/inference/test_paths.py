@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference.density.quasi_newton_paths import Limits, Normal, _best, _drawn, _moved
+from stanimport.inference.density.quasi_newton_paths import Limits, Normal, Search, _drawn, _moved
 
 MEAN, COVARIANCE = np.array([1.0, -2.0]), np.array([[2.0, 0.8], [0.8, 1.0]])
 PRECISION = np.linalg.inv(COVARIANCE)
@@ -62,7 +62,7 @@ def compiled(init_alpha):
         return density(x)
 
     def best(start, limits):
-        return _best(asked, start, jax.random.PRNGKey(0), 1, Limits(**limits, init_alpha=init_alpha))
+        return Search(asked, jax.random.PRNGKey(0), 1, Limits(**limits, init_alpha=init_alpha)).best(start)
 
     return jax.jit(best)
 

@@ -73,7 +73,7 @@ def run(
     ends = limits or Limits()
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        best = _Search(posterior.log_density, keys[0], num_elbo_draws, ends).best(start)
+        best = Search(posterior.log_density, keys[0], num_elbo_draws, ends).best(start)
         points, log_q = _drawn(best, keys[1], num_draws)
         return points, jax.vmap(posterior.log_density)(points), log_q
 
@@ -84,7 +84,7 @@ def run(
     return Paths(*(np.stack(arrays) for arrays in zip(*made)))
 
 
-class _Search:
+class Search:
     """Quasi-Newton steps along one path, and the approximations at their points."""
 
     def __init__(self, log_density: Any, key: Any, num_draws: int, limits: Limits):

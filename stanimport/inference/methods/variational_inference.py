@@ -104,8 +104,7 @@ def variational(
     """
     counts = dict(iter=iter, grad_samples=grad_samples, draws=draws)
     options.at_least(1, **counts)
-    translated = module_of(module, networks)
-    chosen = new_seed() if seed is None else int(seed)
+    translated, chosen = module_of(module, networks), new_seed() if seed is None else int(seed)
     own: Any = getattr(translated, "guide", None)
     algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)

@@ -1,7 +1,8 @@
 """Stan's distributions as Pyro's: the record's density under the class that Pyro has for the same law."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -127,6 +128,19 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
 
 
 @cache
+@contextmanager
+def _unvalidated() -> Iterator[None]:
+    """Without Pyro's tests: it raises for what Stan rejects draws for, if the laws inside of a law are validated."""
+    is_validated = is_validation_enabled()
+    try:
+        if is_validated:
+            pyro_distributions.enable_validation(False)
+        yield
+    finally:
+        if is_validated:
+            pyro_distributions.enable_validation(True)
+
+
 def _native_class(record: records.Distribution) -> Any:
     """A subclass of Pyro's own class that takes Stan's arguments and has the record's density."""
     native = record.native
@@ -138,14 +152,8 @@ def _native_class(record: records.Distribution) -> Any:
         named = dict(zip(record.argument_names, arguments))
         given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
         keywords = {k: named[a] for k, a in native.keywords.items()}
-        is_validated = is_validation_enabled()
-        try:  # Pyro raises for what Stan rejects draws for, if the laws inside of this one are validated
-            if is_validated:
-                pyro_distributions.enable_validation(False)
+        with _unvalidated():
             base.__init__(self, *given, **keywords, validate_args=False)
-        finally:
-            if is_validated:
-                pyro_distributions.enable_validation(True)
         self.stan_arguments = arguments
         if laws.broadcasts(record):
             self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]
