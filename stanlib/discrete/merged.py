@@ -63,8 +63,7 @@ def representatives(kinds: np.ndarray, possible: dict[int, np.ndarray], known: n
     out = np.arange(len(kinds))
     if all(f.codes is None for f in factors):
         return out
-    coupled = _coupled(len(kinds), factors)
-    singles = [f for f in factors if f.elements.shape[1] == 1]
+    coupled, singles = _coupled(len(kinds), factors), [f for f in factors if f.elements.shape[1] == 1]
     told = np.full(len(kinds), -1)  # the same for coupled elements whose own terms and values are
     for kind, allowed in possible.items():
         members = np.flatnonzero(kinds == kind)

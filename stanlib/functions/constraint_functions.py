@@ -19,6 +19,10 @@ from ..registry import Function, add
 from ..rejection import refuse
 
 
+def _summed(xp: Namespace, value: Any, log_jacobian: Any) -> tuple[Any, Any]:
+    return value, xp.sum(log_jacobian)
+
+
 def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", domains: Any = None) -> None:
     """Register the three functions of the constraint of that name.
 
@@ -35,8 +39,7 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
 
     def jacobian(xp: Namespace, x: Any, *given: Any) -> Any:
         x, given = _checked(xp, f"{name}jacobian", record, x, given, sizes)
-        value, log_jacobian = record.constrain(xp, x, *given)
-        return value, xp.sum(log_jacobian)
+        return _summed(xp, *record.constrain(xp, x, *given))
 
     def unconstrain(xp: Namespace, y: Any, *given: Any) -> Any:
         y, given = _checked_value(xp, f"{name}unconstrain", record, y, given)
@@ -44,9 +47,8 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
 
     def enter(kind: str, text: str, body: Callable[..., Any], example: Any, **options: Any) -> None:
         body.__doc__ = f"{_DOCS[kind]} {record.description.replace('{', '').replace('}', '')}."
-        text = text.replace(f" {name}(", f" {name}{kind}(")
-        symbol_ = f"{symbol or name}{kind}"
-        add(Function(name + kind, symbol_, (text,), body, domains=domains or {}, examples=(example,), **options))
+        text, as_ = text.replace(f" {name}(", f" {name}{kind}("), f"{symbol or name}{kind}"
+        add(Function(name + kind, as_, (text,), body, domains=domains or {}, examples=(example,), **options))
 
     enter("constrain", to, constrain, examples[0], sizes=sizes)
     enter("jacobian", to, jacobian, examples[0], sizes=sizes, effect="jacobian")

@@ -230,11 +230,8 @@ def _vmap(
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
 
     def of_lanes(*arrays: Any) -> Any:
-        filled = list(values)
-        for i, array in zip(varying, arrays):
-            filled[i] = array
         with collected(of_lanes=masked) as found:
-            return function(*filled), found.take()
+            return function(*_filled(values, varying, arrays)), found.take()
 
     for axis in reversed(axes):
         of_lanes = jax.vmap(of_lanes, in_axes=[0 if axis in values[i].axes else None for i in varying])
@@ -261,20 +258,7 @@ def _vmap_torch(
     if code in _HIDDEN:
         return _loop(function, values, axes, masked)
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
-    returned: Any = None
-    found: list[tuple[Any, Error]] = []
-
-    def of_lanes(*arrays: Any) -> Any:
-        nonlocal returned
-        filled = list(values)
-        for i, array in zip(varying, arrays):
-            filled[i] = array
-        with collected(of_lanes=masked) as inside:
-            returned = function(*filled)
-        found[:] = inside.found
-        flags = [torch.as_tensor(any_of(bad)) for bad, _ in found]
-        return (torch.zeros(()), *flags, *_tensors_in(returned))  # torch asks for one tensor at least
-
+    of_lanes = recording = _Recording(function, values, varying, masked)
     for axis in reversed(axes):
         of_lanes = torch.vmap(of_lanes, tuple(0 if axis in values[i].axes else None for i in varying))
     try:
@@ -282,9 +266,35 @@ def _vmap_torch(
     except (RuntimeError, TypeError, NotImplementedError):
         _HIDDEN.add(code)
         return _loop(function, values, axes, masked)
-    errors, flags = [error for _, error in found], made[: len(found)]
-    out = _with_tensors(returned, iter(made[len(found) :]), tuple(a.size for a in axes))
-    return out, list(zip(flags, errors))
+    errors = [error for _, error in recording.found]
+    tensors = iter(made[len(errors) :])
+    return _with_tensors(recording.returned, tensors, tuple(a.size for a in axes)), list(zip(made, errors))
+
+
+class _Recording:
+    """A function of the arrays that differ between lanes, as torch maps it: what it returns beside tensors is kept."""
+
+    def __init__(self, function: Callable[..., Any], values: Sequence[Any], varying: Sequence[int], masked: bool):
+        self.function, self.values, self.varying, self.masked = function, values, varying, masked
+        self.returned: Any = None
+        self.found: list[tuple[Any, Error]] = []
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        import torch
+
+        with collected(of_lanes=self.masked) as inside:
+            self.returned = self.function(*_filled(self.values, self.varying, arrays))
+        self.found = list(inside.found)
+        flags = [torch.as_tensor(any_of(bad)) for bad, _ in self.found]
+        return (torch.zeros(()), *flags, *_tensors_in(self.returned))  # torch asks for one tensor at least
+
+
+def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+    """The values with arrays in some places."""
+    filled = list(values)
+    for i, array in zip(at, arrays):
+        filled[i] = array
+    return filled
 
 
 def _tensors_in(value: Any) -> Iterator[Any]:

@@ -5,7 +5,7 @@ takes the cotangents back through each: derivatives of the numerical solution it
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -109,6 +109,22 @@ def _forward(method: Stepper, control: Control, t0: Any, ts: Any, y0: Any, lengt
     return out, kept, count
 
 
+def _through(
+    advance: Callable[..., Any], varied: list[Any], steps: Any, count: Any, to_y: Any, to_leaves: list[Any]
+) -> tuple[Any, list[Any]]:
+    """The cotangents of the state before a stretch, and of the leaves, from those after it: step by step backwards."""
+
+    def back(loop: Any) -> Any:
+        j, to_y, to_leaves = loop
+        step = _get(steps, j)
+        pull = jax.vjp(lambda y, x: advance(y, x, step), step[2], varied)[1]
+        to_y, more = pull(to_y)
+        return j - 1, to_y, [a + b for a, b in zip(to_leaves, more)]
+
+    _, to_y, to_leaves = jax.lax.while_loop(lambda c: c[0] >= 0, back, (count - 1, to_y, to_leaves))
+    return to_y, to_leaves
+
+
 def _backward(
     equations: Equations, method: str, control: Control, leaves: tuple[Any, ...], ts: Any, kept: Any, count: Any,
     change: Any, length: int,
@@ -119,11 +135,7 @@ def _backward(
     state = jax.tree.map(lambda b: b[0], kept[0])
     steps = _buffer(length, (state[0], state[0], state[2][0], state[3]))
 
-    def advance(y: Any, varied: list[Any], step: Any) -> Any:
-        values = list(leaves)
-        for i, x in zip(reals, varied):
-            values[i] = x
-        return _advance(equations, method, y, values, step)
+    advance = lambda y, varied, step: _advance(equations, method, y, _filled(leaves, reals, varied), step)
 
     def record(buffers: Any, i: Any, before: Any, after: Any, size: Any) -> Any:
         return _put(buffers, i, (before[0], size, before[2][0], after[3]))
@@ -133,23 +145,20 @@ def _backward(
         state, i, arrived = _get(kept, s)
         _, accepted, _, buffers = _run(plain, control, ts[i], state, length, record, steps)
         to_y = to_y + jnp.where(arrived, change[i], 0)
-
-        def through(inner: Any) -> Any:
-            j, to_y, to_leaves = inner
-            step = _get(buffers, j)
-            pull = jax.vjp(lambda y, x: advance(y, x, step), step[2], [leaves[i] for i in reals])[1]
-            to_y, more = pull(to_y)
-            return j - 1, to_y, [a + b for a, b in zip(to_leaves, more)]
-
-        _, to_y, to_leaves = jax.lax.while_loop(lambda c: c[0] >= 0, through, (accepted - 1, to_y, to_leaves))
+        to_y, to_leaves = _through(advance, [leaves[i] for i in reals], buffers, accepted, to_y, to_leaves)
         return s - 1, to_y, to_leaves
 
     start = count - 1, jnp.zeros_like(change[0]), [jnp.zeros_like(leaves[i]) for i in reals]
     _, to_y, to_reals = jax.lax.while_loop(lambda c: c[0] >= 0, back, start)
-    to_leaves: list[Any] = [np.zeros(x.shape, jax.dtypes.float0) for x in leaves]
-    for i, x in zip(reals, to_reals):
-        to_leaves[i] = x
-    return to_y, tuple(to_leaves)
+    return to_y, tuple(_filled([np.zeros(x.shape, jax.dtypes.float0) for x in leaves], reals, to_reals))
+
+
+def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+    """The values with arrays in some places."""
+    filled = list(values)
+    for i, x in zip(at, arrays):
+        filled[i] = x
+    return filled
 
 
 def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) -> Any:

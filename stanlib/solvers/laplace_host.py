@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -143,13 +144,28 @@ class _Tensors:
         return theta.detach(), ((spread + spread.T) / 2).detach()
 
 
+def _known(model: _Tensors, f: Callable[[Any], Any], theta: Any) -> Any:
+    """A function of tensors in NumPy."""
+    with model.torch.enable_grad():
+        return plain(f(model.lift(theta)))
+
+
+def _ascending(
+    height: Callable[[Any], float], a: Any, change: Any, top: float, halvings: int
+) -> tuple[Any, float]:
+    """A step, halved until it is no longer one down, and where it leads."""
+    tried = [height(a + change)]
+    while halvings and not tried[-1] >= top and len(tried) <= halvings:
+        change = change / 2
+        tried.append(height(a + change))
+    return change, tried[-1]
+
+
 def _climb(model: _Tensors, search: Search) -> Any:
     """Newton's method on the log posterior, in the variable a with theta = K a; NaN where it fails."""
     covariance = plain(model.covariance)
 
-    def of(f: Callable[[Any], Any], theta: Any) -> Any:
-        with model.torch.enable_grad():
-            return plain(f(model.lift(theta)))
+    of = partial(_known, model)
 
     def height(a: Any) -> float:
         theta = covariance @ a
@@ -164,11 +180,8 @@ def _climb(model: _Tensors, search: Search) -> Any:
         w = of(model.curvature, theta)
         drive = w @ theta + of(model.slope, theta)
         change = np.linalg.solve(np.eye(model.size) + w @ covariance, drive) - a
-        tried = [height(a + change)]
-        while search.halvings and not tried[-1] >= top and len(tried) <= search.halvings:
-            change = change / 2
-            tried.append(height(a + change))
-        a, top = a + change, tried[-1]
+        change, top = _ascending(height, a, change, top, search.halvings)
+        a = a + change
         theta = covariance @ a
         left = roots.norm(np, of(model.slope, theta) - a)
         if left <= search.tolerance or roots.lost(np, change, a):

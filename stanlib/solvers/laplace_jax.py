@@ -77,15 +77,11 @@ def _factor(likelihood: _Likelihood, covariance: Any, theta: Any, leaves: Any) -
 
 def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search) -> Any:
     """Newton's method on the log posterior, in the variable a with theta = K a."""
-    shares = 0.5 ** jnp.arange(search.halvings + 1)
-    one = jnp.eye(likelihood.size, dtype=covariance.dtype)
+    shares, one = 0.5 ** jnp.arange(search.halvings + 1), jnp.eye(likelihood.size, dtype=covariance.dtype)
 
     def height(a: Any) -> Any:
         theta = covariance @ a
         return likelihood.value(theta, leaves) - theta @ a / 2
-
-    def unfinished(loop: Loop) -> Any:
-        return ~loop[4] & (loop[3] < search.most_steps)
 
     def step(loop: Loop) -> Loop:
         a, theta, before, count, _ = loop
@@ -100,13 +96,10 @@ def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search
         done = (left <= search.tolerance) | roots.lost(jnp, shares[at] * change, a)
         return a, theta, heights[at], count + 1, done
 
-    theta = jnp.zeros(likelihood.size, covariance.dtype)
-    a = theta
-    if search.start is not None:
-        theta = search.start
-        a = jnp.linalg.solve(covariance, theta)
-    start = a, theta, height(a), 0, False
-    _, theta, top, _, done = jax.lax.while_loop(unfinished, step, start)
+    theta = jnp.zeros(likelihood.size, covariance.dtype) if search.start is None else search.start
+    a = theta if search.start is None else jnp.linalg.solve(covariance, theta)
+    go_on = lambda loop: ~loop[4] & (loop[3] < search.most_steps)
+    _, theta, top, _, done = jax.lax.while_loop(go_on, step, (a, theta, height(a), 0, False))
     return jnp.where(done & jnp.isfinite(top), theta, jnp.nan)
 
 

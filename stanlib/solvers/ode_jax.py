@@ -7,6 +7,7 @@ parameters adjoint_jax.py goes back over the steps instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -75,29 +76,28 @@ def _states(
     control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
     times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
 
-    def plain(t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
-        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, (), loose)[:, 0]
-
     if adjoint:
         from .adjoint_jax import with_adjoint
 
         states = with_adjoint(equations, method, control if loose else control.tightened(), adjoint)
         return states(times[0], times[1], y0, leaves)
-    states = jax.custom_jvp(plain)
+    def of_rows(varied: tuple[int, ...], t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
+        return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
 
-    def rule(primals: Any, tangents: Any) -> Any:
-        t0, ts, dy0, y0, *leaves = primals
-        changes = tangents[3:]
-        varied = tuple(i for i, t in enumerate(changes) if t is not None and not is_zero(t))
-        if not varied:
-            value = plain(*primals)
-            return value, jnp.zeros_like(value)
-        rows = _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
-        weights = jnp.concatenate([jnp.ravel(changes[i]).astype(y0.dtype) for i in varied])
-        return rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
-
-    states.defjvp(rule, symbolic_zeros=True)
+    states = jax.custom_jvp(lambda *primals: of_rows((), *primals)[:, 0])
+    states.defjvp(partial(_changed, of_rows), symbolic_zeros=True)
     return states(*times, dy0, y0, *leaves)
+
+
+def _changed(of_rows: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+    """The states, and what changes of y0 and the leaves make of them: those that are not zero are carried along."""
+    changes, dtype = tangents[3:], primals[3].dtype
+    varied = tuple(i for i, t in enumerate(changes) if t is not None and not is_zero(t))
+    rows = of_rows(varied, *primals)
+    if not varied:
+        return rows[:, 0], jnp.zeros_like(rows[:, 0])
+    weights = jnp.concatenate([jnp.ravel(changes[i]).astype(dtype) for i in varied])
+    return rows[:, 0], jnp.einsum("tri,r->ti", rows[:, 1:], weights)
 
 
 def _rows(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays import numpy as xnp
+from ..arrays.base import Namespace
 from ..errors import StanDomainError
 from . import quadrature
 from .calculus_host import Lift, plain, records, without_gradient
@@ -36,9 +37,7 @@ def integrate(
     def value(x: Any, xc: Any) -> Any:
         return lift(f(lift(x), lift(xc), *arguments))
 
-    def known(x: Any, xc: Any) -> float:
-        return float(plain(value(x, xc)))
-
+    known = lambda x, xc: float(plain(value(x, xc)))
     try:
         with without_gradient(xp), np.errstate(all="ignore"):
             found = [METHODS[method](known, p, tolerance) for p in quadrature.pieces(*ends)]
@@ -51,10 +50,16 @@ def integrate(
         sums = [w * value(x, xc) for _, rule in found for x, xc, w in zip(*rule) if w]
         recorded = sum(sums, lift(0.0))
         total = total + (recorded - recorded.detach())
+    return total + _of_ends(xp, value, a, b)
+
+
+def _of_ends(xp: Namespace, value: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """0, with the derivatives of the integral in its bounds where these are recorded."""
+    moved = 0.0
     for x, sign in zip((a, b), (-1, 1)):
         if records(xp, x):
-            total = total + sign * (x - x.detach()) * value(x.detach(), 0.0)
-    return total
+            moved = moved + sign * (x - x.detach()) * value(x.detach(), 0.0)
+    return moved
 
 
 def double_exponential(f: Callable[[float, float], float], piece: Interval, tolerance: Tolerance) -> tuple[float, Rule]:

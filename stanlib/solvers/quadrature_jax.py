@@ -6,6 +6,7 @@ same points, until all of them have converged.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -29,44 +30,53 @@ def integrate(
     """The integral of f(x, xc, *arguments) from a to b; NaN where it doesn't converge."""
     dtype = real_type(a, b, arguments)
     split = Arguments(arguments)
-    bounds = tuple(jnp.asarray(x, dtype) if isinstance(x, jax.Array) else x for x in (a, b))
-    moving = tuple(i for i, x in enumerate(bounds) if isinstance(x, jax.Array))
     tolerance = tolerance.at_precision(float(jnp.finfo(dtype).eps))
 
     def value(x: Any, xc: Any, leaves: Any) -> Any:
         return jnp.asarray(f(x, xc, *split.restore(leaves)), dtype)
 
-    def total(bounds: Any, integrand: Integrand) -> Any:
-        parts = [METHODS[method](integrand, p, tolerance, dtype) for p in quadrature.pieces(*bounds)]
-        ordered = jnp.asarray(bounds[0] <= bounds[1])
-        return jnp.where(ordered, sum(parts), jnp.nan)
+    made = _Integral(value, (a, b), tolerance, method, dtype)
+    integral = jax.custom_jvp(made)
+    integral.defjvp(made.change, symbolic_zeros=True)
+    return integral(*(made.bounds[i] for i in made.moving), *split.leaves)
 
-    def put(ends: Any) -> list[Any]:
-        out = list(bounds)
-        for i, x in zip(moving, ends):
-            out[i] = x
-        return out
 
-    @jax.custom_jvp
-    def integral(*primals: Any) -> Any:
-        ends, leaves = primals[: len(moving)], primals[len(moving) :]
-        return total(put(ends), lambda x, xc: value(x, xc, leaves)[None])[0]
+class _Integral:
+    """An integral as a function of those of its bounds that are JAX's, and of the leaves of the further arguments."""
 
-    def rule(primals: Any, tangents: Any) -> Any:
-        ends, leaves = primals[: len(moving)], primals[len(moving) :]
-        of_leaves = tangents[len(moving) :]
+    def __init__(
+        self, value: Callable[..., Any], bounds: tuple[Any, Any], tolerance: Tolerance, method: str, dtype: Any
+    ):
+        self.value, self.tolerance, self.method, self.dtype = value, tolerance, method, dtype
+        self.bounds = tuple(jnp.asarray(x, dtype) if isinstance(x, jax.Array) else x for x in bounds)
+        self.moving = tuple(i for i, x in enumerate(bounds) if isinstance(x, jax.Array))
+
+    def __call__(self, *primals: Any) -> Any:
+        ends, leaves = primals[: len(self.moving)], primals[len(self.moving) :]
+        return self._total(ends, lambda x, xc: self.value(x, xc, leaves)[None])[0]
+
+    def _total(self, ends: Any, integrand: Integrand) -> Any:
+        """The integrals of the components of a vector."""
+        bounds = list(self.bounds)
+        for i, x in zip(self.moving, ends):
+            bounds[i] = x
+        pieces = quadrature.pieces(*bounds)
+        parts = [METHODS[self.method](integrand, p, self.tolerance, self.dtype) for p in pieces]
+        return jnp.where(jnp.asarray(bounds[0] <= bounds[1]), sum(parts), jnp.nan)
+
+    def change(self, primals: Any, tangents: Any) -> Any:
+        """The integral, and its change with the bounds and the leaves."""
+        ends, leaves = primals[: len(self.moving)], primals[len(self.moving) :]
+        of_leaves = tangents[len(self.moving) :]
         varied = tuple(i for i, t in enumerate(of_leaves) if not is_zero(t))
-        parts = total(put(ends), _with_gradient(value, leaves, varied))
-        weights = [jnp.ravel(of_leaves[i]).astype(dtype) for i in varied]
-        change = jnp.dot(parts[1:], jnp.concatenate(weights)) if varied else jnp.zeros((), dtype)
-        for i, end, tangent in zip(moving, ends, tangents):
+        parts = self._total(ends, _with_gradient(self.value, leaves, varied))
+        weights = [jnp.ravel(of_leaves[i]).astype(self.dtype) for i in varied]
+        change = jnp.dot(parts[1:], jnp.concatenate(weights)) if varied else jnp.zeros((), self.dtype)
+        for i, end, tangent in zip(self.moving, ends, tangents):
             if not is_zero(tangent):
-                slope = value(end, jnp.zeros((), dtype), leaves)
+                slope = self.value(end, jnp.zeros((), self.dtype), leaves)
                 change = change + (slope if i else -slope) * tangent
         return parts[0], change
-
-    integral.defjvp(rule, symbolic_zeros=True)
-    return integral(*(bounds[i] for i in moving), *split.leaves)
 
 
 def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ...]) -> Integrand:
@@ -111,19 +121,20 @@ def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtyp
     return jnp.where(tolerance.met(jnp, change, norm), value, jnp.nan)
 
 
+def _rule(f: Integrand, points: Callable[..., Any], dtype: Any, ends: Any) -> Any:
+    """The integral over an interval, its error, and the integral of the magnitude."""
+    half = (ends[1] - ends[0]) / 2
+    x, weight = points(xp, ends[0] + half * (1 + jnp.asarray(quadrature.NODES, dtype)))
+    terms = half * weight[:, None] * jax.vmap(f, (0, None))(x, jnp.asarray(jnp.nan, dtype))
+    fine, coarse = (jnp.asarray(w, dtype) @ terms for w in (quadrature.KRONROD, quadrature.GAUSS))
+    return fine, jnp.abs(fine - coarse), jnp.asarray(quadrature.KRONROD, dtype) @ jnp.abs(terms)
+
+
 def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Any:
     """The interval of the largest error is cut in two until the sum of the errors is small enough."""
     low, high, points = quadrature.rational(piece)
     most = min(quadrature.MOST_INTERVALS, tolerance.most_intervals)
-    nan = jnp.asarray(jnp.nan, dtype)
-
-    def rule(ends: Any) -> Any:
-        """The integral over an interval, its error, and the integral of the magnitude."""
-        half = (ends[1] - ends[0]) / 2
-        x, weight = points(xp, ends[0] + half * (1 + jnp.asarray(quadrature.NODES, dtype)))
-        terms = half * weight[:, None] * jax.vmap(f, (0, None))(x, nan)
-        fine, coarse = (jnp.asarray(w, dtype) @ terms for w in (quadrature.KRONROD, quadrature.GAUSS))
-        return fine, jnp.abs(fine - coarse), jnp.asarray(quadrature.KRONROD, dtype) @ jnp.abs(terms)
+    rule = partial(_rule, f, points, dtype)
 
     def unfinished(loop: Any) -> Any:
         count, _, (value, error, norm) = loop

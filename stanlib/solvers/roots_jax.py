@@ -20,8 +20,7 @@ def solve(
     f: Lifted, guess: Any, arguments: tuple[Any, ...], method: str, limits: Limits
 ) -> Any:
     """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
-    dtype = real_type(guess, arguments)
-    split = Arguments(arguments)
+    dtype, split = real_type(guess, arguments), Arguments(arguments)
 
     def residual(y: Any, leaves: Any) -> Any:
         return jnp.asarray(f(y, *split.restore(leaves)), dtype)

@@ -26,20 +26,18 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, lo
 
     def start(t: Any, rows: Any) -> tuple[Any, Any]:
         k = coupled.slope(t, rows)
-        h = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
-        h = jnp.asarray(h, rows.dtype)
+        first = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
+        h = jnp.asarray(first, rows.dtype)
         return h, (k, t, h, rows, k, k, k) if dense else (k,)
 
     def step(t: Any, h: Any, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
-        k = memory[0]
-        new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, k)
+        new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, memory[0])
+        relative = jnp.abs(error) / allowed(h, rows, memory[0])
         memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)
-        relative = jnp.abs(error) / allowed(h, rows, k)
         return new, jnp.max(relative[0] if loose else relative), memory
 
     def inside(time: Any, after: Any, memory: Any) -> Any:
         last, t, h, before, *form = memory
         return explicit.inside((time - t) / h, h, before, after, (last, *form))
 
-    growth = lambda worst: explicit_growth(jnp, worst, tableau.power)
-    return Stepper(start, step, growth, inside if dense else None)
+    return Stepper(start, step, lambda worst: explicit_growth(jnp, worst, tableau.power), inside if dense else None)

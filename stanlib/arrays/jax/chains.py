@@ -9,6 +9,7 @@ make up for.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
@@ -34,9 +35,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     if single.dtype != jnp.float64:
         return plain(single, table)
 
-    def in_logs(single: Any, table: Any) -> Any:
-        value, back = jax.vjp(plain, single, table)
-        return (value, *back(jnp.ones_like(value)))
+    in_logs = partial(_in_logs, plain)
 
     @jax.custom_jvp
     def with_gradient(single: Any, table: Any) -> Any:
@@ -45,9 +44,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
 
-    @with_gradient.defjvp
-    def _(primals: Any, tangents: Any) -> Any:
-        return jax.jvp(in_logs, primals, tangents)
+    with_gradient.defjvp(partial(jax.jvp, in_logs))
 
     @jax.custom_jvp
     def total(single: Any, table: Any) -> Any:
@@ -61,52 +58,77 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     return total(single, table)
 
 
+def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
+    value, back = jax.vjp(plain, single, table)
+    return (value, *back(jnp.ones_like(value)))
+
+
 def _finite(x: Any) -> Any:
     return jnp.where(jnp.isfinite(x), x, 0.0)
 
 
+class _Scaled:
+    """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest."""
+
+    def __init__(self, single: Any, table: Any, linked: np.ndarray):
+        single = jnp.swapaxes(single, 1, 2)
+        self.most, self.most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
+        self.own = jnp.exp(single - self.most[:, None])
+        self.moves = jnp.exp(table - self.most_moved[..., None, None])[..., None]
+        self.same, self.all_ = table.ndim == 2, bool(linked.all())
+        self.there = None if self.all_ else jnp.asarray(linked)
+        self.start = jnp.sum(self.own[0], 0)
+        self.first = self.own[0] / jnp.where(self.start > 0, self.start, 1.0)
+
+    def _moves(self) -> Any:
+        """Those of each step, if they are not the same."""
+        return None if self.same else self.moves
+
+    def forward(self) -> tuple[Any, tuple[Any, Any, Any]]:
+        """The shares of the states at the ends; at every step those, the sum that they were divided by, and 1 / sum."""
+
+        def step(before: Any, x: Any) -> Any:
+            own, move, there = x
+            after = jnp.sum(before[:, None] * (self.moves if self.same else move), 0) * own
+            size = jnp.sum(after, 0)
+            share = 1 / jnp.where(size > 0, size, 1.0)
+            after = after * share
+            if not self.all_:
+                after, size = jnp.where(there, after, before), jnp.where(there, size, 1.0)
+            return after, (after, size, share)
+
+        found: tuple[Any, tuple[Any, Any, Any]] = lax.scan(step, self.first, (self.own[1:], self._moves(), self.there))
+        return found
+
+    def backward(self, shares: Any) -> tuple[Any, Any]:
+        """What each state at every step but the last leads to, never told too low; that of those arrived at, with their own."""
+
+        def step(after: Any, x: Any) -> Any:
+            own, share, move, there = x
+            arriving = own * after * share
+            moves = jnp.maximum(self.moves if self.same else move, LEAST)
+            before = jnp.maximum(jnp.sum(moves * arriving[None], 1), LEAST)
+            if not self.all_:
+                arriving, before = jnp.where(there, arriving, 0.0), jnp.where(there, before, after)
+            return before, (before, arriving)
+
+        xs = (jnp.maximum(self.own[1:], LEAST), shares, self._moves(), self.there)
+        left, arriving = lax.scan(step, jnp.ones_like(self.first), xs, reverse=True)[1]
+        return left, arriving
+
+
 def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.ndarray) -> Any:
     """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
-    single = jnp.swapaxes(single, 1, 2)
-    most, most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
-    own = jnp.exp(single - most[:, None])
-    moves = jnp.exp(table - most_moved[..., None, None])[..., None]
-    same, all_ = table.ndim == 2, bool(linked.all())
-    start = jnp.sum(own[0], 0)
-    first = own[0] / jnp.where(start > 0, start, 1.0)
-
-    def forward(before: Any, x: Any) -> Any:
-        own, move, there = x
-        after = jnp.sum(before[:, None] * (moves if same else move), 0) * own
-        size = jnp.sum(after, 0)
-        share = 1 / jnp.where(size > 0, size, 1.0)
-        after = after * share
-        if not all_:
-            after, size = jnp.where(there, after, before), jnp.where(there, size, 1.0)
-        return after, (after, size, share)
-
-    move, there = None if same else moves, None if all_ else jnp.asarray(linked)
-    last, (reached, sizes, shares) = lax.scan(forward, first, (own[1:], move, there))
-
-    def backward(after: Any, x: Any) -> Any:
-        own, share, move, there = x
-        arriving = own * after * share
-        before = jnp.maximum(jnp.sum(jnp.maximum(moves if same else move, LEAST) * arriving[None], 1), LEAST)
-        if not all_:
-            arriving, before = jnp.where(there, arriving, 0.0), jnp.where(there, before, after)
-        return before, (before, arriving)
-
-    ones = jnp.ones_like(first)
-    steps = (jnp.maximum(own[1:], LEAST), shares, move, there)
-    _, (left, arriving) = lax.scan(backward, ones, steps, reverse=True)
-
-    sizes = jnp.concatenate([start[None], sizes])
+    chains = _Scaled(single, table, linked)
+    last, (reached, sizes, shares) = chains.forward()
+    left, arriving = chains.backward(shares)
+    sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
-    value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + most, 0.0) * counted)
-    value += jnp.sum(most_moved * (counted[1:].sum() if same else counted[1:].sum(1)))
+    value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
+    value += jnp.sum(chains.most_moved * (counted[1:].sum() if chains.same else counted[1:].sum(1)))
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
-    before = jnp.concatenate([first[None], reached[:-1]])
+    before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    axes = "jk" if same else "tjk"
-    of_table = jnp.einsum(f"tjc,tkc->{axes}", before, arriving * often) * moves[..., 0]
+    axes = "jk" if chains.same else "tjk"
+    of_table = jnp.einsum(f"tjc,tkc->{axes}", before, arriving * often) * chains.moves[..., 0]
     return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)

@@ -285,7 +285,11 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
     except StanError:  # known to be wrong in the first iteration, if there is one
         return _settled(state, jnp.asarray(condition(*state)) != 0)
 
-    test = Traced(_watched(condition), *target)
+    return _while_traced(Traced(_watched(condition), *target), traced, target, state)
+
+
+def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> State:
+    """The loop of XLA, which ends where a condition or a body rejects the draw."""
 
     def tested(inside: State, before: Any) -> tuple[State, Any]:
         """The state before a test, and whether that or anything before rejects the draw: then the loop ends."""
@@ -318,26 +322,27 @@ def recur(
     if axis.size <= UNROLL or not _any_traced((carry, inputs)) and not any(map(_any_traced, _captured(step, set()))):
         return run_in_python(loop, step, carry, inputs)
 
-    def one(i: Any, carry: State, now: dict[int, Any]) -> tuple[State, State]:
+    def one(i: Any, now: dict[int, Any], *carry: Any) -> tuple[State, State]:
         given = [of_iteration(now[k], others(v, axis)) if k in now else v for k, v in enumerate(inputs)]
         return step(i, *carry, *given)
 
     with entered(frame):
-        carry = as_arrays(carry)
-        xs = (loop.data.reshape(-1), arrays)
-        start = jnp.asarray(xs[0][0])
-        first_ = {k: jnp.asarray(a[0]) for k, a in arrays.items()}
-        watched = _watched(lambda i, now, *s: one(i, s, now))
-        target, traced = fixpoint(watched, (start, first_), carry, lambda r: r[0][0])
-
-        def body(carry: State, x: Any) -> tuple[State, Any]:
-            (after, outputs), flag = traced(*x, *carry)
-            return fitted(unmasked(after), target), (unmasked(as_arrays(outputs)), flag)
-
-        start_ = fitted(unmasked(carry), target)
-        final, (outputs, flags) = jax.lax.scan(body, start_, xs, unroll=_copies(body, start_, xs))
-        final, outputs = _settled((final, outputs), flags)
+        final, outputs = _scanned(one, as_arrays(carry), loop.data.reshape(-1), arrays)
     return final, tuple(_of_all(o, axis) for o in outputs)
+
+
+def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[int, Any]) -> Any:
+    """The last carry and the outputs of all iterations of `carry, outputs = one(n, inputs, *carry)`, as XLA's scan."""
+    first = jnp.asarray(indices[0]), {k: jnp.asarray(a[0]) for k, a in arrays.items()}
+    target, traced = fixpoint(_watched(one), first, carry, lambda r: r[0][0])
+
+    def body(carry: State, x: Any) -> tuple[State, Any]:
+        (after, outputs), flag = traced(*x, *carry)
+        return fitted(unmasked(after), target), (unmasked(as_arrays(outputs)), flag)
+
+    start, xs = fitted(unmasked(carry), target), (indices, arrays)
+    final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=_copies(body, start, xs))
+    return _settled((final, outputs), flags)
 
 
 def _copies(body: Callable[..., Any], carry: State, xs: Any) -> int:

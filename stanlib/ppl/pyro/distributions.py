@@ -127,7 +127,19 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
     return torch.stack([torch.as_tensor(f(*lane)) for lane in lanes])
 
 
-@cache
+def _expanded(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
+    return Expanded(self, torch.Size(batch_shape))
+
+
+def _of_natives(
+    record: records.Distribution, native: records.Native, arguments: Sequence[Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of Pyro's class for Stan's."""
+    named = dict(zip(record.argument_names, arguments))
+    given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
+    return given, {k: named[a] for k, a in native.keywords.items()}
+
+
 @contextmanager
 def _unvalidated() -> Iterator[None]:
     """Without Pyro's tests: it raises for what Stan rejects draws for, if the laws inside of a law are validated."""
@@ -141,6 +153,7 @@ def _unvalidated() -> Iterator[None]:
             pyro_distributions.enable_validation(True)
 
 
+@cache
 def _native_class(record: records.Distribution) -> Any:
     """A subclass of Pyro's own class that takes Stan's arguments and has the record's density."""
     native = record.native
@@ -149,9 +162,7 @@ def _native_class(record: records.Distribution) -> Any:
 
     def init(self: Any, *numbers: Any) -> None:
         arguments = tensors(numbers)
-        named = dict(zip(record.argument_names, arguments))
-        given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
-        keywords = {k: named[a] for k, a in native.keywords.items()}
+        given, keywords = _of_natives(record, native, arguments)
         with _unvalidated():
             base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
@@ -163,11 +174,8 @@ def _native_class(record: records.Distribution) -> Any:
         terms = laws.statement_log_prob(self, record, value, _each)
         return terms if isinstance(terms, torch.Tensor) else torch.as_tensor(terms)
 
-    def expand(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
-        return Expanded(self, torch.Size(batch_shape))
-
     body = {
-        "__init__": init, "log_prob": log_prob, "expand": expand, "__doc__": record.doc, "__module__": __name__,
+        "__init__": init, "log_prob": log_prob, "expand": _expanded, "__doc__": record.doc, "__module__": __name__,
         "record": record, "arguments": property(lambda self: self.stan_arguments),
         "rejected": laws.NEVER, "place": None,
     }  # fmt: skip
