@@ -14,16 +14,16 @@ import numpy as np
 from stanlib.errors import StanDataError, StanError
 
 from .. import options
+from ..digests import digest_of, program_of
 from ..fits import storage
 from ..fits.result import Result
 from ..precision import Streams
 from ..samplers.packed import is_packed
 from ..samplers.standing import Standing
 from .journals import Run
+from .sampling_options import HOW_CHAINS_RUN
 
 F = TypeVar("F", bound=Callable[..., Any])
-_FREE = {"resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh",
-         "threads_per_chain"}  # any run may have its own
 
 
 def resuming(function: F) -> F:
@@ -41,7 +41,7 @@ def resuming(function: F) -> F:
         source = given["resume"] = source_of(given["resume"])
         own = {n: v for n, v in _settings_of(source).items() if n in parameters}
         for name, value in given.items():
-            if value is None or name in _FREE or name == "iter_sampling":
+            if value is None or name in HOW_CHAINS_RUN or name == "iter_sampling":
                 continue
             if name not in own or not _is_same(value, own[name]):
                 what = f"{own[name]!r} in the run" if name in own else "no option of a run that goes on"
@@ -64,7 +64,7 @@ def source_of(given: Any) -> Result | Run:
 
 def _settings_of(source: Result | Run) -> dict[str, Any]:
     """The options of `sample` that a run has."""
-    kept = {n: v for n, v in source.settings.items() if n not in _FREE}
+    kept = {n: v for n, v in source.settings.items() if n not in HOW_CHAINS_RUN}
     kept["seed"] = list(source.settings["chain_seeds"])
     if isinstance(source, Run):
         kept["chain_method"] = source.settings["chain_method"]
@@ -88,7 +88,7 @@ def _is_same(given: Any, own: Any) -> bool:
 
 def options_of(run: Run) -> dict[str, Any]:
     """The options by which the run of a journal goes on, as `sample` takes them; None for those that it has none of."""
-    free = dict.fromkeys([*_FREE, "inits", "inv_metric", "journal", "keep", "leave_out"])
+    free = dict.fromkeys([*HOW_CHAINS_RUN, "inits", "inv_metric", "journal", "keep", "leave_out"])
     return {**free, **_settings_of(run), "resume": run}
 
 
@@ -119,17 +119,11 @@ def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(source: Result | Run, module: ModuleType, inputs: Mapping[str, Any]) -> None:
     """Raise StanError or StanDataError if program or data are not those of the run."""
-    if module.stan.source != source.program.source:
+    if program_of(module.stan) != program_of(source.program):
         raise StanError(f"resume: the program is not that of the run, {source.program.name}")
     for variable in source.program.data:
-        if not _equal(inputs[variable.name], source.data[variable.name]):
+        if digest_of(inputs[variable.name]) != digest_of(source.data[variable.name]):
             raise StanDataError(f"resume: the data are not those of the run: {variable.name} differs")
-
-
-def _equal(a: Any, b: Any) -> bool:
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(_equal, a, b))
-    return np.array_equal(np.asarray(a), np.asarray(b), equal_nan=np.asarray(a).dtype.kind in "fc")
 
 
 def whole(source: Result | Run, new: Result) -> Result:

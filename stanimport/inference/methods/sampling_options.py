@@ -15,6 +15,10 @@ from . import journals
 ENSEMBLES = ("chees", "meads")
 METHODS = (*options.OWN_METHODS, *ENSEMBLES, "numpyro", "blackjax", "nutpie")
 WINDOWS = ("adapt_init_phase", "adapt_metric_window", "adapt_step_size")
+# What decides where and how visibly chains run, but not what they draw: a run that goes on may have its own.
+HOW_CHAINS_RUN = frozenset({
+    "resume", "parallel_chains", "chain_method", "show_progress", "networks", "mesh", "threads_per_chain",
+})
 _DEFAULTS = {"chains": 4, "iter_warmup": 1000, "iter_sampling": 1000, "thin": 1, "max_treedepth": 10}
 _NOT_KEPT = ("inits", "show_progress", "streams", "inv_metric", "resume", "standing", "earlier", "journal", "mesh")
 

@@ -1,7 +1,6 @@
 """What a fit is of: its program, options, data and seed, by which a run that goes on knows its own fits."""
 from __future__ import annotations
 
-import hashlib
 import inspect
 import json
 from collections.abc import Mapping
@@ -11,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import options
-from ..digests import digest_of
+from ..digests import data_of, program_of
 from ..fits.fit import Fit
 from ..io.data import read_data
+from ..methods.sampling_options import HOW_CHAINS_RUN, checked, recorded
 
-# Options that decide where and how visibly chains run, and those that are told otherwise or not kept.
-_FREE = {"seed", "chain_seeds", "chain_ids", "parallel_chains", "threads_per_chain", "chain_method", "show_progress",
-         "inits", "blocking", "networks", "resume", "journal", "mesh", "inv_metric"}  # fmt: skip
+# Options on which draws don't depend, and those that are told otherwise or not kept.
+_FREE = HOW_CHAINS_RUN | {"seed", "chain_seeds", "chain_ids", "inits", "blocking", "journal", "inv_metric"}
 
 
 class Identity(NamedTuple):
@@ -69,25 +68,12 @@ def wanted(module: ModuleType, data: Any, settings: str, seed: int | None) -> Id
 def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     """The options of `sample` that are given, and the defaults of the others, as a fit keeps them."""
     from ..methods.sampling import sample
-    from ..methods.sampling_options import checked, recorded
 
     defaults = {n: p.default for n, p in inspect.signature(sample).parameters.items() if n not in ("module", "data")}
     return recorded(checked({**defaults, **chosen, "journal": None}))
-
-
-def program_of(program: Any) -> str:
-    """A digest of a program, as it was translated."""
-    parts = program.source, program.backend, program.scheme
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def options_of(settings: Mapping[str, Any]) -> str:
     """The options of a fit on which its draws depend."""
     kept = {n: v for n, v in settings.items() if n not in _FREE}
     return json.dumps(kept, sort_keys=True, default=lambda v: np.asarray(v).tolist())
-
-
-def data_of(program: Any, inputs: Mapping[str, Any]) -> str:
-    """A digest of the data of a program."""
-    named = "\0".join(f"{v.name}={digest_of(inputs[v.name])}" for v in program.data)
-    return hashlib.sha256(named.encode()).hexdigest()

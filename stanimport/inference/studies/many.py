@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from .. import options
+from ..digests import program_of
 from ..failures import Failure
 from ..fits.fit import Fit
 from ..io.data import read_data
@@ -172,7 +173,7 @@ def _store(
         return _Folder(keys, path, count)
     if chosen.get("save_warmup"):
         raise options.OptionError("save_warmup: a zarr store holds no warm-up; a folder of files does")
-    return _Zarr(keys, path, count, identity.program_of(module.stan), settings)
+    return _Zarr(keys, path, count, program_of(module.stan), settings)
 
 
 def _name(key: Any) -> str:

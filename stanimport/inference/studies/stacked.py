@@ -11,10 +11,11 @@ import numpy as np
 from stanlib.errors import StanDataError
 from stanlib.extras import require
 
+from ..digests import data_of
 from ..failures import Failure
 from ..fits.fit import Fit
 from ..options import OptionError
-from .identity import Identity, data_of
+from .identity import Identity
 
 FORMAT = "stanimport fits 2"
 _TOGETHER = 64  # fits in one file of an array
