@@ -11,7 +11,7 @@ import math
 from typing import Any
 
 from ..arrays import named
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add
 
 Indices = tuple[Any, Any]
@@ -33,7 +33,7 @@ def _size_of(free: int) -> int:
     return int((1 + (1 + 8 * free) ** 0.5) // 2)
 
 
-def _placed(xp: Namespace, x: Any, n: int, at: Indices) -> Any:
+def _placed(xp: Namespace, x: Array, n: int, at: Indices) -> Array:
     """The square matrix with x at these entries, and zeros elsewhere."""
     padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
     where = xp.full((n, n), xp.shape(x)[-1])
@@ -64,14 +64,14 @@ def cholesky_corr(xp: Namespace, x: Any, rows: int | None = None, cols: int | No
     return factor, log_jacobian
 
 
-def _inverse(xp: Namespace, factor: Any, order: Any) -> Any:
+def _inverse(xp: Namespace, factor: Any, order: Any) -> Array:
     """atanh of an entry's share of the length that it finds is asinh of its ratio to the length that it leaves."""
     rows, cols = order(xp.shape(factor)[-1])
     squares = xp.flip(xp.cumsum(xp.flip(factor * factor, axis=-1), axis=-1), axis=-1)
     return xp.arcsinh(factor[..., rows, cols] / xp.sqrt(squares[..., rows, cols + 1]))
 
 
-def cholesky_corr_inverse(xp: Namespace, factor: Any, *sizes: int) -> Any:
+def cholesky_corr_inverse(xp: Namespace, factor: Any, *sizes: int) -> Array:
     return _inverse(xp, factor, _by_rows)
 
 
@@ -79,13 +79,13 @@ def _pairs(shape: tuple[int, ...], *sizes: int) -> tuple[int, ...]:
     return (shape[0] * (shape[0] - 1) // 2,)
 
 
-def _is_lower(xp: Namespace, factor: Any) -> Any:
+def _is_lower(xp: Namespace, factor: Array) -> Array:
     upper = xp.triu(factor, 1)
     diagonal = xp.diagonal(factor, 0, -2, -1)
     return xp.all(upper == 0, axis=(-2, -1)) & xp.all(diagonal > 0, axis=-1)
 
 
-def _is_cholesky_corr(xp: Namespace, factor: Any, *sizes: int) -> Any:
+def _is_cholesky_corr(xp: Namespace, factor: Array, *sizes: int) -> Array:
     lengths = xp.sum(factor * factor, axis=-1)
     return _is_lower(xp, factor) & xp.all(xp.abs(lengths - 1.0) <= TOLERANCE, axis=-1)
 
@@ -108,19 +108,19 @@ def _corr_matrix(xp: Namespace, x: Any, rows: int | None = None, cols: int | Non
     return product, log_jacobian + xp.sum(counts * log_diagonal, axis=-1)
 
 
-def _is_symmetric(xp: Namespace, m: Any) -> Any:
+def _is_symmetric(xp: Namespace, m: Array) -> Array:
     return xp.all(xp.abs(m - xp.swapaxes(m, -1, -2)) <= TOLERANCE, axis=(-2, -1))
 
 
-def _is_positive_definite(xp: Namespace, m: Any) -> Any:
+def _is_positive_definite(xp: Namespace, m: Array) -> Array:
     return _is_symmetric(xp, m) & ~xp.any(xp.isnan(xp.cholesky(m)), axis=(-2, -1))
 
 
-def _corr_matrix_inverse(xp: Namespace, m: Any, *sizes: int) -> Any:
+def _corr_matrix_inverse(xp: Namespace, m: Any, *sizes: int) -> Array:
     return _inverse(xp, xp.cholesky(m), _by_columns)
 
 
-def _is_corr_matrix(xp: Namespace, m: Any, *sizes: int) -> Any:
+def _is_corr_matrix(xp: Namespace, m: Array, *sizes: int) -> Array:
     ones = xp.all(xp.abs(xp.diagonal(m, 0, -2, -1) - 1.0) <= TOLERANCE, axis=-1)
     return ones & _is_positive_definite(xp, m)
 
@@ -140,7 +140,7 @@ def _lower_indices(rows: int, cols: int, diagonal: int = 0) -> Indices:
     return at
 
 
-def _lower_matrix(xp: Namespace, x: Any, rows: int, cols: int) -> tuple[Any, Any]:
+def _lower_matrix(xp: Namespace, x: Array, rows: int, cols: int) -> tuple[Any, Any]:
     """The lower triangular matrix with exponentiated diagonal, and the diagonal's free numbers."""
     free = xp.shape(x)[-1]
     padded = xp.concatenate([x, xp.zeros((*xp.shape(x)[:-1], 1))], axis=-1)
@@ -153,12 +153,12 @@ def _lower_matrix(xp: Namespace, x: Any, rows: int, cols: int) -> tuple[Any, Any
     return xp.where(on_diagonal, xp.exp(xp.where(on_diagonal, raw, 0.0)), raw), log_diagonal
 
 
-def _cholesky_cov(xp: Namespace, x: Any, rows: int, cols: int) -> tuple[Any, Any]:
+def _cholesky_cov(xp: Namespace, x: Array, rows: int, cols: int) -> tuple[Any, Any]:
     factor, log_diagonal = _lower_matrix(xp, x, rows, cols)
     return factor, xp.sum(log_diagonal, axis=-1)
 
 
-def _cholesky_cov_inverse(xp: Namespace, factor: Any, rows: int, cols: int) -> Any:
+def _cholesky_cov_inverse(xp: Namespace, factor: Array, rows: int, cols: int) -> Array:
     i, j = _lower_indices(rows, cols)
     entries = factor[..., i, j]
     return xp.where(i == j, xp.log(xp.where(i == j, entries, 1.0)), entries)
@@ -179,7 +179,7 @@ def _free_size(free: int) -> int:
     return int(((1 + 8 * free) ** 0.5 - 1) // 2 + 0.5)
 
 
-def _cov_matrix(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _cov_matrix(xp: Namespace, x: Array) -> tuple[Any, Any]:
     n = _free_size(xp.shape(x)[-1])
     factor, log_diagonal = _lower_matrix(xp, x, n, n)
     # of x to L: the diagonal's exponentials; of L to L L': 2^n times diagonal entry k to the power n - k + 1
@@ -188,7 +188,7 @@ def _cov_matrix(xp: Namespace, x: Any) -> tuple[Any, Any]:
     return xp.matmul(factor, xp.swapaxes(factor, -1, -2)), log_jacobian
 
 
-def _cov_matrix_inverse(xp: Namespace, m: Any) -> Any:
+def _cov_matrix_inverse(xp: Namespace, m: Array) -> Array:
     n = xp.shape(m)[-1]
     return _cholesky_cov_inverse(xp, xp.cholesky(m), n, n)
 

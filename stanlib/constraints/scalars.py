@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import Constraint, add
 
 
@@ -21,7 +21,7 @@ def _select(xp: Namespace, condition: Any, f: Any, otherwise: Any, *args: Any) -
     return xp.where(condition, f(*(xp.where(condition, a, 0.0) for a in args)), otherwise)
 
 
-def _either(xp: Namespace, condition: Any, x: Any, otherwise: float) -> Any:
+def _either(xp: Namespace, condition: Array, x: Array, otherwise: float) -> Array:
     """x where the condition holds."""
     return x if xp.is_concrete(condition) and xp.all(condition) else xp.where(condition, x, otherwise)
 
@@ -31,19 +31,19 @@ def _shifted(x: Any, offset: Any) -> Any:
     return x if type(offset) is float and offset == 0.0 else x + offset
 
 
-def _lower_value(xp: Namespace, x: Any, lower: Any) -> Any:
+def _lower_value(xp: Namespace, x: Any, lower: Any) -> Array:
     return _select(xp, xp.asarray(lower) > -xp.inf, lambda x, lower: _shifted(xp.exp(x), lower), x, x, lower)
 
 
-def _lower_jacobian(xp: Namespace, x: Any, lower: Any) -> Any:
+def _lower_jacobian(xp: Namespace, x: Array, lower: Array) -> Array:
     return _either(xp, xp.asarray(lower) > -xp.inf, x, 0.0)
 
 
-def _lower(xp: Namespace, x: Any, lower: Any) -> tuple[Any, Any]:
+def _lower(xp: Namespace, x: Array, lower: Array) -> tuple[Any, Any]:
     return _lower_value(xp, x, lower), _lower_jacobian(xp, x, lower)
 
 
-def _lower_inverse(xp: Namespace, y: Any, lower: Any) -> Any:
+def _lower_inverse(xp: Namespace, y: Array, lower: Array) -> Array:
     bounded = xp.asarray(lower) > -xp.inf
     return xp.where(bounded, xp.log(xp.where(bounded, y - lower, 1.0)), y)
 
@@ -56,19 +56,19 @@ LOWER = add(
 )  # fmt: skip
 
 
-def _upper_value(xp: Namespace, x: Any, upper: Any) -> Any:
+def _upper_value(xp: Namespace, x: Any, upper: Any) -> Array:
     return _select(xp, xp.asarray(upper) < xp.inf, lambda x, upper: upper - xp.exp(x), x, x, upper)
 
 
-def _upper_jacobian(xp: Namespace, x: Any, upper: Any) -> Any:
+def _upper_jacobian(xp: Namespace, x: Array, upper: Array) -> Array:
     return _either(xp, xp.asarray(upper) < xp.inf, x, 0.0)
 
 
-def _upper(xp: Namespace, x: Any, upper: Any) -> tuple[Any, Any]:
+def _upper(xp: Namespace, x: Array, upper: Array) -> tuple[Any, Any]:
     return _upper_value(xp, x, upper), _upper_jacobian(xp, x, upper)
 
 
-def _upper_inverse(xp: Namespace, y: Any, upper: Any) -> Any:
+def _upper_inverse(xp: Namespace, y: Array, upper: Array) -> Array:
     bounded = xp.asarray(upper) < xp.inf
     return xp.where(bounded, xp.log(xp.where(bounded, upper - y, 1.0)), y)
 
@@ -81,7 +81,7 @@ UPPER = add(
 )  # fmt: skip
 
 
-def _bounds(xp: Namespace, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+def _bounds(xp: Namespace, x: Array, lower: Array, upper: Array) -> tuple[Any, Any]:
     """Between finite bounds by the logistic function; with an infinite one as with the other one alone."""
     x, lower, upper = xp.convert((x, lower, upper))
     both = (lower > -xp.inf) & (upper < xp.inf)
@@ -93,14 +93,14 @@ def _bounds(xp: Namespace, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
     return xp.where(both, value, one), xp.where(both, log_jacobian, one_jacobian + more)
 
 
-def _between(xp: Namespace, x: Any, lower: Any, upper: Any) -> tuple[Any, Any]:
+def _between(xp: Namespace, x: Array, lower: Array, upper: Array) -> tuple[Any, Any]:
     width = xp.asarray(upper) - lower
     # the log of the derivative, width inv_logit(x) inv_logit(-x)
     log_jacobian = xp.log(width) - xp.logaddexp(0.0, x) - xp.logaddexp(0.0, -x)
     return lower + width * xp.expit(x), log_jacobian
 
 
-def _bounds_inverse(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
+def _bounds_inverse(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
     y, lower, upper = xp.convert((y, lower, upper))
     low, high = lower > -xp.inf, upper < xp.inf
     both = low & high
@@ -119,15 +119,15 @@ BOUNDS = add(
 )  # fmt: skip
 
 
-def _affine_value(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> Any:
+def _affine_value(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> Array:
     return _shifted(multiplier * x, offset)
 
 
-def _affine_jacobian(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> Any:
+def _affine_jacobian(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> Array:
     return xp.log(xp.asarray(multiplier)) + 0.0 * x
 
 
-def _affine(xp: Namespace, x: Any, offset: Any, multiplier: Any) -> tuple[Any, Any]:
+def _affine(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> tuple[Any, Any]:
     return _affine_value(xp, x, offset, multiplier), _affine_jacobian(xp, x, offset, multiplier)
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add
 
 
-def sum_to_zero(xp: Namespace, x: Any) -> Any:
+def sum_to_zero(xp: Namespace, x: Array) -> Array:
     """n free numbers as n + 1 that sum to zero, along the last axis."""
     n = xp.shape(x)[-1]
     if n == 0:
@@ -25,7 +25,7 @@ def sum_to_zero(xp: Namespace, x: Any) -> Any:
     return xp.concatenate([tail, zero], axis=-1) - xp.concatenate([zero, i * w], axis=-1)
 
 
-def sum_to_zero_inverse(xp: Namespace, z: Any) -> Any:
+def sum_to_zero_inverse(xp: Namespace, z: Array) -> Array:
     n = xp.shape(z)[-1] - 1
     i, _ = xp.convert((xp.arange(1.0, n + 1), z))
     behind = xp.flip(xp.cumsum(xp.flip(z[..., 1:], axis=-1), axis=-1), axis=-1)  # z_(i+1) and all behind it
@@ -38,7 +38,7 @@ def _one_less(shape: tuple[int, ...]) -> tuple[int, ...]:
     return (shape[0] - 1,)
 
 
-def _sums_to_zero(xp: Namespace, z: Any) -> Any:
+def _sums_to_zero(xp: Namespace, z: Array) -> Array:
     return xp.abs(xp.sum(z, axis=-1)) <= TOLERANCE
 
 
@@ -51,22 +51,22 @@ SUM_TO_ZERO_VECTOR = add(
 )  # fmt: skip
 
 
-def _rotate(xp: Namespace, z: Any, by: int) -> Any:
+def _rotate(xp: Namespace, z: Array, by: int) -> Array:
     return xp.concatenate([z[..., by:], z[..., :by]], axis=-1)
 
 
-def _transposed(xp: Namespace, x: Any) -> Any:
+def _transposed(xp: Namespace, x: Array) -> Array:
     return xp.swapaxes(x, -1, -2)
 
 
-def _zero_matrix(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _zero_matrix(xp: Namespace, x: Array) -> tuple[Any, Any]:
     """The transform of vectors for rows and for columns, where Stan puts what would come first last."""
     rows = _rotate(xp, sum_to_zero(xp, x), 1)
     columns = _rotate(xp, sum_to_zero(xp, _transposed(xp, rows)), 1)
     return _transposed(xp, columns), xp.zeros(xp.shape(x)[:-2])
 
 
-def _zero_matrix_inverse(xp: Namespace, z: Any) -> Any:
+def _zero_matrix_inverse(xp: Namespace, z: Array) -> Array:
     columns = sum_to_zero_inverse(xp, _rotate(xp, _transposed(xp, z), -1))
     return sum_to_zero_inverse(xp, _rotate(xp, _transposed(xp, columns), -1))
 
@@ -82,19 +82,19 @@ SUM_TO_ZERO_MATRIX = add(
 )  # fmt: skip
 
 
-def simplex(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def simplex(xp: Namespace, x: Array) -> tuple[Any, Any]:
     """The simplex of n + 1 components, and the log Jacobian: log of sqrt(n + 1) times the product of components."""
     z = sum_to_zero(xp, x)
     log_y = z - xp.logsumexp(z, axis=-1, keepdims=True)
     return xp.exp(log_y), xp.sum(log_y, axis=-1) + 0.5 * math.log(xp.shape(z)[-1])
 
 
-def simplex_inverse(xp: Namespace, y: Any) -> Any:
+def simplex_inverse(xp: Namespace, y: Array) -> Array:
     log_y = xp.log(y)
     return sum_to_zero_inverse(xp, log_y - xp.sum(log_y, axis=-1)[..., None] / xp.shape(y)[-1])
 
 
-def is_simplex(xp: Namespace, y: Any) -> Any:
+def is_simplex(xp: Namespace, y: Array) -> Array:
     return (xp.abs(xp.sum(y, axis=-1) - 1.0) <= TOLERANCE) & xp.all(y >= 0, axis=-1)
 
 
@@ -106,7 +106,7 @@ SIMPLEX = add(
 )
 
 
-def _rows(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _rows(xp: Namespace, x: Array) -> tuple[Any, Any]:
     y, log_jacobian = simplex(xp, x)
     return y, xp.sum(log_jacobian, axis=-1)
 
@@ -120,7 +120,7 @@ ROW_STOCHASTIC = add(
 )  # fmt: skip
 
 
-def _columns(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _columns(xp: Namespace, x: Array) -> tuple[Any, Any]:
     y, log_jacobian = _rows(xp, xp.swapaxes(x, -1, -2))
     return xp.swapaxes(y, -1, -2), log_jacobian
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import TOLERANCE, Constraint, add
 
 
@@ -14,16 +14,16 @@ def _same(shape: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-def _increasing(xp: Namespace, y: Any) -> Any:
+def _increasing(xp: Namespace, y: Array) -> Array:
     return xp.all(y[..., 1:] > y[..., :-1], axis=-1)
 
 
-def _ordered(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _ordered(xp: Namespace, x: Array) -> tuple[Any, Any]:
     steps = xp.concatenate([x[..., :1], xp.exp(x[..., 1:])], axis=-1)
     return xp.cumsum(steps, axis=-1), xp.sum(x[..., 1:], axis=-1)
 
 
-def _ordered_inverse(xp: Namespace, y: Any) -> Any:
+def _ordered_inverse(xp: Namespace, y: Array) -> Array:
     return xp.concatenate([y[..., :1], xp.log(y[..., 1:] - y[..., :-1])], axis=-1)
 
 
@@ -35,15 +35,15 @@ ORDERED = add(
 )
 
 
-def _positive_ordered(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _positive_ordered(xp: Namespace, x: Array) -> tuple[Any, Any]:
     return xp.cumsum(xp.exp(x), axis=-1), xp.sum(x, axis=-1)
 
 
-def _positive_ordered_inverse(xp: Namespace, y: Any) -> Any:
+def _positive_ordered_inverse(xp: Namespace, y: Array) -> Array:
     return xp.log(xp.concatenate([y[..., :1], y[..., 1:] - y[..., :-1]], axis=-1))
 
 
-def _positive_increasing(xp: Namespace, y: Any) -> Any:
+def _positive_increasing(xp: Namespace, y: Array) -> Array:
     return _increasing(xp, y) & xp.all(y[..., :1] >= 0, axis=-1)
 
 
@@ -56,7 +56,7 @@ POSITIVE_ORDERED = add(
 )  # fmt: skip
 
 
-def _unit_vector(xp: Namespace, x: Any) -> tuple[Any, Any]:
+def _unit_vector(xp: Namespace, x: Array) -> tuple[Any, Any]:
     """The direction of x; a standard normal law of x makes the direction uniform."""
     square = xp.sum(x * x, axis=-1)
     return x / xp.sqrt(square)[..., None], -0.5 * square

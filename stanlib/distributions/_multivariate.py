@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import supports
 from ..arrays import is_of_data
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
 from ..errors import StanIndexError
@@ -20,38 +20,38 @@ from ._terms import LOG_2_PI
 UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
 
 
-def _is_symmetric(xp: Namespace, m: Any) -> Any:
+def _is_symmetric(xp: Namespace, m: Array) -> Array:
     return ~xp.any(asymmetric(xp, m))
 
 
-def _is_covariance(xp: Namespace, m: Any) -> Any:
+def _is_covariance(xp: Namespace, m: Array) -> Array:
     """Of a matrix that depends on parameters its symmetry alone: where it is not definite, the density is NaN."""
     symmetric = _is_symmetric(xp, m)
     return symmetric & ~xp.any(xp.isnan(xp.cholesky(m))) if is_of_data((m,)) else symmetric
 
 
-def _is_semidefinite(xp: Namespace, m: Any) -> Any:
+def _is_semidefinite(xp: Namespace, m: Array) -> Array:
     symmetric = _is_symmetric(xp, m)
     least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))
     return symmetric & xp.all(xp.eigh(m)[0] >= least) if is_of_data((m,)) else symmetric
 
 
-def _is_correlation(xp: Namespace, m: Any) -> Any:
+def _is_correlation(xp: Namespace, m: Array) -> Array:
     return _is_covariance(xp, m) & xp.all(xp.abs(xp.diagonal(m) - 1) <= UNIT_TOLERANCE)
 
 
-def _is_lower(xp: Namespace, m: Any) -> Any:
+def _is_lower(xp: Namespace, m: Array) -> Array:
     return xp.all(xp.triu(m, 1) == 0)
 
 
-def _is_factor(xp: Namespace, m: Any) -> Any:
+def _is_factor(xp: Namespace, m: Array) -> Array:
     return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
 def _matrices(description: str, test: Callable[..., Any], region: Any = None) -> Any:
     """A domain of square matrices; sizes are checked apart."""
 
-    def inside(xp: Namespace, m: Any) -> Any:
+    def inside(xp: Namespace, m: Array) -> Array:
         rows, columns = xp.shape(m)
         return xp.asarray(rows == 0 or rows != columns or test(xp, m))
 
@@ -65,7 +65,7 @@ LOWER = _matrices("lower triangular", _is_lower)
 CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor, supports.CHOLESKY_FACTOR)
 
 
-def require(xp: Namespace, name: str, argument: str, x: Any, domain: Any) -> Any:
+def require(xp: Namespace, name: str, argument: str, x: Any, domain: Any) -> Array:
     """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
     return guard(xp, name, (x,), [(0, argument, domain)])[0]
 
@@ -89,7 +89,7 @@ def check_vectors(xp: Namespace, name: str, size: Any, what: str, **vectors: Any
         raise StanIndexError(f"{name}: the arrays {' and '.join(vectors)} have lengths {shown}, which must match")
 
 
-def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Any:
+def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Array:
     """y - mu, once the sizes are checked against that of the matrix."""
     check_vectors(xp, name, size, "the rows of the matrix", y=y, mu=mu)
     return y - mu
@@ -111,7 +111,7 @@ def factor_lengths(xp: Namespace, factor: Any, d: Any) -> Any:
     return 2 * log_diagonal(xp, factor), xp.sum(white * white, axis=-1)
 
 
-def whiten(xp: Namespace, factor: Any, d: Any) -> Any:
+def whiten(xp: Namespace, factor: Array, d: Array) -> Array:
     """The solution of factor x = d for every row of d."""
     if xp.is_concrete(factor):
         return xp.matmul(d, xp.transpose(xp.solve_triangular(factor, xp.eye(xp.shape(factor)[0]))))
@@ -120,12 +120,12 @@ def whiten(xp: Namespace, factor: Any, d: Any) -> Any:
     return xp.transpose(xp.solve_triangular(factor, xp.transpose(d)))
 
 
-def log_diagonal(xp: Namespace, factor: Any) -> Any:
+def log_diagonal(xp: Namespace, factor: Array) -> Array:
     """The sum of the logarithms of the diagonal: the logarithm of the determinant of a triangular matrix."""
     return xp.sum(xp.log(xp.diagonal(factor)))
 
 
-def log_det_spd(xp: Namespace, m: Any) -> Any:
+def log_det_spd(xp: Namespace, m: Array) -> Array:
     """log det of a positive definite matrix."""
     return covariance_lengths(xp, m, xp.zeros((0, xp.shape(m)[0])))[0]
 
@@ -135,12 +135,12 @@ def normal_terms(size: Any, log_det: Any, squares: Any) -> Any:
     return -0.5 * (squares + (log_det + size * LOG_2_PI))
 
 
-def normal_draws(xp: Namespace, random: Random, factor: Any, mu: Any) -> Any:
+def normal_draws(xp: Namespace, random: Random, factor: Array, mu: Array) -> Array:
     """mu + factor z with standard normal z, for every row of mu."""
     return mu + xp.matmul(random.normal(xp.shape(mu)), xp.transpose(factor))
 
 
-def from_partial_correlations(xp: Namespace, z: Any) -> Any:
+def from_partial_correlations(xp: Namespace, z: Array) -> Array:
     """The Cholesky factor of a correlation matrix, with partial correlations in the lower triangle of z.
 
     Each is the share, with its sign, that it takes of the length which the entries before it leave of the row

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.gamma import horner
 
 # B_{2k} / (2k (2k - 1)), DLMF 5.11.1, enough of them for arguments from 10 on.
@@ -11,7 +11,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _SHIFT = 10
 
 
-def log_rising(xp: Namespace, x: Any, n: Any) -> Any:
+def log_rising(xp: Namespace, x: Any, n: Any) -> Array:
     """lgamma(x + n) - lgamma(x) for x > 0 and n >= 0: the logarithm of the rising factorial x (x + 1) ... (x + n - 1).
 
     Arguments below 10 are moved up by the recurrence; then Stirling's series applies to both.
@@ -29,21 +29,21 @@ def _remainder(x: Any) -> Any:
     return r * horner(_STIRLING, r * r)
 
 
-def _product(xp: Namespace, small: Any, x: Any) -> Any:
+def _product(xp: Namespace, small: Array, x: Array) -> Array:
     """x (x + 1) ... (x + 9) where x is small, else 1, paired from both ends."""
     x = xp.where(small, x, 0.0)
     q = x * (x + 9)
     return xp.where(small, q * (q + 8) * (q + 14) * (q + 18) * (q + 20), 1.0)
 
 
-def log_beta(xp: Namespace, a: Any, b: Any) -> Any:
+def log_beta(xp: Namespace, a: Array, b: Array) -> Array:
     """log B(a, b) for a, b > 0, as lgamma of the lesser less the logarithm of a rising factorial from the greater."""
     first = a < b
     least, most = xp.where(first, a, b), xp.where(first, b, a)
     return xp.lgamma(least) - log_rising(xp, most, least)
 
 
-def lchoose(xp: Namespace, n: Any, k: Any) -> Any:
+def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     """log of the binomial coefficient for counts 0 <= k <= n; -inf outside."""
     inside = (k >= 0) & (k <= n)
     k = xp.where(inside, k, 0)

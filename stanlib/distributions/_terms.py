@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..domains import between
 from ..errors import StanIndexError, StanUnknownError
 
@@ -21,29 +21,29 @@ def holds(xp: Namespace, condition: Any) -> Any:
     return xp.is_concrete(condition) and bool(xp.all(condition))
 
 
-def inner(xp: Namespace, inside: Any, y: Any, value: Any) -> Any:
+def inner(xp: Namespace, inside: Any, y: Any, value: Any) -> Array:
     """y, and `value` in the place of what is outside the support, so that the formula has finite gradients there."""
     return y if xp.holds(inside) else xp.where(inside, y, value)
 
 
-def within(xp: Namespace, inside: Any, terms: Any, outside: Any = None) -> Any:
+def within(xp: Namespace, inside: Array, terms: Array, outside: Any = None) -> Array:
     """The terms inside the support, -inf (or `outside`) elsewhere."""
     return terms if xp.holds(inside) else xp.where(inside, terms, -xp.inf if outside is None else outside)
 
 
-def log0(xp: Namespace, x: Any) -> Any:
+def log0(xp: Namespace, x: Array) -> Array:
     """log(x) for x >= 0, with gradient 0 instead of infinity at 0."""
     positive = x > 0
     return within(xp, positive, xp.log(inner(xp, positive, x, 1.0)))
 
 
-def log_one_less(xp: Namespace, x: Any) -> Any:
+def log_one_less(xp: Namespace, x: Any) -> Array:
     """log(1 - x) for x <= 1, with gradient 0 instead of infinity at 1."""
     less = x < 1
     return within(xp, less, xp.log1p(-inner(xp, less, x, 0.5)))
 
 
-def times(xp: Namespace, n: Any, x: Any) -> Any:
+def times(xp: Namespace, n: Any, x: Any) -> Array:
     """n x, and 0 where n is 0 and x infinite."""
     used = n != 0
     return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
@@ -61,7 +61,7 @@ def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Any:
     return xp.where(inside, terms, xp.where(y == 0, at_zero, -xp.inf))
 
 
-def softplus(xp: Namespace, x: Any) -> Any:
+def softplus(xp: Namespace, x: Array) -> Array:
     """log(1 + exp(x))."""
     return -split_log_expit(xp, x)[1]
 
@@ -73,13 +73,13 @@ def split_log_expit(xp: Namespace, x: Any) -> Any:
     return xp.where(left, x, 0.0) - tail, xp.where(left, 0.0, -x) - tail
 
 
-def log_of(xp: Namespace, p: Any, q: Any) -> Any:
+def log_of(xp: Namespace, p: Array, q: Array) -> Array:
     """log(p) of two probabilities that sum to 1 and are each precise when small."""
     lower = p < q
     return xp.where(lower, log0(xp, xp.where(lower, p, 0.5)), xp.log1p(-xp.where(lower, 0.5, q)))
 
 
-def log1mexp_neg(xp: Namespace, t: Any, log_t: Any) -> Any:
+def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
     """log(1 - exp(-t)) for t >= 0, also for a t that underflows, from its logarithm."""
     tiny, large = t < 1e-8, t > LOG_2
     middle = xp.where(tiny | large, 0.5, t)
@@ -89,14 +89,14 @@ def log1mexp_neg(xp: Namespace, t: Any, log_t: Any) -> Any:
     )  # fmt: skip
 
 
-def standardized(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+def standardized(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     """(y - mu) / sigma, by a single division where many observations share sigma."""
     centered = y - mu
     shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
     return centered * (1.0 / sigma) if shared else centered / sigma
 
 
-def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Any:
+def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Array:
     """alpha + x beta for a matrix of rows x or a single row.
 
     Raises:
@@ -108,7 +108,7 @@ def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Any:
     return xp.matmul(x, beta) + alpha
 
 
-def pick(xp: Namespace, x: Any, y: Any) -> Any:
+def pick(xp: Namespace, x: Any, y: Any) -> Array:
     """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
     if xp.are_between(y, 1, xp.shape(x)[-1]):
         return pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, y)
@@ -117,7 +117,7 @@ def pick(xp: Namespace, x: Any, y: Any) -> Any:
     return within(xp, inside, terms)
 
 
-def _from_table(xp: Namespace, x: Any, y: Any) -> Any:
+def _from_table(xp: Namespace, x: Array, y: Array) -> Array:
     table = stored(xp, xp.asarray(x), math.prod(xp.shape(y)))
     return xp.get(table, (xp.integer(y - 1),))
 
@@ -133,21 +133,21 @@ def pick_all(xp: Namespace, tables: Any, y: Any) -> Any:
     return tuple(pick(xp, t, y) for t in tables)
 
 
-def stored(xp: Namespace, x: Any, uses: Any) -> Any:
+def stored(xp: Namespace, x: Any, uses: Any) -> Array:
     """The vector x, written to memory: XLA would else compute components anew for every observation that picks one."""
     if xp.LIBRARY != "jax" or xp.is_concrete(x) or uses < MANY:
         return x
     return xp.at_set(x, xp.arange(xp.shape(x)[0]), x)
 
 
-def pick_column(xp: Namespace, x: Any, y: Any) -> Any:
+def pick_column(xp: Namespace, x: Array, y: Array) -> Array:
     """The y-th component of every row; 0 for a y that is none."""
     if xp.LIBRARY == "torch" and xp.are_between(y, 1, xp.shape(x)[-1]):
         return xp.pick_last(x, xp.integer(y) - 1)
     return _masked_column(xp, x, y)
 
 
-def _masked_column(xp: Namespace, x: Any, y: Any) -> Any:
+def _masked_column(xp: Namespace, x: Array, y: Array) -> Array:
     """The same by a mask, whose gradient is a sum too where XLA's of an index is a scatter."""
     y = xp.reshape(xp.asarray(y), xp.shape(y) + (1,))
     columns, _ = xp.convert((xp.arange(1, xp.shape(x)[-1] + 1), x))
@@ -165,7 +165,7 @@ def categories(name: str) -> Any:
     return domain
 
 
-def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tables: Any = ()) -> Any:
+def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tables: Any = ()) -> Array:
     """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:
@@ -178,7 +178,7 @@ def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tab
     return pick_all(xp, (edges[..., :-1], edges[..., 1:], *tables), y)
 
 
-def with_ends(xp: Namespace, c: Any, before: Any, after: Any) -> Any:
+def with_ends(xp: Namespace, c: Any, before: Any, after: Any) -> Array:
     """c with numbers before and behind the components of its last axis."""
     end = xp.zeros(xp.shape(c)[:-1] + (1,))
     return xp.concatenate([end + before, c, end + after], axis=-1)
@@ -196,6 +196,6 @@ def known_maximum(xp: Namespace, name: str, n: Any) -> Any:
     return max(0, int(known.max()) if known.size else 0)
 
 
-def outcomes(xp: Namespace, most: Any, shape: Any, *like: Any) -> Any:
+def outcomes(xp: Namespace, most: Any, shape: Any, *like: Any) -> Array:
     """0, 1, ..., `most` along a new leading axis in front of those of a shape, as reals of the parameters."""
     return xp.reals((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]

@@ -5,7 +5,7 @@ import math
 from itertools import zip_longest
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import PROBABILITY, between
 from ..random.base import Random
@@ -25,7 +25,7 @@ class bernoulli:
     """1 with probability theta, else 0."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, theta: Array) -> Array:
         if _is_large(xp, y, theta):  # one logarithm for each observation: to 1e-16, which no sum of log densities tells
             terms = log0(xp, xp.where(y == 1, theta, 1 - theta))
         else:
@@ -33,7 +33,7 @@ class bernoulli:
         return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, theta: Any) -> Array:
         return _with_ends(xp, y, 1 - theta, 0.0, 1.0)
 
     @staticmethod
@@ -45,16 +45,16 @@ class bernoulli:
         return _with_ends(xp, y, log0(xp, theta), 0.0, -xp.inf)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, theta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, theta: Array) -> Array:
         return xp.integer(random.uniform(xp.shape(theta)) < theta)
 
 
-def _is_large(xp: Namespace, y: Any, theta: Any) -> bool:
+def _is_large(xp: Namespace, y: Array, theta: Array) -> bool:
     """Whether the two logarithms of every theta are more than one for each observation."""
     shape = xp.shape(theta)
     together = zip_longest(reversed(xp.shape(y)), reversed(shape), fillvalue=1)
     return bool(shape) and 2 * math.prod(shape) > math.prod(map(max, together))
 
 
-def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Any:
+def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Array:
     return xp.where(y < 0, below, xp.where(y >= 1, above, at_zero))

@@ -5,9 +5,7 @@ linear model".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, between
 from ..random.base import Random
@@ -27,7 +25,7 @@ class bernoulli_logit:
     """1 with probability inv_logit(alpha), else 0."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, alpha: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, alpha: Array) -> Array:
         if xp.ndim(alpha) < xp.ndim(y):  # two numbers, to be chosen from
             terms = xp.where(y == 1, xp.log_expit(alpha), xp.log_expit(-alpha))
         else:
@@ -35,7 +33,7 @@ class bernoulli_logit:
         return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
         return xp.integer(random.uniform(xp.shape(alpha)) < xp.expit(alpha))
 
 
@@ -53,9 +51,9 @@ class bernoulli_logit_glm:
     """1 with log odds alpha + x * beta, else 0."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array) -> Array:
         return bernoulli_logit.lpmf(xp, y, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array) -> Array:
         return bernoulli_logit.rng(xp, random, predictor(xp, "bernoulli_logit_glm", x, alpha, beta))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, between
@@ -25,7 +25,7 @@ class beta:
     """Beta with prior counts alpha and beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         """The log density by component: at 0 and 1 its limit from inside, outside of [0, 1] -inf."""
         rest = -log_beta(xp, alpha, beta)
         inside = (y > 0) & (y < 1)
@@ -38,23 +38,23 @@ class beta:
         return xp.where(inside, (alpha - 1) * xp.log(y1) + (beta - 1) * xp.log1p(-y1) + rest, edges)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return _log_lower(xp, y, 1 - y, alpha, beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return _log_lower(xp, 1 - y, y, beta, alpha)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array, beta: Array) -> Array:
         return random.beta(alpha, beta, xp.broadcast_shape(alpha, beta))
 
 
-def _log_lower(xp: Namespace, x: Any, y: Any, a: Any, b: Any) -> Any:
+def _log_lower(xp: Namespace, x: Any, y: Any, a: Any, b: Any) -> Array:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
     log_p = log_betainc_inside(xp, xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,26 +23,26 @@ class beta_binomial:
     """Binomial with N trials and a success probability that is beta distributed."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, N: Array, alpha: Array, beta: Array) -> Array:
         inside = (n >= 0) & (n <= N)
         n, rest = xp.where(inside, n, 0), xp.where(inside, N - n, N)
         ratio = log_rising(xp, alpha, n) + log_rising(xp, beta, rest) - log_rising(xp, alpha + beta, N)
         return within(xp, inside, lchoose(xp, N, n) + ratio)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
         return xp.exp(_log_tails(xp, n, N, alpha, beta)[0])
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
         return _log_tails(xp, n, N, alpha, beta)[0]
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
         return _log_tails(xp, n, N, alpha, beta)[1]
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, N: Any, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, N: Array, alpha: Array, beta: Array) -> Array:
         shape = xp.broadcast_shape(N, alpha, beta)
         return random.binomial(N, random.beta(alpha, beta, shape), shape)
 
@@ -59,12 +59,12 @@ def _log_tails(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
     return lower, upper
 
 
-def _log_sum(xp: Namespace, terms: Any, used: Any) -> Any:
+def _log_sum(xp: Namespace, terms: Array, used: Array) -> Array:
     """log of the sum of exp(terms) over the leading axis, where used; a huge negative number for none."""
     return xp.logsumexp(xp.where(used & (terms > -xp.inf), terms, -1e30), axis=0)
 
 
-def _larger(xp: Namespace, log_p: Any, log_q: Any) -> Any:
+def _larger(xp: Namespace, log_p: Array, log_q: Array) -> Array:
     """log_p of two complementary probabilities: near 0 from the other one."""
     near = log_p > -0.5
     return xp.where(near, xp.log1mexp(xp.where(near, xp.minimum(log_q, -0.4), -1.0)), log_p)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,33 +24,33 @@ class beta_neg_binomial:
     """Failures before the r-th success, if the success probability is beta distributed."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, beta, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + log_beta(xp, n + r, alpha + beta) - log_beta(xp, r, alpha))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
         return xp.exp(_log_lower(xp, n, r, alpha, beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
         return _log_lower(xp, n, r, alpha, beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
         log_p = _log_lower(xp, n, r, alpha, beta)
         some = log_p > -xp.inf
         return within(xp, some, xp.log1mexp(inner(xp, some, log_p, -1.0)), 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, r: Any, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, r: Array, alpha: Array, beta: Array) -> Array:
         shape = xp.broadcast_shape(r, alpha, beta)
         return random.poisson(random.gamma(r, shape) * random.gamma(beta, shape) / random.gamma(alpha, shape))
 
 
-def _log_lower(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Any:
+def _log_lower(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
     """log P(at most n), as a sum along a leading axis."""
     shape = xp.broadcast_shape(n, r, alpha, beta)
     k = outcomes(xp, known_maximum(xp, "beta_neg_binomial", n), shape, r, alpha, beta)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain, between
 from ..random.base import Random
@@ -26,17 +26,17 @@ class beta_proportion:
     """Beta with mean mu and precision kappa."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return beta.lpdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return beta.lcdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return beta.lccdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, kappa: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, kappa: Array) -> Array:
         return random.beta(mu * kappa, (1 - mu) * kappa)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, Interval
@@ -26,7 +26,7 @@ class binomial:
     """The number of successes in N trials of probability theta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         if xp.ndim(theta) == 0:
             terms = times(xp, n, log0(xp, theta)) + times(xp, N - n, log_one_less(xp, theta))
         else:
@@ -34,25 +34,25 @@ class binomial:
         return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + terms)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
         return xp.exp(_log_lower(xp, n, N, theta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
         return _log_lower(xp, n, N, theta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
         inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
         tail = log_betainc_inside(xp, n1, rest, p, 1 - p)
         return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), 0.0, -xp.inf))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, N: Any, theta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, N: Array, theta: Array) -> Array:
         return random.binomial(N, theta, xp.broadcast_shape(N, theta))
 
 
-def _log_likelihoods(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+def _log_likelihoods(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
     """n log(theta) + (N - n) log(1 - theta) for an array of probabilities, NaN where they are none."""
     inside = (theta > 0) & (theta < 1)
     p = inner(xp, inside, theta, 0.5)
@@ -62,7 +62,7 @@ def _log_likelihoods(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
     return within(xp, inside, n * xp.log(p) + (N - n) * xp.log1p(-p), edge)
 
 
-def _log_lower(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
     tail = log_betainc_inside(xp, rest, n1, 1 - p, p)
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))

@@ -5,9 +5,7 @@ model".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, Interval
 from ..random.base import Random
@@ -27,13 +25,13 @@ class binomial_logit:
     """The number of successes in N trials of probability inv_logit(alpha)."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, N: Any, alpha: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, N: Array, alpha: Array) -> Array:
         success, failure = split_log_expit(xp, alpha)
         terms = lchoose(xp, N, n) + n * success + (N - n) * failure
         return within(xp, (n >= 0) & (n <= N), terms)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, N: Any, alpha: Any) -> Any:
+    def draw(xp: Namespace, random: Random, N: Array, alpha: Array) -> Array:
         return random.binomial(N, xp.expit(alpha), xp.broadcast_shape(N, alpha))
 
 
@@ -53,9 +51,9 @@ class binomial_logit_glm:
     """The number of successes in N trials with log odds alpha + x * beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, N: Any, x: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, N: Array, x: Array, alpha: Array, beta: Array) -> Array:
         return binomial_logit.lpmf(xp, n, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, N: Any, x: Any, alpha: Any, beta: Any) -> Any:
+    def draw(xp: Namespace, random: Random, N: Array, x: Array, alpha: Array, beta: Array) -> Array:
         return binomial_logit.draw(xp, random, N, predictor(xp, "binomial_logit_glm", x, alpha, beta))

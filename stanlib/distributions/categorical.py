@@ -1,9 +1,7 @@
 """The categorical distribution. Source: Stan Functions Reference, "Categorical distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import SIMPLEX, between
 from ..random.base import Random
@@ -23,9 +21,9 @@ class categorical:
     """One of the categories 1, 2, ... with probabilities theta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, theta: Array) -> Array:
         return pick(xp, log0(xp, theta), y)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, theta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, theta: Array) -> Array:
         return 1 + random.categorical(theta)

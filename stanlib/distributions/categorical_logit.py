@@ -4,9 +4,7 @@ Source: Stan Functions Reference, "Categorical distribution" and "Categorical lo
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, between
 from ..random.base import Random
@@ -26,11 +24,11 @@ class categorical_logit:
     """One of the categories 1, 2, ... with probabilities softmax(beta)."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, beta: Array) -> Array:
         return pick(xp, beta - xp.logsumexp(beta, axis=-1, keepdims=True), y)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, beta: Array) -> Array:
         return 1 + random.categorical(xp.exp(beta - xp.max(beta)))
 
 
@@ -46,10 +44,10 @@ class categorical_logit_glm:
     """One of the categories 1, 2, ... with log odds alpha + x * beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array) -> Array:
         logits = predictor(xp, "categorical_logit_glm", x, alpha, beta)
         return pick_column(xp, logits, y) - xp.logsumexp(logits, axis=-1)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
+    def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array) -> Array:
         return categorical_logit.rng(xp, random, predictor(xp, "categorical_logit_glm", x, alpha, beta))

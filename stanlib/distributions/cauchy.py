@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -26,22 +26,22 @@ class cauchy:
     """Cauchy with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         z = standardized(xp, y, mu, sigma)
         return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.arctan2(sigma, mu - y) / math.pi
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return log_of(xp, xp.arctan2(sigma, mu - y) / math.pi, xp.arctan2(sigma, y - mu) / math.pi)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return log_of(xp, xp.arctan2(sigma, y - mu) / math.pi, xp.arctan2(sigma, mu - y) / math.pi)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array) -> Array:
         return mu + sigma * xp.tan(math.pi * (random.uniform(xp.broadcast_shape(mu, sigma)) - 0.5))

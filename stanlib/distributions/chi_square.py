@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -42,5 +42,5 @@ class chi_square:
         return gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array) -> Array:
         return 2 * random.gamma(0.5 * nu)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE, SIMPLEX
 from ..random.base import Random
@@ -33,11 +33,11 @@ class dirichlet:
         return normalizer + xp.sum((alpha - 1) * xp.log(inner(xp, used, theta, 1.0)), axis=-1)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
         return xp.exp(log_draw(xp, random, alpha))
 
 
-def log_draw(xp: Namespace, random: Random, alpha: Any) -> Any:
+def log_draw(xp: Namespace, random: Random, alpha: Array) -> Array:
     """The logarithms of a Dirichlet draw, which small concentrations can't underflow.
 
     A gamma variate of shape alpha is one of shape alpha + 1 times a power 1 / alpha of a uniform one.

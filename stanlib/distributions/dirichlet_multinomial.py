@@ -1,9 +1,7 @@
 """The Dirichlet-multinomial distribution. Source: Stan Functions Reference, "Dirichlet-multinomial distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
@@ -27,11 +25,11 @@ class dirichlet_multinomial:
     """Multinomial counts whose probabilities are Dirichlet with concentrations alpha."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, alpha: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, alpha: Array) -> Array:
         same_size("dirichlet_multinomial", "the size of y", xp.shape(y)[-1], "the size of alpha", xp.shape(alpha)[-1])
         y, alpha = xp.reals((y, alpha))
         return count_terms(xp, y, log_rising(xp, alpha, y), log_rising(xp, xp.sum(alpha), xp.sum(y)))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any, N: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array, N: Array) -> Array:
         return count_draws(xp, random, xp.exp(log_draw(xp, random, alpha)), N)

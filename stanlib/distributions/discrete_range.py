@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import at_least
 from ..random.base import Random
@@ -20,34 +20,34 @@ class discrete_range:
     """Uniform over the integers from lower to upper."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
         return xp.where((y >= lower) & (y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
         return xp.exp(_log_share(xp, y - lower + 1.0, _count(xp, lower, upper)))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
         return _log_share(xp, y - lower + 1.0, _count(xp, lower, upper))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
         return _log_share(xp, upper - y * 1.0, _count(xp, lower, upper))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, lower: Any, upper: Any) -> Any:
+    def rng(xp: Namespace, random: Random, lower: Array, upper: Array) -> Array:
         u = random.uniform(xp.broadcast_shape(lower, upper))
         return xp.minimum(lower + xp.integer(xp.floor(u * _count(xp, lower, upper))), upper)
 
 
-def _count(xp: Namespace, lower: Any, upper: Any) -> Any:
+def _count(xp: Namespace, lower: Array, upper: Array) -> Array:
     if xp.is_concrete(lower) and xp.is_concrete(upper):
         at_least(lower).check(xp, "discrete_range", "upper", upper)
     return upper - lower + 1.0
 
 
-def _log_share(xp: Namespace, part: Any, whole: Any) -> Any:
+def _log_share(xp: Namespace, part: Array, whole: Array) -> Array:
     """log(part / whole), -inf for no part and 0 for more than the whole."""
     some = part > 0
     return xp.where(some, xp.log(xp.minimum(xp.where(some, part, 1.0), whole)) - xp.log(whole), -xp.inf)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -28,29 +28,29 @@ class double_exponential:
     """Double exponential (Laplace) with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return -xp.abs(y - mu) * (1 / sigma) - (xp.log(sigma) + LOG_2)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         z = (y - mu) / sigma
         tail = 0.5 * xp.exp(-xp.abs(z))
         return xp.where(z < 0, tail, 1 - tail)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return _log_tail(xp, (mu - y) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return _log_tail(xp, (y - mu) / sigma)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array) -> Array:
         shape = xp.broadcast_shape(mu, sigma)
         return mu + sigma * (random.exponential(shape) - random.exponential(shape))
 
 
-def _log_tail(xp: Namespace, z: Any) -> Any:
+def _log_tail(xp: Namespace, z: Array) -> Array:
     """log P(Z > z) for scale 1."""
     return xp.where(z > 0, -z - LOG_2, xp.log1p(-0.5 * xp.exp(-xp.abs(z))))

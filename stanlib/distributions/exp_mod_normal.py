@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -30,28 +30,28 @@ class exp_mod_normal:
     """The law of the sum of a normal (mu, sigma) and an exponential of rate lambda."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
         return xp.log(lam) + _log_excess(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
         return xp.exp(_log_lower(xp, (y - mu) / sigma, lam * sigma))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
         return _log_lower(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
         return _log_upper(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any, lam: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array, lam: Array) -> Array:
         shape = xp.broadcast_shape(mu, sigma, lam)
         return mu + sigma * random.normal(shape) + random.exponential(shape) / lam
 
 
-def _log_excess(xp: Namespace, z: Any, v: Any) -> Any:
+def _log_excess(xp: Namespace, z: Array, v: Array) -> Array:
     """v^2 / 2 - v z + log(ndtr(z - v)), where the first terms cancel the last one's if z - v is far below 0."""
     below = z < v
     w = xp.where(below, 0.0, z - v)
@@ -59,19 +59,19 @@ def _log_excess(xp: Namespace, z: Any, v: Any) -> Any:
     return xp.where(below, xp.log(scaled) - LOG_2 - 0.5 * z * z, v * (0.5 * v - z) + xp.log_ndtr(w))
 
 
-def _log_upper(xp: Namespace, z: Any, v: Any) -> Any:
+def _log_upper(xp: Namespace, z: Array, v: Array) -> Array:
     """The log probability of a standardised value above z: the normal part alone, or else the sum."""
     return xp.logaddexp(xp.log_ndtr(-z), _log_excess(xp, z, v))
 
 
-def _log_lower(xp: Namespace, z: Any, v: Any) -> Any:
+def _log_lower(xp: Namespace, z: Array, v: Array) -> Array:
     left = z < 0
     a, h = SQRT_HALF * xp.where(left, -z, 1.0), SQRT_HALF * v
     tail = log0(xp, _decline(xp, a, h)) - LOG_2 - a * a
     return xp.where(left, tail, xp.log1mexp(_log_upper(xp, xp.where(left, 0.0, z), v)))
 
 
-def _decline(xp: Namespace, a: Any, h: Any) -> Any:
+def _decline(xp: Namespace, a: Array, h: Array) -> Array:
     """erfcx(a) - erfcx(a + h) for a >= 0; for small h by two terms of its Taylor series about the middle."""
     small = h < 1e-3
     m = a + 0.5 * h

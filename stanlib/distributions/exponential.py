@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,23 +24,23 @@ class exponential:
     """Exponential with rate beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, beta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, beta: Any) -> Array:
         return within(xp, y >= 0, xp.log(beta) - beta * y)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, beta: Any) -> Array:
         return -xp.expm1(-beta * inner(xp, y >= 0, y, 0.0))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, beta: Any) -> Array:
         inside = y > 0
         t = beta * inner(xp, inside, y, 1.0)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, beta: Any) -> Array:
         return -beta * inner(xp, y >= 0, y, 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, beta: Array) -> Array:
         return random.exponential(xp.shape(beta)) / beta

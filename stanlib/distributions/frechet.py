@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,27 +23,27 @@ class frechet:
     """Frechet with shape alpha and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
         inside, log_y, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, xp.log(alpha) + log_t - log_y - xp.exp(log_t))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, xp.exp(-xp.exp(log_t)), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, -xp.exp(log_t))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t), 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array, sigma: Array) -> Array:
         return sigma * xp.exp(-xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 

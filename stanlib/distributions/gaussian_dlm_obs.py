@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, Domain
 from ._multivariate import SEMIDEFINITE, normal_terms
 
 
-def _is_noise(xp: Namespace, v: Any) -> Any:
+def _is_noise(xp: Namespace, v: Array) -> Array:
     return SEMIDEFINITE.test(xp, v) if xp.ndim(v) == 2 else (v >= 0) & xp.isfinite(v)
 
 
@@ -37,7 +37,7 @@ class gaussian_dlm_obs:
     """
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Array:
         _check_sizes(xp, y, F, G, V, W, m0, C0)
         noise = V if xp.ndim(V) == 2 else xp.diag(V)
         steps = xp.transpose(y)
@@ -60,7 +60,7 @@ def _filter(xp: Namespace, state: Any, y: Any, F: Any, G: Any, V: Any, W: Any) -
     return (mean + xp.matmul(z, gain), covariance - xp.matmul(xp.transpose(gain), gain), total + term), None
 
 
-def _check_sizes(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> None:
+def _check_sizes(xp: Namespace, y: Array, F: Array, G: Array, V: Array, W: Array, m0: Array, C0: Array) -> None:
     """For n rows of y and k of G, (k, k), the others must be F (k, n), V (n, n) or (n), W and C0 (k, k), m0 (k)."""
     name = "gaussian_dlm_obs"
     states = square(xp, name, G)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
 from ..random.base import Random
@@ -24,23 +24,23 @@ class gumbel:
     """Gumbel (of maxima) with location mu and scale beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
         z = (y - mu) / beta
         return -z - xp.exp(-z) - xp.log(beta)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
         return xp.exp(-xp.exp((mu - y) / beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
         return -xp.exp((mu - y) / beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
         z = (mu - y) / beta
         return log1mexp_neg(xp, xp.exp(z), z)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, beta: Array) -> Array:
         return mu - beta * xp.log(random.exponential(xp.broadcast_shape(mu, beta)))

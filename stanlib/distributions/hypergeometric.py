@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, between
 from ..random.base import Random
@@ -23,11 +23,11 @@ class hypergeometric:
     """The number of the first kind among N drawn without replacement from a of this and b of another kind."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, N: Any, a: Any, b: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, N: Array, a: Array, b: Array) -> Array:
         return lchoose(xp, a, n) + lchoose(xp, b, N - n) - lchoose(xp, a + b, N)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, N: Any, a: Any, b: Any) -> Any:
+    def rng(xp: Namespace, random: Random, N: Array, a: Array, b: Array) -> Array:
         return random.hypergeometric(N, a, b)
 
 

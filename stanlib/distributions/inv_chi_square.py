@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,21 +23,21 @@ class inv_chi_square:
     """The law of 1 / x for chi-square x: inv_gamma(nu / 2, 1 / 2)."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, nu: Any) -> Array:
         return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, nu: Any) -> Array:
         return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, nu: Any) -> Array:
         return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, nu: Any) -> Array:
         return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array) -> Array:
         return 0.5 / random.gamma(0.5 * nu)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..random.base import Random
@@ -26,18 +26,18 @@ class inv_wishart:
     """The inverse of a Wishart matrix with nu degrees of freedom and scale matrix Sigma^-1."""
 
     @staticmethod
-    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Any:
+    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Array:
         size, nu = check_matrices(xp, "inv_wishart", "W", W, nu, Sigma)
         power = 0.5 * (nu * log_det_spd(xp, Sigma) - (nu + size + 1) * log_det_spd(xp, W))
         return power - 0.5 * trace_of_ratio(xp, Sigma, W) - log_normalizer(size, nu)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, Sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, Sigma: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_rng", "Sigma", Sigma, nu, Sigma)
         return inverse_draw(xp, random, size, nu, xp.cholesky(Sigma))
 
 
-def inverse_draw(xp: Namespace, random: Random, size: Any, nu: Any, factor: Any) -> Any:
+def inverse_draw(xp: Namespace, random: Random, size: Array, nu: Array, factor: Array) -> Array:
     """The inverse of a Wishart draw of scale (factor factor')^-1."""
     rows = xp.solve_triangular(bartlett(xp, random, size, nu), xp.transpose(factor))
     return xp.matmul(xp.transpose(rows), rows)

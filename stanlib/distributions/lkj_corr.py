@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
@@ -26,24 +26,24 @@ class lkj_corr:
     """Correlation matrices with density proportional to a power eta - 1 of the determinant."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, eta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, eta: Any) -> Array:
         size = square(xp, "lkj_corr", y)
         return (eta - 1) * log_det_spd(xp, y) - log_volume(xp, size, eta)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, K: Array, eta: Array) -> Array:
         factor = factor_draw(xp, random, int(K), eta)
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def log_volume(xp: Namespace, size: Any, eta: Any) -> Any:
+def log_volume(xp: Namespace, size: Any, eta: Any) -> Array:
     """The log of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, section 3.2)."""
     k, eta = xp.convert((xp.arange(1.0, size), eta))
     terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
     return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))
 
 
-def factor_draw(xp: Namespace, random: Random, size: Any, eta: Any) -> Any:
+def factor_draw(xp: Namespace, random: Random, size: Any, eta: Any) -> Array:
     """The Cholesky factor of a draw: those of column j are beta on (-1, 1) among its partial correlations."""
     column, eta = xp.convert((xp.minimum(xp.arange(1.0, size + 1), size - 1.0), eta))
     shape = eta + 0.5 * (size - 1 - column)

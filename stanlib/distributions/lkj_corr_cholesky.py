@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
@@ -37,5 +37,5 @@ class lkj_corr_cholesky:
         return xp.sum((behind + 2 * (eta - 1)) * log_diagonal) - log_volume(xp, size, eta)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Array:
         return factor_draw(xp, random, int(K), eta)

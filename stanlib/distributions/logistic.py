@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,23 +24,23 @@ class logistic:
     """Logistic with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         z = xp.abs(y - mu) / sigma
         return -z - 2 * xp.log1p(xp.exp(-z)) - xp.log(sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.expit((y - mu) / sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.log_expit((y - mu) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.log_expit((mu - y) / sigma)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array) -> Array:
         u = random.uniform(xp.broadcast_shape(mu, sigma))
         return mu + sigma * (xp.log(u) - xp.log1p(-u))

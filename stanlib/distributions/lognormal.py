@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,29 +24,29 @@ class lognormal:
     """The law of exp(x) for normal x with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         inside = y > 0
         log_y = xp.log(inner(xp, inside, y, 1.0))
         z = standardized(xp, log_y, mu, sigma)
         return within(xp, inside, -0.5 * xp.square(z) - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.ndtr(z), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(z))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(-z), 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array) -> Array:
         return xp.exp(mu + sigma * random.normal(xp.broadcast_shape(mu, sigma)))
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
@@ -24,28 +24,28 @@ class multi_gp:
     """Independent rows of y, the i-th normal around 0 with covariance matrix Sigma / w[i]."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, Sigma: Any, w: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, Sigma: Any, w: Any) -> Array:
         check_rows(xp, "multi_gp", y, Sigma, w)
         return scaled_terms(xp, y, w, *covariance_lengths(xp, Sigma, y))
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, Sigma: Any, w: Any) -> Any:
+    def draw(xp: Namespace, random: Random, Sigma: Array, w: Array) -> Array:
         return scaled_draw(xp, random, xp.cholesky(Sigma), w)
 
 
-def scaled_draw(xp: Namespace, random: Random, factor: Any, w: Any) -> Any:
+def scaled_draw(xp: Namespace, random: Random, factor: Array, w: Array) -> Array:
     """A normal vector whose covariance matrix has this factor and is divided by w."""
     return xp.matmul(factor, random.normal(xp.shape(factor)[:1])) / xp.sqrt(w)
 
 
-def check_rows(xp: Namespace, name: str, y: Any, matrix: Any, w: Any) -> None:
+def check_rows(xp: Namespace, name: str, y: Array, matrix: Array, w: Array) -> None:
     """Raise StanIndexError unless y has a row per scale, of the size of the matrix."""
     rows, columns = xp.shape(y)
     same_size(name, "the columns of y", columns, "the rows of the matrix", square(xp, name, matrix))
     same_size(name, "the rows of y", rows, "the size of w", xp.shape(w)[0])
 
 
-def scaled_terms(xp: Namespace, y: Any, w: Any, log_det: Any, squares: Any) -> Any:
+def scaled_terms(xp: Namespace, y: Array, w: Array, log_det: Array, squares: Array) -> Array:
     """The log density of normal rows of y whose covariance matrix is divided by w."""
     size = xp.shape(y)[1]
     return normal_terms(size, log_det, w * squares) + 0.5 * size * xp.log(w)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE
 from ..random.base import Random
@@ -29,10 +29,10 @@ class multi_gp_cholesky:
     """Independent rows of y, the i-th normal around 0 with covariance matrix L L' / w[i]."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, L: Any, w: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, L: Any, w: Any) -> Array:
         check_rows(xp, "multi_gp_cholesky", y, L, w)
         return scaled_terms(xp, y, w, *factor_lengths(xp, L, y))
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, L: Any, w: Any) -> Any:
+    def draw(xp: Namespace, random: Random, L: Array, w: Array) -> Array:
         return scaled_draw(xp, random, L, w)

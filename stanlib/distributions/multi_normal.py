@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
@@ -32,10 +32,10 @@ class multi_normal:
     """Multivariate normal with location mu and covariance matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, Sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, Sigma: Any) -> Array:
         size = square(xp, "multi_normal", Sigma)
         return normal_terms(size, *covariance_lengths(xp, Sigma, residuals(xp, "multi_normal", y, mu, size)))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, Sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, Sigma: Array) -> Array:
         return normal_draws(xp, random, xp.cholesky(Sigma), mu)

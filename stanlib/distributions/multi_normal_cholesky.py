@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
@@ -36,10 +36,10 @@ class multi_normal_cholesky:
     """Multivariate normal with location mu and covariance matrix L L'; entries of L above its diagonal don't count."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, L: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, L: Any) -> Array:
         size = square(xp, "multi_normal_cholesky", L)
         return normal_terms(size, *factor_lengths(xp, L, residuals(xp, "multi_normal_cholesky", y, mu, size)))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, L: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, L: Array) -> Array:
         return normal_draws(xp, random, xp.tril(L), mu)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
@@ -30,11 +30,11 @@ class multi_normal_prec:
     """Multivariate normal with location mu and precision matrix Omega."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, Omega: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, Omega: Any) -> Array:
         size = square(xp, "multi_normal_prec", Omega)
         d = residuals(xp, "multi_normal_prec", y, mu, size)
         return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, mu: Any, Omega: Any) -> Any:
+    def draw(xp: Namespace, random: Random, mu: Array, Omega: Array) -> Array:
         return mu + xp.solve_triangular(xp.cholesky(Omega), random.normal(xp.shape(mu)), trans=True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -34,23 +34,23 @@ class multi_student_t:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, Sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, Sigma: Any) -> Array:
         size = square(xp, "multi_student_t", Sigma)
         d = residuals(xp, "multi_student_t", y, mu, size)
         return student_terms(xp, size, nu, *covariance_lengths(xp, Sigma, d))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, mu: Any, Sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, mu: Array, Sigma: Array) -> Array:
         return student_draws(xp, random, nu, mu, xp.cholesky(Sigma))
 
 
-def student_terms(xp: Namespace, size: Any, nu: Any, log_det: Any, squares: Any) -> Any:
+def student_terms(xp: Namespace, size: Any, nu: Any, log_det: Any, squares: Any) -> Array:
     """The log density of Student t vectors of this size, by scale matrix and squared Mahalanobis lengths."""
     peak = log_rising(xp, 0.5 * nu, 0.5 * size) - 0.5 * (size * (xp.log(nu) + LOG_PI) + log_det)
     return peak - 0.5 * (nu + size) * xp.log1p(squares / nu)
 
 
-def student_draws(xp: Namespace, random: Random, nu: Any, mu: Any, factor: Any) -> Any:
+def student_draws(xp: Namespace, random: Random, nu: Array, mu: Array, factor: Array) -> Array:
     """mu + factor z / sqrt(v / nu), with standard normal z and a chi-square v for every row of mu."""
     z = xp.matmul(random.normal(xp.shape(mu)), xp.transpose(factor))
     v = 2 * random.gamma(0.5 * nu, xp.shape(mu)[:-1])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -41,5 +41,5 @@ class multi_student_t_cholesky:
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, mu: Any, L: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, mu: Array, L: Array) -> Array:
         return student_draws(xp, random, nu, mu, L)

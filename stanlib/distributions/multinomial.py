@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, SIMPLEX
@@ -25,23 +25,23 @@ class multinomial:
     """The counts of the categories in independent trials with probabilities theta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def lpmf(xp: Namespace, y: Any, theta: Any) -> Array:
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
         y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, theta: Any, N: Any) -> Any:
+    def rng(xp: Namespace, random: Random, theta: Array, N: Array) -> Array:
         return count_draws(xp, random, theta, N)
 
 
-def count_terms(xp: Namespace, y: Any, log_powers: Any, log_total: Any = 0.0) -> Any:
+def count_terms(xp: Namespace, y: Array, log_powers: Array, log_total: Any = 0.0) -> Array:
     """The log probability of counts, by the logs of the powers of their probabilities, and of what divides all."""
     ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
     return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1) - log_total)
 
 
-def count_draws(xp: Namespace, random: Random, theta: Any, n: Any) -> Any:
+def count_draws(xp: Namespace, random: Random, theta: Array, n: Array) -> Array:
     """Counts of n trials: each category takes a binomial share of the trials that the ones before it leave."""
     behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
     share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)

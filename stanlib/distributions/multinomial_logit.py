@@ -4,9 +4,7 @@ Source: Stan Functions Reference, "Multinomial distribution, logit parameterizat
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE
@@ -28,11 +26,11 @@ class multinomial_logit:
     """The counts of the categories in independent trials with probabilities softmax(gamma)."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, gamma: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, gamma: Array) -> Array:
         same_size("multinomial_logit", "the size of y", xp.shape(y)[-1], "the size of gamma", xp.shape(gamma)[-1])
         y, gamma = xp.reals((y, gamma))
         return count_terms(xp, y, y * (gamma - xp.logsumexp(gamma)))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, gamma: Any, N: Any) -> Any:
+    def rng(xp: Namespace, random: Random, gamma: Array, N: Array) -> Array:
         return count_draws(xp, random, xp.exp(gamma - xp.logsumexp(gamma)), N)

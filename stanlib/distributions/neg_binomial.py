@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -25,24 +25,24 @@ class neg_binomial:
     """The counts of a Poisson law whose rate is gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, alpha, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight - n * xp.log1p(beta) - alpha * xp.log1p(1 / beta))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
         return xp.exp(log_lower(xp, n, alpha, 1 / beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
         return log_lower(xp, n, alpha, 1 / beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
         return log_upper(xp, n, alpha, 1 / beta)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array, beta: Array) -> Array:
         return random.poisson(random.gamma(alpha, xp.broadcast_shape(alpha, beta)) / beta)

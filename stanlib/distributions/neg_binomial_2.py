@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
@@ -29,36 +29,36 @@ class neg_binomial_2:
     """Negative binomial with mean mu and variance mu + mu^2 / phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
+    def lpmf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + n * (xp.log(mu) - xp.log(phi)) - (n + phi) * xp.log1p(mu / phi))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
         return xp.exp(log_lower(xp, n, phi, mu / phi))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
         return log_lower(xp, n, phi, mu / phi)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
         return log_upper(xp, n, phi, mu / phi)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, phi: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, phi: Array) -> Array:
         return random.poisson(random.gamma(phi, xp.broadcast_shape(mu, phi)) * (mu / phi))
 
 
-def log_lower(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
+def log_lower(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     """log P(at most n) of the Poisson counts whose rate is gamma distributed with this shape and scale `odds`."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
     return xp.where(inside, log_betainc_inside(xp, shape, n1, p, q), -xp.inf)
 
 
-def log_upper(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
+def log_upper(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     """log P(more than n) of the same."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
     return xp.where(inside, log_betainc_inside(xp, n1, shape, q, p), 0.0)

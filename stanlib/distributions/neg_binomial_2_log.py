@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -29,7 +29,7 @@ class neg_binomial_2_log:
     """Negative binomial with mean exp(eta) and precision phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, eta: Any, phi: Any) -> Any:
+    def lpmf(xp: Namespace, n: Any, eta: Any, phi: Any) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         odds = eta - xp.log(phi)
@@ -37,7 +37,7 @@ class neg_binomial_2_log:
         return within(xp, inside, weight + n * odds - (n + phi) * softplus(xp, odds))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, eta: Any, phi: Any) -> Any:
+    def rng(xp: Namespace, random: Random, eta: Array, phi: Array) -> Array:
         return random.poisson(random.gamma(phi, xp.broadcast_shape(eta, phi)) * xp.exp(eta) / phi)
 
 
@@ -56,11 +56,11 @@ class neg_binomial_2_log_glm:
     """Negative binomial with log mean alpha + x * beta and precision phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, x: Any, alpha: Any, beta: Any, phi: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, x: Array, alpha: Array, beta: Array, phi: Array) -> Array:
         eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
         return neg_binomial_2_log.lpmf(xp, n, eta, phi)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any, phi: Any) -> Any:
+    def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array, phi: Array) -> Array:
         eta = predictor(xp, "neg_binomial_2_log_glm", x, alpha, beta)
         return neg_binomial_2_log.rng(xp, random, eta, phi)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -28,24 +28,24 @@ class normal:
     """Normal with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         z = standardized(xp, y, mu, sigma)
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.ndtr((y - mu) / sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.log_ndtr((y - mu) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
         return xp.log_ndtr((mu - y) / sigma)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array) -> Array:
         return mu + sigma * random.normal(xp.broadcast_shape(mu, sigma))
 
 
@@ -64,9 +64,9 @@ class normal_id_glm:
     """Normal around alpha + x * beta, with scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any, sigma: Any) -> Array:
         return normal.lpdf(xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any, sigma: Any) -> Any:
+    def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array, sigma: Array) -> Array:
         return normal.rng(xp, random, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)

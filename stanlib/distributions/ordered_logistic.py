@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
 from ..random.base import Random
@@ -29,18 +29,18 @@ class ordered_logistic:
     """The number of cut points c below a logistic variate at lambda, plus 1."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, lam: Any, c: Any) -> Any:
+    def lpmf(xp: Namespace, y: Any, lam: Any, c: Any) -> Array:
         lower, upper, width = cut_points(xp, "ordered_logistic", y, lam, c, FAR, (_log_widths(xp, c),))
         terms = xp.log_expit(lam - lower) + xp.log_expit(upper - lam) + width
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, lam: Any, c: Any) -> Any:
+    def rng(xp: Namespace, random: Random, lam: Array, c: Array) -> Array:
         u = random.uniform(())
         return 1 + xp.sum(xp.integer(lam + xp.log(u) - xp.log1p(-u) > c))
 
 
-def _log_widths(xp: Namespace, c: Any) -> Any:
+def _log_widths(xp: Namespace, c: Any) -> Array:
     """log(1 - exp(lower - upper)) for the cut points around each category: the difference of two inv_logits is this
     times the inv_logits of the distances to both.
     """
@@ -61,9 +61,9 @@ class ordered_logistic_glm:
     """Ordered logistic at x * beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, x: Any, beta: Any, c: Any) -> Any:
+    def lpmf(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) -> Array:
         return ordered_logistic.lpmf(xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, beta: Any, c: Any) -> Any:
+    def draw(xp: Namespace, random: Random, x: Any, beta: Any, c: Any) -> Array:
         return ordered_logistic.rng(xp, random, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED
 from ..random.base import Random
@@ -26,7 +26,7 @@ class ordered_probit:
     """The number of cut points c below a normal variate around eta, plus 1."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, eta: Any, c: Any) -> Any:
+    def lpmf(xp: Namespace, y: Any, eta: Any, c: Any) -> Array:
         lower, upper = cut_points(xp, "ordered_probit", y, eta, c, FAR)
         a, b = lower - eta, upper - eta
         right = a + b > 0  # then the interval's mirror image has the smaller, more precise probabilities
@@ -36,5 +36,5 @@ class ordered_probit:
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, eta: Any, c: Any) -> Any:
+    def rng(xp: Namespace, random: Random, eta: Array, c: Array) -> Array:
         return 1 + xp.sum(xp.integer(eta + random.normal(()) > c))

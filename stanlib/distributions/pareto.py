@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -33,22 +33,22 @@ class pareto:
         return within(xp, inside, xp.log(alpha) - log_y + alpha * (log_min - log_y))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -t, 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, y_min: Any, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, y_min: Array, alpha: Array) -> Array:
         return y_min * xp.exp(random.exponential(xp.broadcast_shape(y_min, alpha)) / alpha)
 
 

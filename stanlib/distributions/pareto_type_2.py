@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE, at_least
 from ..random.base import Random
@@ -23,28 +23,28 @@ class pareto_type_2:
     """Pareto type 2 (Lomax) from mu on, with scale lambda and shape alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
         inside = y >= mu
         excess = inner(xp, inside, y - mu, 0.0) / lam
         return within(xp, inside, xp.log(alpha) - xp.log(lam) - (alpha + 1) * xp.log1p(excess))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -t, 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, lam: Any, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, lam: Array, alpha: Array) -> Array:
         shape = xp.broadcast_shape(mu, lam, alpha)
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
 

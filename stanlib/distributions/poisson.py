@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE
 from ..random.base import Random
@@ -23,26 +23,26 @@ class poisson:
     """Poisson with rate lambda."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, lam: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, lam: Array) -> Array:
         return times(xp, n, log0(xp, lam)) - lam - xp.lgamma(n + 1.0)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, lam: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, lam: Any) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.gammaincc(end, lam), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, lam: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, lam: Any) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammaincc(end, lam), -xp.inf)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, lam: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, lam: Any) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammainc(end, lam), 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, lam: Any) -> Any:
+    def rng(xp: Namespace, random: Random, lam: Array) -> Array:
         return random.poisson(lam)
 
 

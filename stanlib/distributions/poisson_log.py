@@ -6,9 +6,8 @@ Source: Stan Functions Reference, "Poisson distribution, log parameterization" a
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, NOT_NAN
 from ..random.base import Random
@@ -27,11 +26,11 @@ class poisson_log:
     """Poisson with rate exp(alpha)."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, alpha: Array) -> Array:
         return times(xp, n, alpha) - xp.exp(alpha) - xp.lgamma(n + 1.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
         return random.poisson(xp.exp(alpha))
 
 
@@ -48,11 +47,11 @@ class poisson_log_glm:
     """Poisson with log rate alpha + x * beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, x: Any, alpha: Any, beta: Any) -> Any:
+    def lpmf(xp: Namespace, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
         eta = predictor(xp, "poisson_log_glm", x, alpha, beta)
         repeats = 1 if xp.ndim(n) else max(1, math.prod(xp.shape(eta)))  # Stan counts this term of a single n once
         return n * eta - xp.exp(eta) - xp.lgamma(n + 1.0) / repeats
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, alpha: Any, beta: Any) -> Any:
+    def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array) -> Array:
         return random.poisson(xp.exp(predictor(xp, "poisson_log_glm", x, alpha, beta)))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE
 from ..random.base import Random
@@ -23,29 +23,29 @@ class rayleigh:
     """The law of the length of two normals with scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, sigma: Any) -> Array:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, xp.log(y) - 0.5 * xp.square(z) - 2 * xp.log(sigma))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, sigma: Any) -> Array:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -xp.expm1(-0.5 * z * z)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, sigma: Any) -> Array:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, log1mexp_neg(xp, 0.5 * z * z, 2 * (xp.log(y) - xp.log(sigma)) - LOG_2))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, sigma: Any) -> Array:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -0.5 * z * z
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, sigma: Array) -> Array:
         return sigma * xp.sqrt(2 * random.exponential(xp.shape(sigma)))

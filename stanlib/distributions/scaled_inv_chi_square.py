@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -26,21 +26,21 @@ class scaled_inv_chi_square:
     """The law of nu sigma^2 / x for chi-square x with nu degrees of freedom."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
         return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
         return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
         return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
         return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, sigma: Array) -> Array:
         return 0.5 * nu * sigma * sigma / random.gamma(0.5 * nu, xp.broadcast_shape(nu, sigma))

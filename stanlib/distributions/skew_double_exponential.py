@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE, PROBABILITY
 from ..random.base import Random
@@ -27,28 +27,28 @@ class skew_double_exponential:
     """Double exponential with location mu and scale sigma, of which the part tau lies below mu."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
         z = (y - mu) / sigma
         decline = 2 * xp.where(z < 0, (tau - 1) * z, tau * z)
         return log0(xp, tau) + log0(xp, 1 - tau) - xp.log(sigma) + LOG_2 - decline
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, tau * xp.exp(below), 1 - (1 - tau) * xp.exp(above))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, log0(xp, tau) + below, xp.log1p((tau - 1) * xp.exp(above)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, xp.log1p(-tau * xp.exp(below)), log0(xp, 1 - tau) + above)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, sigma: Any, tau: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, sigma: Array, tau: Array) -> Array:
         shape = xp.broadcast_shape(mu, sigma, tau)
         size = 0.5 * sigma * random.exponential(shape)
         return mu + xp.where(random.uniform(shape) < tau, -size / (1 - tau), size / tau)

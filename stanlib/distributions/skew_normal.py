@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.quadrature import on_unit_interval, smaller_root
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
@@ -27,30 +27,30 @@ class skew_normal:
     """Skew normal with location xi, scale omega and shape alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
         z = (y - xi) / omega
         return xp.log_ndtr(alpha * z) - 0.5 * xp.square(z) - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
         return xp.exp(_log_lower(xp, (y - xi) / omega, alpha))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
         return _log_lower(xp, (y - xi) / omega, alpha)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
         return _log_lower(xp, (xi - y) / omega, -alpha)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, xi: Any, omega: Any, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, xi: Array, omega: Array, alpha: Array) -> Array:
         shape = xp.broadcast_shape(xi, omega, alpha)
         side, other = xp.abs(random.normal(shape)), random.normal(shape)
         return xi + omega * (alpha * side + other) / xp.sqrt(1 + xp.square(alpha))
 
 
-def _log_lower(xp: Namespace, z: Any, alpha: Any) -> Any:
+def _log_lower(xp: Namespace, z: Array, alpha: Array) -> Array:
     """log P(Z <= z), using that P(Z > z) is the lower tail at -z for -alpha."""
     left = z <= 0
     slope = xp.where(left, alpha, -alpha)
@@ -58,7 +58,7 @@ def _log_lower(xp: Namespace, z: Any, alpha: Any) -> Any:
     return xp.where(left, log_p, xp.log1mexp(xp.where(left, -1.0, log_p)))
 
 
-def _log_tail(xp: Namespace, u: Any, alpha: Any) -> Any:
+def _log_tail(xp: Namespace, u: Array, alpha: Array) -> Array:
     """log P(Z <= -u) for u >= 0. For alpha < 0 it is what the tails for -alpha and alpha sum to, less the other."""
     negative = alpha < 0
     rare = _log_rare_tail(xp, u, xp.where(negative, -alpha, alpha))
@@ -66,7 +66,7 @@ def _log_tail(xp: Namespace, u: Any, alpha: Any) -> Any:
     return xp.where(negative, both + xp.log1mexp(rare - both), rare)
 
 
-def _log_rare_tail(xp: Namespace, u: Any, alpha: Any) -> Any:
+def _log_rare_tail(xp: Namespace, u: Array, alpha: Array) -> Array:
     """The same for alpha >= 0: with c = 1 + alpha^2, the integral of twice the density, written around -u, is
     exp(-c u^2 / 2) / sqrt(2 pi) times that of exp(-c (u s + s^2 / 2)) erfcx(alpha (u + s) / sqrt(2)) over s > 0.
     """

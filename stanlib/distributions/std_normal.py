@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NOT_NAN
 from ..random.base import Random
@@ -23,21 +23,21 @@ class std_normal:
     """Normal with location 0 and scale 1."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any) -> Array:
         return -0.5 * xp.square(y) - 0.5 * LOG_2_PI
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any) -> Any:
+    def cdf(xp: Namespace, y: Any) -> Array:
         return xp.ndtr(y)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any) -> Array:
         return xp.log_ndtr(y)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any) -> Array:
         return xp.log_ndtr(-y)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random) -> Any:
+    def rng(xp: Namespace, random: Random) -> Array:
         return random.normal(())

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -12,7 +12,7 @@ from ._rising import log_rising
 from ._terms import LOG_2, LOG_PI, standardized
 
 
-def _log_peak(xp: Namespace, nu: Any) -> Any:
+def _log_peak(xp: Namespace, nu: Array) -> Array:
     """The log density at the mode, for scale 1."""
     return log_rising(xp, 0.5 * nu, 0.5) - 0.5 * (xp.log(nu) + LOG_PI)
 
@@ -32,29 +32,29 @@ class student_t:
     """Student's t with nu degrees of freedom, location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
         z = standardized(xp, y, mu, sigma)
         return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
         return xp.exp(_log_tail(xp, (mu - y) / sigma, nu))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
         return _log_tail(xp, (mu - y) / sigma, nu)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
         return _log_tail(xp, (y - mu) / sigma, nu)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, mu: Any, sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, mu: Array, sigma: Array) -> Array:
         shape = xp.broadcast_shape(nu, mu, sigma)
         return mu + sigma * random.normal(shape) * xp.sqrt(0.5 * nu / random.gamma(0.5 * nu, shape))
 
 
-def _log_tail(xp: Namespace, t: Any, nu: Any) -> Any:
+def _log_tail(xp: Namespace, t: Array, nu: Array) -> Array:
     """log P(T > t) by DLMF 8.17: P(|T| > u) is the incomplete beta function at nu / (nu + u^2), here computed from the
     end that u is nearer to. Next to t = 0 it is linear, as its derivative there is that of a square root.
     """

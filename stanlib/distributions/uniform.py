@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -23,28 +23,28 @@ class uniform:
     """Uniform between alpha and beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         inside = (y >= alpha) & (y <= beta)
         return xp.where(inside, -xp.log(inner(xp, inside, beta - alpha, 1.0)), -xp.inf)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return _share(xp, y, alpha, beta)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return log0(xp, _share(xp, y, alpha, beta))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
         return log0(xp, _share(xp, -y, -beta, -alpha))
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any, beta: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array, beta: Array) -> Array:
         return alpha + (beta - alpha) * random.uniform(xp.broadcast_shape(alpha, beta))
 
 
-def _share(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Any:
+def _share(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
     """The part of the interval below y, between 0 and 1."""
     inside = (y > alpha) & (y < beta)
     share = inner(xp, inside, (y - alpha) / (beta - alpha), 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, between
@@ -28,29 +28,29 @@ class von_mises:
     """Von Mises around mu with concentration kappa."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         half = xp.sin(0.5 * (y - mu))
         return -2 * kappa * half * half - (xp.log(xp.i0e(kappa)) + LOG_2_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def cdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return xp.exp(_log_between(xp, -math.pi - mu, y - mu, kappa))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return _log_between(xp, -math.pi - mu, y - mu, kappa)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
         return _log_between(xp, y - mu, math.pi - mu, kappa)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, mu: Any, kappa: Any) -> Any:
+    def rng(xp: Namespace, random: Random, mu: Array, kappa: Array) -> Array:
         angle = random.von_mises(kappa, xp.broadcast_shape(mu, kappa)) + mu
         return angle - TWO_PI * xp.floor((angle + math.pi) / TWO_PI)
 
 
-def _log_between(xp: Namespace, a: Any, b: Any, kappa: Any) -> Any:
+def _log_between(xp: Namespace, a: Array, b: Array, kappa: Array) -> Array:
     """The log probability of a <= angle <= b around the mode at 0, for angles that go on beyond one turn.
 
     The distribution function is a whole number plus or minus a tail: so two tails are added to or subtracted from 0 or

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
@@ -72,7 +72,7 @@ class wiener:
     def lpdf(
         xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any = 0.0, var_beta: Any = None,
         var_tau: Any = None, precision: Any = None,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         if var_tau is None:  # with five parameters the precision comes sixth, and has no effect
             return _log_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta)
         return _log_mean_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
@@ -105,7 +105,7 @@ def log_mean(xp: Namespace, log_f: Any, width: Any, beside: Any, count: Any) -> 
     return xp.logsumexp(log_f(x) + log_weights, axis=0)
 
 
-def _log_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any) -> Any:
+def _log_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any) -> Array:
     """The log density at the lower boundary, at time t from w a with drift v of standard deviation sv."""
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
@@ -115,20 +115,20 @@ def _log_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any) -> Any:
     return within(xp, inside, exponent - 0.5 * xp.log(spread) - 2 * xp.log(a) + _log_standard(xp, u, w))
 
 
-def _log_standard(xp: Namespace, u: Any, w: Any) -> Any:
+def _log_standard(xp: Namespace, u: Array, w: Array) -> Array:
     """The log density at time u for no drift and boundaries at 0 and 1."""
     early = u < CROSSOVER
     return xp.where(early, _log_images(xp, xp.where(early, u, 0.1), w), _log_modes(xp, xp.where(early, 1.0, u), w))
 
 
-def _log_images(xp: Namespace, u: Any, w: Any) -> Any:
+def _log_images(xp: Namespace, u: Array, w: Array) -> Array:
     total = w
     for k in IMAGES:
         total = total + (w + 2 * k) * xp.exp(-2 * k * (k + w) / u)
     return log0(xp, total) - 0.5 * w * w / u - 1.5 * xp.log(u) - 0.5 * LOG_2_PI
 
 
-def _log_modes(xp: Namespace, u: Any, w: Any) -> Any:
+def _log_modes(xp: Namespace, u: Array, w: Array) -> Array:
     total = xp.sin(math.pi * w)
     for k in MODES:
         total = total + k * xp.exp(-0.5 * math.pi**2 * (k * k - 1) * u) * xp.sin(k * math.pi * w)

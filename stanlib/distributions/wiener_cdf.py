@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..arrays.special.quadrature import normal_rule
 from ..registry import stan_function
 from ._terms import LOG_2, holds, inner, log0
@@ -34,8 +34,8 @@ STRONG = 6.0  # the drift from which on the later images count for nothing
     *(f.format(name="wiener_lcdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
 def wiener_lcdf_unnorm(
-    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, precision: Any = None
-) -> Any:
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: Any = None
+) -> Array:
     return xp.sum(_log_before(xp, y - tau, alpha, 1 - beta, -delta))
 
 
@@ -43,8 +43,8 @@ def wiener_lcdf_unnorm(
     *(f.format(name="wiener_lccdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
 def wiener_lccdf_unnorm(
-    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, precision: Any = None
-) -> Any:
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: Any = None
+) -> Array:
     return xp.sum(_log_after(xp, y - tau, alpha, 1 - beta, -delta))
 
 
@@ -53,9 +53,9 @@ def wiener_lccdf_unnorm(
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
 def wiener_lcdf_unnorm_full(
-    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any, var_beta: Any, var_tau: Any,
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array, var_tau: Array,
     precision: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_before, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
 
@@ -67,7 +67,7 @@ def wiener_lcdf_unnorm_full(
 def wiener_lccdf_unnorm_full(
     xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any, var_beta: Any, var_tau: Any,
     precision: Any = None,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_after, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
 
@@ -92,7 +92,7 @@ def _mean_over_start(xp: Namespace, log_f: Any, t: Any, a: Any, w: Any, v: Any, 
     return xp.logaddexp(log0(xp, share) + after, log0(xp, 1 - share) + at_time(0.0 * t - 1.0))
 
 
-def _mean_before_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Any:
+def _mean_before_drift(xp: Namespace, t: Array, a: Array, w: Array, v: Array, sv: Array, like: Array) -> Array:
     """The log of the mean of P(before t) over a normal drift."""
     if holds(xp, sv == 0):
         return _log_before(xp, t, a, w, v)
@@ -100,7 +100,7 @@ def _mean_before_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, l
     return xp.logsumexp(_log_before(xp, t, a, w, v + sv * nodes) + log_weights, axis=0)
 
 
-def _mean_after_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Any:
+def _mean_after_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Array:
     """The log of the mean of P(after t) over a normal drift, which is about exp(-v a w - v^2 t / 2) for drift v: the
     product with the drift's density is normal again, and the rest is smooth.
     """
@@ -122,7 +122,7 @@ def _hermite(xp: Namespace, beside: Any) -> Any:
     return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))[:2]
 
 
-def _log_before(xp: Namespace, t: Any, a: Any, w: Any, v: Any) -> Any:
+def _log_before(xp: Namespace, t: Array, a: Array, w: Array, v: Array) -> Array:
     """The log probability of the lower boundary before time t."""
     inside, u, m = _standard(xp, t, a, v)
     early = u < CROSSOVER
@@ -133,7 +133,7 @@ def _log_before(xp: Namespace, t: Any, a: Any, w: Any, v: Any) -> Any:
     return xp.where(inside, xp.where(early, images, modes), xp.where(t > 0, ever, -xp.inf))
 
 
-def _log_after(xp: Namespace, t: Any, a: Any, w: Any, v: Any) -> Any:
+def _log_after(xp: Namespace, t: Array, a: Array, w: Array, v: Array) -> Array:
     """The log probability of the lower boundary after time t."""
     inside, u, m = _standard(xp, t, a, v)
     early, strong = u < CROSSOVER, xp.abs(m) > STRONG
@@ -153,7 +153,7 @@ def _standard(xp: Namespace, t: Any, a: Any, v: Any) -> Any:
     return inside, inner(xp, inside, t, 1.0) / (a * a), v * a
 
 
-def _log_ever(xp: Namespace, w: Any, m: Any) -> Any:
+def _log_ever(xp: Namespace, w: Array, m: Array) -> Array:
     """log(exp(-m w) sinh(m (1 - w)) / sinh(m)), the probability of ever leaving through the lower boundary."""
     small = m * m < 1e-6
     size = xp.where(small, 1.0, xp.abs(m))
@@ -162,7 +162,7 @@ def _log_ever(xp: Namespace, w: Any, m: Any) -> Any:
     return xp.where(small, near, far) - m * w
 
 
-def _log_modes(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
+def _log_modes(xp: Namespace, u: Array, w: Array, m: Array) -> Array:
     """log P(after u): the density's eigenfunctions, each integrated."""
     total = xp.sin(math.pi * w) / (m * m + math.pi**2)
     for k in MODES:
@@ -171,7 +171,7 @@ def _log_modes(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
     return log0(xp, total) + math.log(2 * math.pi) - m * w - 0.5 * (m * m + math.pi**2) * u
 
 
-def _log_images_before(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
+def _log_images_before(xp: Namespace, u: Array, w: Array, m: Array) -> Array:
     """log P(before u): the images' inverse Gaussian distribution functions."""
     size = xp.abs(m)
     top = xp.where(w < size * u, -w * size, _exponent(u, w, size))
@@ -181,7 +181,7 @@ def _log_images_before(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
     return log0(xp, xp.sum(sign * terms, axis=0)) + top - m * w
 
 
-def _log_images_after(xp: Namespace, u: Any, w: Any, m: Any) -> Any:
+def _log_images_after(xp: Namespace, u: Array, w: Array, m: Array) -> Array:
     """log P(after u), likewise: of each image what its distribution function lacks."""
     size = xp.abs(m)
     top = xp.where(w < size * u, _exponent(u, w, size), -w * size)

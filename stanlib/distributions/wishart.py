@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
@@ -28,13 +28,13 @@ class wishart:
     """Wishart with nu degrees of freedom and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Any:
+    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Array:
         size, nu = check_matrices(xp, "wishart", "W", W, nu, Sigma)
         power = 0.5 * ((nu - size - 1) * log_det_spd(xp, W) - nu * log_det_spd(xp, Sigma))
         return power - 0.5 * trace_of_ratio(xp, W, Sigma) - log_normalizer(size, nu)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, Sigma: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, Sigma: Array) -> Array:
         size, nu = check_matrices(xp, "wishart_rng", "Sigma", Sigma, nu, Sigma)
         factor = xp.matmul(xp.cholesky(Sigma), bartlett(xp, random, size, nu))
         return xp.matmul(factor, xp.transpose(factor))
@@ -56,7 +56,7 @@ def log_normalizer(size: Any, nu: Any) -> Any:
     return 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
 
 
-def trace_of_ratio(xp: Namespace, a: Any, b: Any) -> Any:
+def trace_of_ratio(xp: Namespace, a: Array, b: Array) -> Array:
     """The trace of b^-1 a, for a positive definite b."""
     if xp.is_concrete(b):
         return xp.sum(xp.inv(b) * a)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..random.base import Random
@@ -30,7 +30,7 @@ class wishart_cholesky:
     """The Cholesky factor of a Wishart matrix with nu degrees of freedom and scale matrix L_S L_S'."""
 
     @staticmethod
-    def lpdf(xp: Namespace, L_W: Any, nu: Any, L_S: Any) -> Any:
+    def lpdf(xp: Namespace, L_W: Any, nu: Any, L_S: Any) -> Array:
         size, nu = check_matrices(xp, "wishart_cholesky", "L_W", L_W, nu, L_S)
         white = whiten(xp, L_S, xp.transpose(L_W))
         i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))
@@ -38,6 +38,6 @@ class wishart_cholesky:
         return powers - 0.5 * xp.sum(white * white) + size * LOG_2 - log_normalizer(size, nu)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, nu: Any, L_S: Any) -> Any:
+    def rng(xp: Namespace, random: Random, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "wishart_cholesky_rng", "L_S", L_S, nu, L_S)
         return xp.matmul(L_S, bartlett(xp, random, size, nu))

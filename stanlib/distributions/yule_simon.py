@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE_FINITE, at_least
 from ..random.base import Random
@@ -24,27 +24,27 @@ class yule_simon:
     """Yule-Simon on 1, 2, ... with shape alpha."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Any:
+    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Array:
         inside = n >= 1
         return within(xp, inside, xp.log(alpha) + log_beta(xp, inner(xp, inside, n, 1) * 1.0, alpha + 1))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, alpha: Any) -> Any:
+    def cdf(xp: Namespace, n: Any, alpha: Any) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, -xp.expm1(log_upper), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, alpha: Any) -> Any:
+    def lcdf(xp: Namespace, n: Any, alpha: Any) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, xp.log1mexp(log_upper))
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, alpha: Any) -> Any:
+    def lccdf(xp: Namespace, n: Any, alpha: Any) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, log_upper, 0.0)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, alpha: Any) -> Any:
+    def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
         shape = xp.shape(alpha)
         failure = -xp.expm1(-random.exponential(shape) / alpha)
         return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))

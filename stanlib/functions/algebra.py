@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty, same_size
 from ..domains import FINITE, NONNEGATIVE, POSITIVE
 from ..registry import stan_function, variadic_function
@@ -23,7 +23,7 @@ STEP = {"newton": 1e-3, "powell": 1e-10}
 def _solve(
     xp: Namespace, name: str, method: Any, f: Callable[..., Any], guess: Any, arguments: Any, step_tolerance: Any,
     residual: Any, most_steps: Any,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """A root, (n), of the system f(y, *arguments) of n equations, sought from the guess, (n)."""
     nonempty(xp, name, guess)
     if xp.is_concrete(guess):
@@ -53,7 +53,7 @@ def _register(method: Any) -> None:
     def with_tolerances(
         xp: Namespace, f: Callable[..., Any], guess: Any, step_tolerance: Any, residual: Any, most_steps: Any,
         *arguments: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
 
     variadic_function(name)(default)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import elementwise, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, Domain, or_nan
 from ..registry import stan_function
@@ -14,21 +14,21 @@ AT_LEAST_MINUS_1 = Domain("greater than or equal to -1", lambda xp, x: x >= -1)
 
 @stan_function("R bessel_first_kind(N v, X x)", domains={"x": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
 @elementwise
-def bessel_first_kind(xp: Namespace, v: Any, x: Any) -> Any:
+def bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
     """J_v(x)."""
     return xp.jv(v, x)
 
 
 @stan_function("R bessel_second_kind(N v, X x)", domains={"x": POSITIVE_OR_NAN}, examples=[(1, 2.5), (3, 40.0)])
 @elementwise
-def bessel_second_kind(xp: Namespace, v: Any, x: Any) -> Any:
+def bessel_second_kind(xp: Namespace, v: Array, x: Array) -> Array:
     """Y_v(x)."""
     return xp.yv(v, x)
 
 
 @stan_function("R modified_bessel_first_kind(N v, X z)", domains={"z": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
 @elementwise
-def modified_bessel_first_kind(xp: Namespace, v: Any, z: Any) -> Any:
+def modified_bessel_first_kind(xp: Namespace, v: Any, z: Any) -> Array:
     """I_v(z), which is odd in z for odd v."""
     z = xp.real(z)
     positive = xp.exp(xp.log_iv(xp.abs(v), xp.abs(z)))
@@ -39,7 +39,7 @@ def modified_bessel_first_kind(xp: Namespace, v: Any, z: Any) -> Any:
     "R modified_bessel_second_kind(N v, X z)", domains={"z": POSITIVE_OR_NAN}, examples=[(1, 2.5), (3, 40.0)]
 )  # fmt: skip
 @elementwise
-def modified_bessel_second_kind(xp: Namespace, v: Any, z: Any) -> Any:
+def modified_bessel_second_kind(xp: Namespace, v: Array, z: Array) -> Array:
     """K_v(z)."""
     return xp.kv(v, z)
 
@@ -49,6 +49,6 @@ def modified_bessel_second_kind(xp: Namespace, v: Any, z: Any) -> Any:
     examples=[(1.5, 2.5), (0, 4000.0)],
 )  # fmt: skip
 @of_reals
-def log_modified_bessel_first_kind(xp: Namespace, v: Any, z: Any) -> Any:
+def log_modified_bessel_first_kind(xp: Namespace, v: Array, z: Array) -> Array:
     """log I_v(z) for real v."""
     return xp.log_iv(v, z)

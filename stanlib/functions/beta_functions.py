@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import of_reals
 from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain
 from ..registry import stan_function
@@ -17,13 +17,13 @@ POSITIVE_FINITE_OR_ZERO = Domain("nonnegative and finite", lambda xp, x: (x >= 0
 
 @stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5)])
 @of_reals
-def beta(xp: Namespace, a: Any, b: Any) -> Any:
+def beta(xp: Namespace, a: Any, b: Any) -> Array:
     return xp.exp(xp.betaln(a, b))
 
 
 @stan_function("R lbeta(T1 a, T2 b)", examples=[(2.5, 0.5), (1e8, 0.5)])
 @of_reals
-def lbeta(xp: Namespace, a: Any, b: Any) -> Any:
+def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.betaln(a, b)
 
 
@@ -32,7 +32,7 @@ def lbeta(xp: Namespace, a: Any, b: Any) -> Any:
     domains={"a": POSITIVE_FINITE_OR_ZERO, "b": POSITIVE_FINITE_OR_ZERO, "x": PROBABILITY},
     elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
-def inc_beta(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def inc_beta(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """The regularised incomplete beta function."""
     return xp.betainc(a, b, x)
 
@@ -42,7 +42,7 @@ def inc_beta(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
     domains={"a": POSITIVE_FINITE, "b": POSITIVE_FINITE, "p": PROBABILITY},
     elementwise=True, examples=[(2.5, 0.5, 0.3)],
 )  # fmt: skip
-def inv_inc_beta(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
+def inv_inc_beta(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
     """The x with inc_beta(a, b, x) = p."""
     return xp.betaincinv(a, b, p)
 
@@ -52,6 +52,6 @@ def inv_inc_beta(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     domains={"p": PROBABILITY, "nu": NONNEGATIVE, "sigma": POSITIVE}, examples=[(0.3, 4.0, 1.0, 2.0)],
 )  # fmt: skip
 @of_reals
-def student_t_qf(xp: Namespace, p: Any, nu: Any, mu: Any, sigma: Any) -> Any:
+def student_t_qf(xp: Namespace, p: Array, nu: Array, mu: Array, sigma: Array) -> Array:
     """The quantile of p under the Student t distribution."""
     return mu + sigma * xp.student_t_quantile(p, nu)

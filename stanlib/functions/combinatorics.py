@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import elementwise, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, guard, or_nan
 from ..errors import StanDomainError
@@ -21,7 +21,7 @@ POSITIVE_OR_NAN = or_nan("positive", lambda xp, x: x > 0)
 
 @stan_function("Z choose(I1 n, I2 k)", domains={"n": NONNEGATIVE, "k": NONNEGATIVE}, examples=[(10, 3), (4, 5)])
 @elementwise
-def choose(xp: Namespace, n: Any, k: Any) -> Any:
+def choose(xp: Namespace, n: Any, k: Any) -> Array:
     """The number of ways to choose k of n."""
     inside = k <= n
     k = xp.where(inside, k, 0)
@@ -37,7 +37,7 @@ def _too_many(xp: Namespace, count: Any) -> Any:
 
 @stan_function("R lchoose(T1 n, T2 k)", examples=[(10, 3), (1e8, 2.5)])
 @of_reals
-def lchoose(xp: Namespace, n: Any, k: Any) -> Any:
+def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     """The logarithm of the binomial coefficient of reals n and k."""
     checks = ((0, "n", AT_LEAST_MINUS_1), (1, "k", AT_LEAST_MINUS_1), (2, "n - k", AT_LEAST_MINUS_1))
     guard(xp, "lchoose", (n, k, n - k), checks)
@@ -48,30 +48,30 @@ def lchoose(xp: Namespace, n: Any, k: Any) -> Any:
     "R binomial_coefficient_log(T1 n, T2 k)", examples=[(10, 3)], removed="2.33", successor="lchoose"
 )  # fmt: skip
 @of_reals
-def binomial_coefficient_log(xp: Namespace, n: Any, k: Any) -> Any:
+def binomial_coefficient_log(xp: Namespace, n: Array, k: Array) -> Array:
     return lchoose.body(xp, n, k)
 
 
-def _lchoose(xp: Namespace, n: Any, k: Any) -> Any:
+def _lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     n, k = xp.real(n), xp.real(k)
     return -xp.log1p(n) - xp.betaln(n - k + 1, k + 1)
 
 
 @stan_function("R log_rising_factorial(T1 x, T2 n)", domains={"x": POSITIVE_OR_NAN}, examples=[(4.5, 3), (1e8, 2.5)])
 @of_reals
-def log_rising_factorial(xp: Namespace, x: Any, n: Any) -> Any:
+def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """lgamma(x + n) - lgamma(x)."""
     return _log_gamma_ratio(xp, x, n)
 
 
 @stan_function("R log_falling_factorial(T1 x, T2 n)", domains={"x": POSITIVE_OR_NAN}, examples=[(9.5, 3), (1e8, 2.5)])
 @of_reals
-def log_falling_factorial(xp: Namespace, x: Any, n: Any) -> Any:
+def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """lgamma(x + 1) - lgamma(x - n + 1)."""
     return -_log_gamma_ratio(xp, x + 1, -n)
 
 
-def _log_gamma_ratio(xp: Namespace, x: Any, n: Any) -> Any:
+def _log_gamma_ratio(xp: Namespace, x: Array, n: Array) -> Array:
     """lgamma(x + n) - lgamma(x) by Stirling's formula (DLMF 5.11.1), which does not cancel for n much less than x."""
     inside = (x > 0) & (x + n > 0) & (x + n < xp.inf)
     a, d = xp.where(inside, x, 1.0), xp.where(inside, n, 1.0)
@@ -83,31 +83,31 @@ def _log_gamma_ratio(xp: Namespace, x: Any, n: Any) -> Any:
 
 @stan_function("Z rising_factorial(I1 x, I2 n)", domains={"n": NONNEGATIVE}, examples=[(4, 3)])
 @elementwise
-def rising_factorial_of_int(xp: Namespace, x: Any, n: Any) -> Any:
+def rising_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.integer(_product(xp, x, n, 1))
 
 
 @stan_function("R rising_factorial(X x, N n)", domains={"x": NOT_NAN, "n": NONNEGATIVE}, examples=[(4.5, 3)])
 @elementwise
-def rising_factorial(xp: Namespace, x: Any, n: Any) -> Any:
+def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """x (x + 1) ... (x + n - 1)."""
     return _product(xp, x, n, 1)
 
 
 @stan_function("Z falling_factorial(I1 x, I2 n)", domains={"n": NONNEGATIVE}, examples=[(4, 3)])
 @elementwise
-def falling_factorial_of_int(xp: Namespace, x: Any, n: Any) -> Any:
+def falling_factorial_of_int(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.integer(_product(xp, x, n, -1))
 
 
 @stan_function("R falling_factorial(X x, N n)", domains={"x": NOT_NAN, "n": NONNEGATIVE}, examples=[(4.5, 3)])
 @elementwise
-def falling_factorial(xp: Namespace, x: Any, n: Any) -> Any:
+def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """x (x - 1) ... (x - n + 1)."""
     return _product(xp, x, n, -1)
 
 
-def _product(xp: Namespace, x: Any, n: Any, step: int) -> Any:
+def _product(xp: Namespace, x: Array, n: Array, step: int) -> Array:
     """The product of n factors x, x + step, x + 2 step, ..., for an n that is known."""
     most = int(xp.max(n)) if 0 not in xp.shape(n) else 0
     count = xp.arange(most).reshape((most,) + (1,) * max(xp.ndim(n), xp.ndim(x)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..errors import StanIndexError
 from ..registry import stan_function
@@ -24,7 +24,7 @@ def _both(*texts: Any) -> Any:
 
 
 @stan_function("A append_array(A x, A y)", examples=[([1.0, 2.0], [3.0])])
-def append_array(xp: Namespace, x: Any, y: Any) -> Any:
+def append_array(xp: Namespace, x: Array, y: Array) -> Array:
     m, n = xp.shape(x), xp.shape(y)
     if 0 in (m[0], n[0]):  # an empty array doesn't tell how large its elements are
         return x if n[0] == 0 else y
@@ -33,7 +33,7 @@ def append_array(xp: Namespace, x: Any, y: Any) -> Any:
     return xp.concatenate((x, y))
 
 
-def _joined(xp: Namespace, x: Any, y: Any) -> Any:
+def _joined(xp: Namespace, x: Array, y: Array) -> Array:
     """Two vectors, or a vector and a number, one after the other."""
     return xp.concatenate(tuple(xp.reshape(part, (math.prod(xp.shape(part)),)) for part in (x, y)))
 
@@ -45,7 +45,7 @@ def _joined(xp: Namespace, x: Any, y: Any) -> Any:
     ),
     examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])],
 )  # fmt: skip
-def append_to_vector(xp: Namespace, x: Any, y: Any) -> Any:
+def append_to_vector(xp: Namespace, x: Array, y: Array) -> Array:
     return _joined(xp, x, y)
 
 
@@ -56,7 +56,7 @@ def append_to_vector(xp: Namespace, x: Any, y: Any) -> Any:
     ),
     examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])],
 )  # fmt: skip
-def append_to_row_vector(xp: Namespace, x: Any, y: Any) -> Any:
+def append_to_row_vector(xp: Namespace, x: Array, y: Array) -> Array:
     return _joined(xp, x, y)
 
 
@@ -67,7 +67,7 @@ def append_to_row_vector(xp: Namespace, x: Any, y: Any) -> Any:
     ),
     examples=[(_A, _B), ([1.0, 2.0], _B)],
 )  # fmt: skip
-def append_row(xp: Namespace, x: Any, y: Any) -> Any:
+def append_row(xp: Namespace, x: Array, y: Array) -> Array:
     same_size("append_row", "columns of x", xp.shape(x)[-1], "columns of y", xp.shape(y)[-1])
     return xp.concatenate(tuple(part if xp.ndim(part) == 2 else part[None, :] for part in (x, y)), axis=0)
 
@@ -79,6 +79,6 @@ def append_row(xp: Namespace, x: Any, y: Any) -> Any:
     ),
     examples=[(_A, _B), ([1.0, 2.0], _B)],
 )  # fmt: skip
-def append_col(xp: Namespace, x: Any, y: Any) -> Any:
+def append_col(xp: Namespace, x: Array, y: Array) -> Array:
     same_size("append_col", "rows of x", xp.shape(x)[0], "rows of y", xp.shape(y)[0])
     return xp.concatenate(tuple(part if xp.ndim(part) == 2 else part[:, None] for part in (x, y)), axis=1)

@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..registry import stan_function
 
 
@@ -64,10 +64,10 @@ def as_int(xp: Namespace, truth: Any) -> Any:
 
 
 @stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])
-def is_inf(xp: Namespace, x: Any) -> Any:
+def is_inf(xp: Namespace, x: Array) -> Array:
     return as_int(xp, xp.isinf(x))
 
 
 @stan_function("int is_nan(real x)", elementwise=True, examples=[(0.5,), (math.nan,)])
-def is_nan(xp: Namespace, x: Any) -> Any:
+def is_nan(xp: Namespace, x: Array) -> Array:
     return as_int(xp, xp.isnan(x))

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .. import constraints, signatures
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty, same_shape, same_size, size
 from ..constraints import Constraint
 from ..domains import FINITE, POSITIVE_FINITE
@@ -19,7 +19,7 @@ from ..registry import Function, add
 from ..rejection import refuse
 
 
-def _summed(xp: Namespace, value: Any, log_jacobian: Any) -> tuple[Any, Any]:
+def _summed(xp: Namespace, value: Array, log_jacobian: Array) -> tuple[Any, Any]:
     return value, xp.sum(log_jacobian)
 
 
@@ -33,7 +33,7 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
     parsed = signatures.parse(to)
     name, sizes = parsed.name, tuple(a.name for a in parsed.arguments if getattr(a.term, "text", "") == "int")
 
-    def constrain(xp: Namespace, x: Any, *given: Any) -> Any:
+    def constrain(xp: Namespace, x: Any, *given: Any) -> Array:
         x, given = _checked(xp, f"{name}constrain", record, x, given, sizes)
         return record.constrain(xp, x, *given)[0]
 
@@ -41,7 +41,7 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
         x, given = _checked(xp, f"{name}jacobian", record, x, given, sizes)
         return _summed(xp, *record.constrain(xp, x, *given))
 
-    def unconstrain(xp: Namespace, y: Any, *given: Any) -> Any:
+    def unconstrain(xp: Namespace, y: Array, *given: Array) -> Array:
         y, given = _checked_value(xp, f"{name}unconstrain", record, y, given)
         return record.unconstrain(xp, y, *given)
 
@@ -92,7 +92,7 @@ def _checked_value(xp: Namespace, name: str, record: Constraint, y: Any, given: 
     return y, given
 
 
-def _check_bounds(xp: Namespace, name: str, record: Constraint, x: Any, given: Any) -> None:
+def _check_bounds(xp: Namespace, name: str, record: Constraint, x: Array, given: Array) -> None:
     """Bounds, offset and multiplier are scalars or of the value's shape, and a lower bound is below the upper one."""
     for bound in given:
         if xp.ndim(bound):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import index, size
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
@@ -18,17 +18,17 @@ POSITIVE_SIZE = Domain("positive", lambda xp, x: x > 0, traced=False)
 
 
 @stan_function("array[] P rep_array(P x, int n)", examples=[(0.5, 3)], sizes=("n",))
-def rep_array(xp: Namespace, x: Any, n: Any) -> Any:
+def rep_array(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_array", "n", n), *xp.shape(x)), x)
 
 
 @stan_function("array[,] P rep_array(P x, int m, int n)", examples=[(0.5, 2, 3)], sizes=("m", "n",))
-def rep_array_2d(xp: Namespace, x: Any, m: Any, n: Any) -> Any:
+def rep_array_2d(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return xp.full((size("rep_array", "m", m), size("rep_array", "n", n), *xp.shape(x)), x)
 
 
 @stan_function("array[,,] P rep_array(P x, int k, int m, int n)", examples=[(0.5, 2, 3, 1)], sizes=("k", "m", "n",))
-def rep_array_3d(xp: Namespace, x: Any, k: Any, m: Any, n: Any) -> Any:
+def rep_array_3d(xp: Namespace, x: Array, k: Array, m: Array, n: Array) -> Array:
     sizes = (size("rep_array", name, value) for name, value in (("k", k), ("m", m), ("n", n)))
     return xp.full((*sizes, *xp.shape(x)), x)
 
@@ -37,7 +37,7 @@ def rep_array_3d(xp: Namespace, x: Any, k: Any, m: Any, n: Any) -> Any:
     "vector rep_vector(real x, int n)", "complex_vector rep_vector(complex x, int n)", examples=[(0.5, 3)],
     sizes=("n",),
 )  # fmt: skip
-def rep_vector(xp: Namespace, x: Any, n: Any) -> Any:
+def rep_vector(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_vector", "n", n),), xp.real(x))
 
 
@@ -46,7 +46,7 @@ def rep_vector(xp: Namespace, x: Any, n: Any) -> Any:
     examples=[(0.5, 3)],
     sizes=("n",),
 )  # fmt: skip
-def rep_row_vector(xp: Namespace, x: Any, n: Any) -> Any:
+def rep_row_vector(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_row_vector", "n", n),), xp.real(x))
 
 
@@ -55,7 +55,7 @@ def rep_row_vector(xp: Namespace, x: Any, n: Any) -> Any:
     examples=[(0.5, 2, 3)],
     sizes=("m", "n",),
 )  # fmt: skip
-def rep_matrix(xp: Namespace, x: Any, m: Any, n: Any) -> Any:
+def rep_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return xp.full((size("rep_matrix", "m", m), size("rep_matrix", "n", n)), xp.real(x))
 
 
@@ -64,7 +64,7 @@ def rep_matrix(xp: Namespace, x: Any, m: Any, n: Any) -> Any:
     examples=[([1.0, 2.0], 3)],
     sizes=("n",),
 )  # fmt: skip
-def rep_columns(xp: Namespace, x: Any, n: Any) -> Any:
+def rep_columns(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((xp.shape(x)[0], size("rep_matrix", "n", n)), x[:, None])
 
 
@@ -73,11 +73,11 @@ def rep_columns(xp: Namespace, x: Any, n: Any) -> Any:
     examples=[([1.0, 2.0], 3)],
     sizes=("m",),
 )  # fmt: skip
-def rep_rows(xp: Namespace, x: Any, m: Any) -> Any:
+def rep_rows(xp: Namespace, x: Array, m: Array) -> Array:
     return xp.full((size("rep_matrix", "m", m), xp.shape(x)[0]), x)
 
 
-def _linspaced(xp: Namespace, name: str, n: Any, lower: Any, upper: Any) -> Any:
+def _linspaced(xp: Namespace, name: str, n: Any, lower: Any, upper: Any) -> Array:
     n = size(name, "size", n)
     _check_bounds(xp, name, lower, upper)
     if n == 1:
@@ -86,7 +86,7 @@ def _linspaced(xp: Namespace, name: str, n: Any, lower: Any, upper: Any) -> Any:
     return lower + (upper - lower) * steps
 
 
-def _check_bounds(xp: Namespace, name: str, lower: Any, upper: Any) -> None:
+def _check_bounds(xp: Namespace, name: str, lower: Array, upper: Array) -> None:
     message = f"{name}: high is {upper}, but must be greater than or equal to {lower}"
     refuse((lower <= upper) == 0, partial(StanDomainError, message))
 
@@ -98,7 +98,7 @@ _BOUNDS = {"lower": FINITE, "upper": FINITE}
     "vector linspaced_vector(int n, data real lower, data real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
     sizes=("n",),
 )
-def linspaced_vector(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
+def linspaced_vector(xp: Namespace, n: Array, lower: Array, upper: Array) -> Array:
     return _linspaced(xp, "linspaced_vector", n, lower, upper)
 
 
@@ -106,7 +106,7 @@ def linspaced_vector(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
     "row_vector linspaced_row_vector(int n, data real lower, data real upper)", domains=_BOUNDS,
     examples=[(5, -1.0, 1.0)], sizes=("n",),
 )
-def linspaced_row_vector(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
+def linspaced_row_vector(xp: Namespace, n: Array, lower: Array, upper: Array) -> Array:
     return _linspaced(xp, "linspaced_row_vector", n, lower, upper)
 
 
@@ -114,7 +114,7 @@ def linspaced_row_vector(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
     "array[] real linspaced_array(int n, data real lower, data real upper)", domains=_BOUNDS, examples=[(5, -1.0, 1.0)],
     sizes=("n",),
 )
-def linspaced_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
+def linspaced_array(xp: Namespace, n: Array, lower: Array, upper: Array) -> Array:
     return _linspaced(xp, "linspaced_array", n, lower, upper)
 
 
@@ -122,7 +122,7 @@ def linspaced_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
     "array[] int linspaced_int_array(int n, int lower, int upper)", examples=[(5, 1, 9), (4, 1, 9), (5, 1, 2)],
     sizes=("n",),
 )
-def linspaced_int_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Any:
+def linspaced_int_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Array:
     """Steps of the whole part of (upper - lower) / (n - 1); with fewer integers than n, each one repeated."""
     n = size("linspaced_int_array", "size", n)
     _check_bounds(xp, "linspaced_int_array", lower, upper)
@@ -141,76 +141,76 @@ def _one_hot(xp: Namespace, name: str, n: Any, k: Any) -> Any:
 
 
 @stan_function("vector one_hot_vector(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",))
-def one_hot_vector(xp: Namespace, n: Any, k: Any) -> Any:
+def one_hot_vector(xp: Namespace, n: Array, k: Array) -> Array:
     return xp.real(_one_hot(xp, "one_hot_vector", n, k))
 
 
 @stan_function(
     "row_vector one_hot_row_vector(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
 )
-def one_hot_row_vector(xp: Namespace, n: Any, k: Any) -> Any:
+def one_hot_row_vector(xp: Namespace, n: Array, k: Array) -> Array:
     return xp.real(_one_hot(xp, "one_hot_row_vector", n, k))
 
 
 @stan_function(
     "array[] real one_hot_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
 )
-def one_hot_array(xp: Namespace, n: Any, k: Any) -> Any:
+def one_hot_array(xp: Namespace, n: Array, k: Array) -> Array:
     return xp.real(_one_hot(xp, "one_hot_array", n, k))
 
 
 @stan_function(
     "array[] int one_hot_int_array(int n, int k)", domains={"n": POSITIVE_SIZE}, examples=[(3, 2)], sizes=("n",)
 )
-def one_hot_int_array(xp: Namespace, n: Any, k: Any) -> Any:
+def one_hot_int_array(xp: Namespace, n: Array, k: Array) -> Array:
     return xp.integer(_one_hot(xp, "one_hot_int_array", n, k))
 
 
 @stan_function("vector ones_vector(int n)", examples=[(3,)], sizes=("n",))
-def ones_vector(xp: Namespace, n: Any) -> Any:
+def ones_vector(xp: Namespace, n: Array) -> Array:
     return xp.ones(size("ones_vector", "size", n))
 
 
 @stan_function("row_vector ones_row_vector(int n)", examples=[(3,)], sizes=("n",))
-def ones_row_vector(xp: Namespace, n: Any) -> Any:
+def ones_row_vector(xp: Namespace, n: Array) -> Array:
     return xp.ones(size("ones_row_vector", "size", n))
 
 
 @stan_function("array[] real ones_array(int n)", examples=[(3,)], sizes=("n",))
-def ones_array(xp: Namespace, n: Any) -> Any:
+def ones_array(xp: Namespace, n: Array) -> Array:
     return xp.ones(size("ones_array", "size", n))
 
 
 @stan_function("array[] int ones_int_array(int n)", examples=[(3,)], sizes=("n",))
-def ones_int_array(xp: Namespace, n: Any) -> Any:
+def ones_int_array(xp: Namespace, n: Array) -> Array:
     return xp.full((size("ones_int_array", "size", n),), 1)
 
 
 @stan_function("vector zeros_vector(int n)", examples=[(3,)], sizes=("n",))
-def zeros_vector(xp: Namespace, n: Any) -> Any:
+def zeros_vector(xp: Namespace, n: Array) -> Array:
     return xp.zeros(size("zeros_vector", "size", n))
 
 
 @stan_function("row_vector zeros_row_vector(int n)", examples=[(3,)], sizes=("n",))
-def zeros_row_vector(xp: Namespace, n: Any) -> Any:
+def zeros_row_vector(xp: Namespace, n: Array) -> Array:
     return xp.zeros(size("zeros_row_vector", "size", n))
 
 
 @stan_function("array[] real zeros_array(int n)", examples=[(3,)], sizes=("n",))
-def zeros_array(xp: Namespace, n: Any) -> Any:
+def zeros_array(xp: Namespace, n: Array) -> Array:
     return xp.zeros(size("zeros_array", "size", n))
 
 
 @stan_function("array[] int zeros_int_array(int n)", examples=[(3,)], sizes=("n",))
-def zeros_int_array(xp: Namespace, n: Any) -> Any:
+def zeros_int_array(xp: Namespace, n: Array) -> Array:
     return xp.full((size("zeros_int_array", "size", n),), 0)
 
 
 @stan_function("matrix identity_matrix(int k)", examples=[(3,)], sizes=("k",))
-def identity_matrix(xp: Namespace, k: Any) -> Any:
+def identity_matrix(xp: Namespace, k: Array) -> Array:
     return xp.eye(size("identity_matrix", "size", k))
 
 
 @stan_function("vector uniform_simplex(int n)", domains={"n": POSITIVE_SIZE}, examples=[(4,)], sizes=("n",))
-def uniform_simplex(xp: Namespace, n: Any) -> Any:
+def uniform_simplex(xp: Namespace, n: Array) -> Array:
     return xp.full((int(n),), 1.0 / int(n))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, size
 from ..registry import stan_function
 from ..signatures import each
@@ -16,7 +16,7 @@ _FLAT_REAL = ("vector", "row_vector", "array[] int", "array[] real")
 _FLAT_COMPLEX = ("complex_vector", "complex_row_vector", "array[] complex")
 
 
-def column_major(xp: Namespace, m: Any) -> Any:
+def column_major(xp: Namespace, m: Array) -> Array:
     """The components of a matrix column by column, those of anything else in order."""
     return xp.reshape(xp.transpose(m) if xp.ndim(m) == 2 else m, (-1,))
 
@@ -25,14 +25,14 @@ def column_major(xp: Namespace, m: Any) -> Any:
     *each("vector to_vector({t} x)", _FLAT_REAL), *each("complex_vector to_vector({t} x)", _FLAT_COMPLEX),
     examples=[([1, 2],)],
 )  # fmt: skip
-def to_vector(xp: Namespace, x: Any) -> Any:
+def to_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
     "vector to_vector(matrix m)", "complex_vector to_vector(complex_matrix m)", examples=[(_MATRIX,)]
 )  # fmt: skip
-def matrix_to_vector(xp: Namespace, m: Any) -> Any:
+def matrix_to_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
 
 
@@ -41,14 +41,14 @@ def matrix_to_vector(xp: Namespace, m: Any) -> Any:
     *each("complex_row_vector to_row_vector({t} x)", _FLAT_COMPLEX),
     examples=[([1, 2],)],
 )
-def to_row_vector(xp: Namespace, x: Any) -> Any:
+def to_row_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
     "row_vector to_row_vector(matrix m)", "complex_row_vector to_row_vector(complex_matrix m)", examples=[(_MATRIX,)]
 )
-def matrix_to_row_vector(xp: Namespace, m: Any) -> Any:
+def matrix_to_row_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
 
 
@@ -57,14 +57,14 @@ def matrix_to_row_vector(xp: Namespace, m: Any) -> Any:
     "array[] complex to_array_1d(complex_vector x)", "array[] complex to_array_1d(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def vector_to_array(xp: Namespace, x: Any) -> Any:
+def vector_to_array(xp: Namespace, x: Array) -> Array:
     return x
 
 
 @stan_function(
     "array[] real to_array_1d(matrix m)", "array[] complex to_array_1d(complex_matrix m)", examples=[(_MATRIX,)]
 )
-def matrix_to_array(xp: Namespace, m: Any) -> Any:
+def matrix_to_array(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
 
 
@@ -75,7 +75,7 @@ _ARRAYS = [f"array[{',' * d}] " for d in range(9)]
     *each("array[] int to_array_1d({t}int x)", _ARRAYS), *each("array[] real to_array_1d({t}real x)", _ARRAYS),
     examples=[(_MATRIX,)],
 )  # fmt: skip
-def to_array_1d(xp: Namespace, x: Any) -> Any:
+def to_array_1d(xp: Namespace, x: Array) -> Array:
     """The innermost elements of an array, the last index running fastest."""
     return xp.reshape(x, (-1,))
 
@@ -83,7 +83,7 @@ def to_array_1d(xp: Namespace, x: Any) -> Any:
 @stan_function(
     "array[,] real to_array_2d(matrix m)", "array[,] complex to_array_2d(complex_matrix m)", examples=[(_MATRIX,)]
 )
-def to_array_2d(xp: Namespace, m: Any) -> Any:
+def to_array_2d(xp: Namespace, m: Array) -> Array:
     return m
 
 
@@ -93,21 +93,21 @@ def to_array_2d(xp: Namespace, m: Any) -> Any:
     "complex_matrix to_matrix(array[] complex_row_vector x)", "complex_matrix to_matrix(array[,] complex x)",
     examples=[([[1, 2], [3, 4]],)],
 )  # fmt: skip
-def to_matrix(xp: Namespace, x: Any) -> Any:
+def to_matrix(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
     "matrix to_matrix(vector x)", "complex_matrix to_matrix(complex_vector x)", examples=[([1.0, 2.0],)]
 )  # fmt: skip
-def to_column_matrix(xp: Namespace, x: Any) -> Any:
+def to_column_matrix(xp: Namespace, x: Array) -> Array:
     return x[:, None]
 
 
 @stan_function(
     "matrix to_matrix(row_vector x)", "complex_matrix to_matrix(complex_row_vector x)", examples=[([1.0, 2.0],)]
 )
-def to_row_matrix(xp: Namespace, x: Any) -> Any:
+def to_row_matrix(xp: Namespace, x: Array) -> Array:
     return x[None, :]
 
 
@@ -118,12 +118,12 @@ def _shaped(arguments: Any) -> Any:
 
 
 @stan_function(*_shaped("int m, int n"), examples=[([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)], sizes=("m", "n"))
-def to_shaped_matrix(xp: Namespace, x: Any, m: Any, n: Any) -> Any:
+def to_shaped_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return _fill(xp, x, m, n, column_by_column=True)
 
 
 @stan_function(*_shaped("int m, int n, int col_major"), examples=[([1.0, 2.0, 3.0, 4.0], 2, 2, 0)], sizes=("m", "n"))
-def to_ordered_matrix(xp: Namespace, x: Any, m: Any, n: Any, col_major: Any) -> Any:
+def to_ordered_matrix(xp: Namespace, x: Any, m: Any, n: Any, col_major: Any) -> Array:
     """As to_matrix(x, m, n), but filled row by row where col_major is 0."""
     return _fill(xp, x, m, n, column_by_column=bool(col_major))
 

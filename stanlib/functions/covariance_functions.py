@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..domains import NOT_NAN, POSITIVE, POSITIVE_FINITE, Domain
 from ..registry import stan_function
@@ -36,7 +36,7 @@ def _two(texts: Any) -> Any:
     return [t for t in texts if " y," in t]
 
 
-def _gaps(xp: Namespace, name: str, x: Any, y: Any) -> Any:
+def _gaps(xp: Namespace, name: str, x: Array, y: Array) -> Array:
     """x[i] - y[j] for all i and j, with an axis for the dimensions of vectors."""
     if xp.ndim(x) == 1:
         return x[:, None] - y[None, :]
@@ -44,7 +44,7 @@ def _gaps(xp: Namespace, name: str, x: Any, y: Any) -> Any:
     return x[:, None, :] - y[None, :, :]
 
 
-def _squared_distances(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any = None) -> Any:
+def _squared_distances(xp: Namespace, name: str, x: Array, y: Array, length_scale: Any = None) -> Array:
     """Squared distances; divided by the squared length scales, one per dimension, if these are given."""
     gaps = _gaps(xp, name, x, y)
     squares = gaps * gaps
@@ -56,19 +56,19 @@ def _squared_distances(xp: Namespace, name: str, x: Any, y: Any, length_scale: A
     return xp.matmul(squares, 1.0 / xp.square(length_scale))
 
 
-def _scaled_square(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any) -> Any:
+def _scaled_square(xp: Namespace, name: str, x: Array, y: Array, length_scale: Array) -> Array:
     if xp.ndim(length_scale):
         return _squared_distances(xp, name, x, y, length_scale)
     return _squared_distances(xp, name, x, y) / xp.square(length_scale)
 
 
-def _scaled_distance(xp: Namespace, name: str, x: Any, y: Any, length_scale: Any) -> Any:
+def _scaled_distance(xp: Namespace, name: str, x: Array, y: Array, length_scale: Array) -> Array:
     if xp.ndim(length_scale):
         return root(xp, _squared_distances(xp, name, x, y, length_scale))
     return root(xp, _squared_distances(xp, name, x, y)) / length_scale
 
 
-def _exp_quad(xp: Namespace, name: str, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def _exp_quad(xp: Namespace, name: str, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return xp.square(sigma) * xp.exp(-0.5 * _scaled_square(xp, name, x, y, length_scale))
 
 
@@ -77,12 +77,12 @@ _EXP_QUAD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE, "length_scal
 
 
 @stan_function(*_one(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_exp_quad_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_exp_quad_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "gp_exp_quad_cov", x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_EXP_QUAD), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_exp_quad_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_exp_quad_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "gp_exp_quad_cov", x, y, sigma, length_scale)
 
 
@@ -93,7 +93,7 @@ _REMOVED += [t.replace("array[] vector", "array[] row_vector") for t in _REMOVED
 @stan_function(
     *_one(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, 1.5, 0.7)], removed="2.33", successor="gp_exp_quad_cov"
 )
-def cov_exp_quad(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
+def cov_exp_quad(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "cov_exp_quad", x, x, sigma, length_scale)
 
 
@@ -101,14 +101,14 @@ def cov_exp_quad(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
     *_two(_REMOVED), domains=_EXP_QUAD_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)], removed="2.33",
     successor="gp_exp_quad_cov",
 )  # fmt: skip
-def cross_cov_exp_quad(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def cross_cov_exp_quad(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exp_quad(xp, "cov_exp_quad", x, y, sigma, length_scale)
 
 
 _DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": POSITIVE_FINITE, "length_scale": POSITIVE_FINITE}
 
 
-def _exponential(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def _exponential(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return xp.square(sigma) * xp.exp(-_scaled_distance(xp, "gp_exponential_cov", x, y, length_scale))
 
 
@@ -116,16 +116,16 @@ _EXPONENTIAL = _kernel("gp_exponential_cov")
 
 
 @stan_function(*_one(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_exponential_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_exponential_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_EXPONENTIAL), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_exponential_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_exponential_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _exponential(xp, x, y, sigma, length_scale)
 
 
-def _matern32(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def _matern32(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     r = math.sqrt(3) * _scaled_distance(xp, "gp_matern32_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r) * xp.exp(-r)
 
@@ -134,16 +134,16 @@ _MATERN32 = _kernel("gp_matern32_cov")
 
 
 @stan_function(*_one(_MATERN32), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_matern32_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_matern32_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern32(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN32), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_matern32_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_matern32_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern32(xp, x, y, sigma, length_scale)
 
 
-def _matern52(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def _matern52(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     r = math.sqrt(5) * _scaled_distance(xp, "gp_matern52_cov", x, y, length_scale)
     return xp.square(sigma) * (1 + r + r * r / 3) * xp.exp(-r)
 
@@ -152,16 +152,16 @@ _MATERN52 = _kernel("gp_matern52_cov")
 
 
 @stan_function(*_one(_MATERN52), domains=_DOMAINS, examples=[(_X, 1.5, 0.7)])
-def gp_matern52_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_matern52_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern52(xp, x, x, sigma, length_scale)
 
 
 @stan_function(*_two(_MATERN52), domains=_DOMAINS, examples=[(_X, _Y, 1.5, 0.7)])
-def gp_matern52_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any) -> Any:
+def gp_matern52_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array) -> Array:
     return _matern52(xp, x, y, sigma, length_scale)
 
 
-def _periodic(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
+def _periodic(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
     if xp.ndim(x) == 1:
         distance = _gaps(xp, "gp_periodic_cov", x, y)
     else:
@@ -174,16 +174,16 @@ _PERIODIC_DOMAINS = {**_DOMAINS, "period": POSITIVE_FINITE}
 
 
 @stan_function(*_one(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, 1.5, 0.7, 2.0)])
-def gp_periodic_cov(xp: Namespace, x: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
+def gp_periodic_cov(xp: Namespace, x: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
     return _periodic(xp, x, x, sigma, length_scale, period)
 
 
 @stan_function(*_two(_PERIODIC), domains=_PERIODIC_DOMAINS, examples=[(_X, _Y, 1.5, 0.7, 2.0)])
-def gp_periodic_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any, length_scale: Any, period: Any) -> Any:
+def gp_periodic_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array, length_scale: Array, period: Array) -> Array:
     return _periodic(xp, x, y, sigma, length_scale, period)
 
 
-def _dot_prod(xp: Namespace, x: Any, y: Any, sigma: Any) -> Any:
+def _dot_prod(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
     if xp.ndim(x) == 1:
         return xp.square(sigma) + x[:, None] * y[None, :]
     same_size("gp_dot_prod_cov", "size of the vectors in x", xp.shape(x)[1], "size of those in y", xp.shape(y)[1])
@@ -197,7 +197,7 @@ _DOT_PROD_DOMAINS = {"x": NOT_NAN, "y": NOT_NAN, "sigma": _NONNEGATIVE_FINITE}
     "matrix gp_dot_prod_cov(array[] real x, real sigma)", "matrix gp_dot_prod_cov(array[] vector x, real sigma)",
     domains=_DOT_PROD_DOMAINS, examples=[(_X, 1.5)],
 )  # fmt: skip
-def gp_dot_prod_cov(xp: Namespace, x: Any, sigma: Any) -> Any:
+def gp_dot_prod_cov(xp: Namespace, x: Array, sigma: Array) -> Array:
     return _dot_prod(xp, x, x, sigma)
 
 
@@ -206,5 +206,5 @@ def gp_dot_prod_cov(xp: Namespace, x: Any, sigma: Any) -> Any:
     "matrix gp_dot_prod_cov(array[] vector x, array[] vector y, real sigma)",
     domains=_DOT_PROD_DOMAINS, examples=[(_X, _Y, 1.5)],
 )  # fmt: skip
-def gp_dot_prod_cross_cov(xp: Namespace, x: Any, y: Any, sigma: Any) -> Any:
+def gp_dot_prod_cross_cov(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
     return _dot_prod(xp, x, y, sigma)

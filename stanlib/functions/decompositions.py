@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty, positive_definite, same_size, size, square, symmetric
 from ..registry import stan_function
 
@@ -16,7 +16,7 @@ _TALL = [[1.0, 2.0], [-3.0, 4.0], [0.5, 1.0]]
 
 
 @stan_function("matrix cholesky_decompose(matrix A)", examples=[(_SPD,)])
-def cholesky_decompose(xp: Namespace, a: Any) -> Any:
+def cholesky_decompose(xp: Namespace, a: Array) -> Array:
     if symmetric(xp, "cholesky_decompose", a) == 0:
         return a
     factor = xp.cholesky(a)
@@ -72,39 +72,39 @@ def _qr_full(xp: Namespace, name: str, a: Any) -> Any:
 
 
 @stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_TALL,)])
-def qr(xp: Namespace, a: Any) -> Any:
+def qr(xp: Namespace, a: Array) -> Array:
     return _qr_full(xp, "qr", a)
 
 
 @stan_function("matrix qr_Q(matrix A)", examples=[(_TALL,)])
-def qr_Q(xp: Namespace, a: Any) -> Any:
+def qr_Q(xp: Namespace, a: Array) -> Array:
     return _qr_full(xp, "qr_Q", a)[0]
 
 
 @stan_function("matrix qr_R(matrix A)", examples=[(_TALL,)])
-def qr_R(xp: Namespace, a: Any) -> Any:
+def qr_R(xp: Namespace, a: Array) -> Array:
     return _qr_full(xp, "qr_R", a)[1]
 
 
 @stan_function("tuple(matrix, matrix) qr_thin(matrix A)", examples=[(_TALL,)])
-def qr_thin(xp: Namespace, a: Any) -> Any:
+def qr_thin(xp: Namespace, a: Array) -> Array:
     return _qr_thin(xp, "qr_thin", a)
 
 
 @stan_function("matrix qr_thin_Q(matrix A)", examples=[(_TALL,)])
-def qr_thin_Q(xp: Namespace, a: Any) -> Any:
+def qr_thin_Q(xp: Namespace, a: Array) -> Array:
     return _qr_thin(xp, "qr_thin_Q", a)[0]
 
 
 @stan_function("matrix qr_thin_R(matrix A)", examples=[(_TALL,)])
-def qr_thin_R(xp: Namespace, a: Any) -> Any:
+def qr_thin_R(xp: Namespace, a: Array) -> Array:
     return _qr_thin(xp, "qr_thin_R", a)[1]
 
 
 @stan_function(
     "vector singular_values(matrix A)", "vector singular_values(complex_matrix A)", examples=[(_TALL,)]
 )  # fmt: skip
-def singular_values(xp: Namespace, a: Any) -> Any:
+def singular_values(xp: Namespace, a: Array) -> Array:
     """In decreasing order."""
     return xp.zeros(0) if 0 in xp.shape(a) else xp.svd(a, full_matrices=False, compute_uv=False)
 
@@ -120,36 +120,36 @@ def _svd(xp: Namespace, name: str, a: Any) -> Any:
     "tuple(complex_matrix, vector, complex_matrix) svd(complex_matrix A)",
     examples=[(_TALL,)],
 )  # fmt: skip
-def svd(xp: Namespace, a: Any) -> Any:
+def svd(xp: Namespace, a: Array) -> Array:
     return _svd(xp, "svd", a)
 
 
 @stan_function("matrix svd_U(matrix A)", "complex_matrix svd_U(complex_matrix A)", examples=[(_TALL,)])
-def svd_U(xp: Namespace, a: Any) -> Any:
+def svd_U(xp: Namespace, a: Array) -> Array:
     return _svd(xp, "svd_U", a)[0]
 
 
 @stan_function("matrix svd_V(matrix A)", "complex_matrix svd_V(complex_matrix A)", examples=[(_TALL,)])
-def svd_V(xp: Namespace, a: Any) -> Any:
+def svd_V(xp: Namespace, a: Array) -> Array:
     return _svd(xp, "svd_V", a)[2]
 
 
 @stan_function("matrix matrix_exp(matrix A)", examples=[(_M,)])
-def matrix_exp(xp: Namespace, a: Any) -> Any:
+def matrix_exp(xp: Namespace, a: Array) -> Array:
     return xp.expm(a) if square(xp, "matrix_exp", a) else a
 
 
 @stan_function("matrix matrix_exp_multiply(matrix A, matrix B)", examples=[(_M, _SPD)])
-def matrix_exp_multiply(xp: Namespace, a: Any, b: Any) -> Any:
+def matrix_exp_multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return _exp_multiply(xp, "matrix_exp_multiply", a, b)
 
 
 @stan_function("matrix scale_matrix_exp_multiply(real t, matrix A, matrix B)", examples=[(0.5, _M, _SPD)])
-def scale_matrix_exp_multiply(xp: Namespace, t: Any, a: Any, b: Any) -> Any:
+def scale_matrix_exp_multiply(xp: Namespace, t: Array, a: Array, b: Array) -> Array:
     return _exp_multiply(xp, "scale_matrix_exp_multiply", t * a, b)
 
 
-def _exp_multiply(xp: Namespace, name: str, a: Any, b: Any) -> Any:
+def _exp_multiply(xp: Namespace, name: str, a: Array, b: Array) -> Array:
     n = square(xp, name, a)
     same_size(name, "columns of A", n, "rows of B", xp.shape(b)[0])
     return xp.matmul(xp.expm(a), b) if n else b

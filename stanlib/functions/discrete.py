@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..random.base import Random
 from ..registry import variadic_function
 
 
 @variadic_function("discrete_elements__")
-def discrete_elements__(xp: Namespace, before: Any, *shape: Any) -> Any:
+def discrete_elements__(xp: Namespace, before: Array, *shape: Array) -> Array:
     """The numbers of a variable's elements, of its shape; those of the variables `before` come first."""
     from ..discrete.problem import elements
 
@@ -33,7 +33,7 @@ def discrete_count__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: A
 
 
 @variadic_function("discrete_values__")
-def discrete_values__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: Any) -> Any:
+def discrete_values__(xp: Namespace, name: str, lower: Array, upper: Array, *shape: Array) -> Array:
     """All those assignments: an array with one more axis than the variable, the first."""
     from ..discrete.problem import assignments
 
@@ -41,13 +41,13 @@ def discrete_values__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: 
 
 
 @variadic_function("discrete_filled__")
-def discrete_filled__(xp: Namespace, value: Any, *shape: Any) -> Any:
+def discrete_filled__(xp: Namespace, value: Array, *shape: Array) -> Array:
     """An array of a shape full of one number; of more axes than rep_array makes."""
     return xp.full(tuple(int(n) for n in shape), value)
 
 
 @variadic_function("discrete_places__")
-def discrete_places__(xp: Namespace, stands: Any) -> Any:
+def discrete_places__(xp: Namespace, stands: Array) -> Array:
     """The numbers from 1 of the places of an array that hold 1; 0 where it holds 0."""
     from ..discrete.problem import places
 
@@ -63,7 +63,7 @@ def discrete_standing__(xp: Namespace, stands: Any) -> Any:
 
 
 @variadic_function("discrete_alike__")
-def discrete_alike__(xp: Namespace, *keys: Any) -> Any:
+def discrete_alike__(xp: Namespace, *keys: Array) -> Array:
     """Numbers from 1 for the places of arrays of ints, the same where all of the arrays are."""
     from ..discrete.problem import alike
 
@@ -79,7 +79,7 @@ def discrete_rows__(xp: Namespace, codes: Any) -> Any:
 
 
 @variadic_function("discrete_first__")
-def discrete_first__(xp: Namespace, codes: Any, x: Any) -> Any:
+def discrete_first__(xp: Namespace, codes: Array, x: Array) -> Array:
     """What an array holds at the first place of every number."""
     from ..discrete.problem import first
 
@@ -87,7 +87,7 @@ def discrete_first__(xp: Namespace, codes: Any, x: Any) -> Any:
 
 
 @variadic_function("discrete_logs__")
-def discrete_logs__(xp: Namespace, x: Any) -> Any:
+def discrete_logs__(xp: Namespace, x: Array) -> Array:
     """The logarithms of probabilities; the derivative of that of 0 is 0."""
     from ..distributions._terms import log0
 
@@ -103,7 +103,7 @@ def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
 
 
 @variadic_function("discrete_log_sum__")
-def discrete_log_sum__(xp: Namespace, *arguments: Any) -> Any:
+def discrete_log_sum__(xp: Namespace, *arguments: Array) -> Array:
     """The logarithm of the sum over all values of the discrete parameters."""
     from ..discrete import elimination, problem
 
@@ -111,7 +111,7 @@ def discrete_log_sum__(xp: Namespace, *arguments: Any) -> Any:
 
 
 @variadic_function("discrete_draw__", random=True)
-def discrete_draw__(xp: Namespace, random: Random, *arguments: Any) -> Any:
+def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
     from ..discrete import asking, elimination, problem
 

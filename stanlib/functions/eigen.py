@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty, square, symmetric
 from ..registry import stan_function
 
@@ -15,13 +15,13 @@ _HERMITIAN = [[2.0, 0.5 + 1j], [0.5 - 1j, 1.0]]
 
 
 @stan_function("vector eigenvalues_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigenvalues_sym(xp: Namespace, a: Any) -> Any:
+def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
     """In ascending order."""
     return xp.zeros(0) if symmetric(xp, "eigenvalues_sym", a) == 0 else xp.eigh(a)[0]
 
 
 @stan_function("complex_vector eigenvalues_sym(complex_matrix A)", examples=[(_HERMITIAN,)])
-def eigenvalues_hermitian(xp: Namespace, a: Any) -> Any:
+def eigenvalues_hermitian(xp: Namespace, a: Array) -> Array:
     square(xp, "eigenvalues_sym", a)
     return xp.eigh(a)[0] + 0j
 
@@ -41,24 +41,24 @@ def _eigh_complex(xp: Namespace, name: str, a: Any) -> Any:
 
 
 @stan_function("matrix eigenvectors_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigenvectors_sym(xp: Namespace, a: Any) -> Any:
+def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
     return _eigh(xp, "eigenvectors_sym", a)[0]
 
 
 @stan_function("complex_matrix eigenvectors_sym(complex_matrix A)", examples=[(_HERMITIAN,)])
-def eigenvectors_hermitian(xp: Namespace, a: Any) -> Any:
+def eigenvectors_hermitian(xp: Namespace, a: Array) -> Array:
     return _eigh_complex(xp, "eigenvectors_sym", a)[0]
 
 
 @stan_function("tuple(matrix, vector) eigendecompose_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigendecompose_sym(xp: Namespace, a: Any) -> Any:
+def eigendecompose_sym(xp: Namespace, a: Array) -> Array:
     return _eigh(xp, "eigendecompose_sym", a)
 
 
 @stan_function(
     "tuple(complex_matrix, complex_vector) eigendecompose_sym(complex_matrix A)", examples=[(_HERMITIAN,)]
 )  # fmt: skip
-def eigendecompose_hermitian(xp: Namespace, a: Any) -> Any:
+def eigendecompose_hermitian(xp: Namespace, a: Array) -> Array:
     return _eigh_complex(xp, "eigendecompose_sym", a)
 
 
@@ -72,14 +72,14 @@ def _eig(xp: Namespace, name: str, a: Any) -> Any:
 @stan_function(
     "complex_vector eigenvalues(matrix A)", "complex_vector eigenvalues(complex_matrix A)", examples=[(_M,)]
 )  # fmt: skip
-def eigenvalues(xp: Namespace, a: Any) -> Any:
+def eigenvalues(xp: Namespace, a: Array) -> Array:
     return _eig(xp, "eigenvalues", a)[1]
 
 
 @stan_function(
     "complex_matrix eigenvectors(matrix A)", "complex_matrix eigenvectors(complex_matrix A)", examples=[(_M,)]
 )  # fmt: skip
-def eigenvectors(xp: Namespace, a: Any) -> Any:
+def eigenvectors(xp: Namespace, a: Array) -> Array:
     return _eig(xp, "eigenvectors", a)[0]
 
 
@@ -88,11 +88,11 @@ def eigenvectors(xp: Namespace, a: Any) -> Any:
     "tuple(complex_matrix, complex_vector) eigendecompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def eigendecompose(xp: Namespace, a: Any) -> Any:
+def eigendecompose(xp: Namespace, a: Array) -> Array:
     return _eig(xp, "eigendecompose", a)
 
 
-def _schur(xp: Namespace, name: str, a: Any) -> Any:
+def _schur(xp: Namespace, name: str, a: Array) -> Array:
     nonempty(xp, name, a)
     square(xp, name, a)
     return xp.schur(a)
@@ -103,7 +103,7 @@ def _schur(xp: Namespace, name: str, a: Any) -> Any:
     "tuple(complex_matrix, complex_matrix) complex_schur_decompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose(xp: Namespace, a: Any) -> Any:
+def complex_schur_decompose(xp: Namespace, a: Array) -> Array:
     """Unitary U and upper triangular T with A = U * T * U*."""
     return _schur(xp, "complex_schur_decompose", a)
 
@@ -113,7 +113,7 @@ def complex_schur_decompose(xp: Namespace, a: Any) -> Any:
     "complex_matrix complex_schur_decompose_u(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose_u(xp: Namespace, a: Any) -> Any:
+def complex_schur_decompose_u(xp: Namespace, a: Array) -> Array:
     return _schur(xp, "complex_schur_decompose_u", a)[0]
 
 
@@ -122,5 +122,5 @@ def complex_schur_decompose_u(xp: Namespace, a: Any) -> Any:
     "complex_matrix complex_schur_decompose_t(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose_t(xp: Namespace, a: Any) -> Any:
+def complex_schur_decompose_t(xp: Namespace, a: Array) -> Array:
     return _schur(xp, "complex_schur_decompose_t", a)[1]

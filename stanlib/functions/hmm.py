@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty, same_size, square
 from ..domains import SIMPLEX
 from ..random.base import Random
@@ -25,7 +25,7 @@ _DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
 @stan_function(
     "real hmm_marginal(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, examples=[_EXAMPLE]
 )
-def hmm_marginal(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def hmm_marginal(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The log density of the observations, summed over the paths of the hidden states.
 
     Column t of log_omega holds the log density of observation t in every state, Gamma the probabilities to go from
@@ -40,7 +40,7 @@ def hmm_marginal(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     "matrix hmm_hidden_state_prob(data matrix log_omega, data matrix Gamma, data vector rho)", domains=_DOMAINS,
     examples=[_EXAMPLE],
 )  # fmt: skip
-def hmm_hidden_state_prob(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def hmm_hidden_state_prob(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The probabilities of every hidden state, one column per observation, given all observations."""
     _check_sizes(xp, "hmm_hidden_state_prob", log_omega, Gamma, rho)
     return _choose(xp, 1, log_omega, Gamma, rho)[1][0]
@@ -49,7 +49,7 @@ def hmm_hidden_state_prob(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -
 @stan_function(
     "array[] int hmm_latent_rng(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, random=True
 )
-def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """A path of the hidden states, given all observations: drawn backwards from the filtered probabilities."""
     _check_sizes(xp, "hmm_latent_rng", log_omega, Gamma, rho)
     log_gamma = _log(xp, Gamma)
@@ -67,30 +67,30 @@ def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Any, Gamma: Any, rh
     return xp.scan(step, start, (filtered, u), arrivals, reverse=True)[1]
 
 
-def _check_sizes(xp: Namespace, name: str, log_omega: Any, Gamma: Any, rho: Any) -> None:
+def _check_sizes(xp: Namespace, name: str, log_omega: Array, Gamma: Array, rho: Array) -> None:
     nonempty(xp, name, log_omega)
     states = xp.shape(log_omega)[0]
     same_size(name, "the rows of Gamma", square(xp, name, Gamma), "the rows of log_omega", states)
     same_size(name, "the size of rho", xp.shape(rho)[0], "the rows of log_omega", states)
 
 
-def _choose(xp: Namespace, kind: int, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def _choose(xp: Namespace, kind: int, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
     forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
     return xp.cond(xp.min(Gamma) > LEAST_PROBABILITY, *forms, log_omega, Gamma, rho)
 
 
-def _log(xp: Namespace, p: Any) -> Any:
+def _log(xp: Namespace, p: Array) -> Array:
     """log(p), -inf at 0."""
     return xp.where(p > 0, xp.log(xp.where(p > 0, p, 1.0)), -xp.inf)
 
 
-def _over(xp: Namespace, p: Any, total: Any) -> Any:
+def _over(xp: Namespace, p: Array, total: Array) -> Array:
     """p divided by its total, 0 where that is 0."""
     return p / xp.where(total > 0, total, 1.0)
 
 
-def _product(xp: Namespace, p: Any, matrix: Any) -> Any:
+def _product(xp: Namespace, p: Array, matrix: Array) -> Array:
     """p matrix; in the body of a loop XLA compiles this to better code than a product of matrices."""
     return xp.sum(p[:, None] * matrix, axis=0)
 
@@ -102,7 +102,7 @@ def _weights(xp: Namespace, log_omega: Any) -> Any:
     return xp.transpose(xp.exp(log_omega - most)), most
 
 
-def _forward(xp: Namespace, weights: Any, Gamma: Any, rho: Any) -> Any:
+def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> Array:
     """The filtered probabilities of the states, and the density of each observation given those before it."""
 
     def step(predicted: Any, weight: Any, Gamma: Any) -> Any:
@@ -114,7 +114,7 @@ def _forward(xp: Namespace, weights: Any, Gamma: Any, rho: Any) -> Any:
     return xp.scan(step, rho, weights, Gamma)[1]
 
 
-def _scaled(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def _scaled(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     weights, lacking = _weights(xp, log_omega)
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
@@ -140,7 +140,7 @@ def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> An
     return xp.sum(xp.log(density) + lacking), (xp.transpose(filtered * later), moves, first)
 
 
-def _log_forward(xp: Namespace, log_omega: Any, log_gamma: Any, rho: Any) -> Any:
+def _log_forward(xp: Namespace, log_omega: Array, log_gamma: Array, rho: Array) -> Array:
     """The logarithms of the joint densities of the observations so far and the state, by rows."""
 
     def step(predicted: Any, log_weight: Any, log_gamma: Any) -> Any:
@@ -151,7 +151,7 @@ def _log_forward(xp: Namespace, log_omega: Any, log_gamma: Any, rho: Any) -> Any
     return xp.scan(step, _log(xp, rho), rows, log_gamma)[1]
 
 
-def _in_logarithms(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def _in_logarithms(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
 
 
@@ -179,6 +179,6 @@ def _log_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
     return value, (xp.transpose(xp.exp(joint + later - base)), _bounded(xp, moves), _bounded(xp, first))
 
 
-def _bounded(xp: Namespace, x: Any) -> Any:
+def _bounded(xp: Namespace, x: Array) -> Array:
     """Derivatives in probabilities of 0, which can be infinite, must not make NaN of what doesn't change them."""
     return xp.where(xp.isinf(x), 0.0, x)

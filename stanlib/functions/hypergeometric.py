@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import known
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
@@ -21,13 +21,13 @@ _PAIRS = [f"real {{name}}({a} a, {b} b, real z)" for a in _NUMBERS for b in _NUM
 
 
 @stan_function("R lambert_w0(T z)", domains={"z": LAMBERT_UPPER}, examples=[(1.5,), (-0.3,)])
-def lambert_w0(xp: Namespace, z: Any) -> Any:
+def lambert_w0(xp: Namespace, z: Array) -> Array:
     """The w >= -1 with w exp(w) = z."""
     return xp.lambertw0(z)
 
 
 @stan_function("R lambert_wm1(T z)", domains={"z": LAMBERT_LOWER}, examples=[(-0.3,), (-1e-10,)])
-def lambert_wm1(xp: Namespace, z: Any) -> Any:
+def lambert_wm1(xp: Namespace, z: Array) -> Array:
     """The w <= -1 with w exp(w) = z."""
     return xp.lambertwm1(z)
 
@@ -36,7 +36,7 @@ def lambert_wm1(xp: Namespace, z: Any) -> Any:
     "real hypergeometric_1F0(real a, real z)", domains={"z": INSIDE_UNIT},
     elementwise=True, examples=[(1.5, 0.3)],
 )  # fmt: skip
-def hypergeometric_1F0(xp: Namespace, a: Any, z: Any) -> Any:
+def hypergeometric_1F0(xp: Namespace, a: Array, z: Array) -> Array:
     return xp.exp(-a * xp.log1p(-xp.real(z)))
 
 
@@ -44,7 +44,7 @@ def hypergeometric_1F0(xp: Namespace, a: Any, z: Any) -> Any:
     "real hypergeometric_2F1(real a1, real a2, real b1, real z)",
     domains={"a1": FINITE, "a2": FINITE, "b1": FINITE, "z": FINITE}, examples=[(1.5, 0.5, 2.5, 0.3)],
 )  # fmt: skip
-def hypergeometric_2F1(xp: Namespace, a1: Any, a2: Any, b1: Any, z: Any) -> Any:
+def hypergeometric_2F1(xp: Namespace, a1: Array, a2: Array, b1: Array, z: Array) -> Array:
     return _checked(xp, "hypergeometric_2F1", xp.stack([a1, a2]), xp.stack([b1]), z)
 
 
@@ -52,7 +52,7 @@ def hypergeometric_2F1(xp: Namespace, a1: Any, a2: Any, b1: Any, z: Any) -> Any:
     *[t.format(name="hypergeometric_3F2") for t in _PAIRS], domains={"a": FINITE, "b": FINITE, "z": FINITE},
     examples=[([1.5, 0.5, 1.0], [2.5, 2.0], 0.3)],
 )  # fmt: skip
-def hypergeometric_3F2(xp: Namespace, a: Any, b: Any, z: Any) -> Any:
+def hypergeometric_3F2(xp: Namespace, a: Array, b: Array, z: Array) -> Array:
     return _checked(xp, "hypergeometric_3F2", a, b, z)
 
 
@@ -60,11 +60,11 @@ def hypergeometric_3F2(xp: Namespace, a: Any, b: Any, z: Any) -> Any:
     *[t.format(name="hypergeometric_pFq") for t in _PAIRS], domains={"a": FINITE, "b": FINITE, "z": FINITE},
     examples=[([1.5, 0.5], [2.5, 2.0, 3.0], 1.3)],
 )  # fmt: skip
-def hypergeometric_pFq(xp: Namespace, a: Any, b: Any, z: Any) -> Any:
+def hypergeometric_pFq(xp: Namespace, a: Array, b: Array, z: Array) -> Array:
     return _checked(xp, "hypergeometric_pFq", a, b, z)
 
 
-def _checked(xp: Namespace, function: str, a: Any, b: Any, z: Any) -> Any:
+def _checked(xp: Namespace, function: str, a: Any, b: Any, z: Any) -> Array:
     if all(map(xp.is_concrete, (a, b, z))) and not _converges(*(known(xp, x) for x in (a, b, z))):
         raise StanDomainError(f"{function}: the series does not converge for a: {a}, b: {b}, z: {z}")
     return xp.hypergeometric(a, b, z)

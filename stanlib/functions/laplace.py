@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import known, same_size, square
 from ..domains import NONNEGATIVE, POSITIVE, Domain
 from ..errors import StanIndexError
@@ -82,13 +82,13 @@ def _model(
     return Model(Lifted(likelihood), arguments, matrix, block), size
 
 
-def _approximate(xp: Namespace, name: str, what: str, head: Any, control: Any) -> Any:
+def _approximate(xp: Namespace, name: str, what: str, head: Array, control: Array) -> Array:
     model, size = _model(xp, name, *head)
     return solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
 
 
 def _marginal(name: str, split: Any) -> None:
-    def marginal(xp: Namespace, *arguments: Any) -> Any:
+    def marginal(xp: Namespace, *arguments: Array) -> Array:
         head, control = split(arguments)
         return _approximate(xp, name, "marginal", head, control)
 
@@ -98,7 +98,7 @@ def _marginal(name: str, split: Any) -> None:
 def _draw(name: str, split: Any) -> None:
     """Register a function that draws the latent vector, (n), from its approximate law; `split` parts the controls."""
 
-    def draw(xp: Namespace, random: Random, *arguments: Any) -> Any:
+    def draw(xp: Namespace, random: Random, *arguments: Array) -> Array:
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)
         # a covariance matrix that is singular but for rounding has a root too

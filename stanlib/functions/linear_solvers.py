@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import positive_definite, same_size, square, symmetric
 from ..errors import StanDomainError
 from ..registry import stan_function
@@ -27,7 +27,7 @@ def _check(xp: Namespace, name: str, a: Any, rows: Any) -> None:
     same_size(name, "rows of the square matrix", square(xp, name, a), "size of the other operand", rows)
 
 
-def _solve_spd(xp: Namespace, name: str, a: Any, b: Any) -> Any:
+def _solve_spd(xp: Namespace, name: str, a: Array, b: Array) -> Array:
     """The solution of a x = b for a positive definite a; it is NaN where a is none."""
     if is_of_data((a,)):
         positive_definite(xp, name, xp.cholesky(a))
@@ -38,7 +38,7 @@ def _solve_spd(xp: Namespace, name: str, a: Any, b: Any) -> Any:
 
 
 @stan_function(*_left("mdivide_left"), examples=[(_B, [1.0, 2.0])])
-def mdivide_left(xp: Namespace, a: Any, b: Any) -> Any:
+def mdivide_left(xp: Namespace, a: Any, b: Any) -> Array:
     _check(xp, "mdivide_left", a, xp.shape(b)[0])
     return xp.solve(a, b)
 
@@ -49,44 +49,44 @@ def mdivide_left(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_matrix mdivide_right(complex_matrix b, complex_matrix A)",
     examples=[([1.0, 2.0], _B)],
 )
-def mdivide_right(xp: Namespace, b: Any, a: Any) -> Any:
+def mdivide_right(xp: Namespace, b: Any, a: Any) -> Array:
     _check(xp, "mdivide_right", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve(xp.transpose(a), xp.transpose(b)))
 
 
 @stan_function(*_left("mdivide_left_tri_low"), examples=[(_L, [1.0, 2.0])])
-def mdivide_left_tri_low(xp: Namespace, a: Any, b: Any) -> Any:
+def mdivide_left_tri_low(xp: Namespace, a: Any, b: Any) -> Array:
     _check(xp, "mdivide_left_tri_low", a, xp.shape(b)[0])
     return xp.solve_triangular(a, b, lower=True)
 
 
 @stan_function(*_right("mdivide_right_tri_low"), examples=[([1.0, 2.0], _L)])
-def mdivide_right_tri_low(xp: Namespace, b: Any, a: Any) -> Any:
+def mdivide_right_tri_low(xp: Namespace, b: Any, a: Any) -> Array:
     _check(xp, "mdivide_right_tri_low", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve_triangular(a, xp.transpose(b), lower=True, trans=True))
 
 
 @stan_function(*_left("mdivide_left_spd"), examples=[(_SPD, [1.0, 2.0])])
-def mdivide_left_spd(xp: Namespace, a: Any, b: Any) -> Any:
+def mdivide_left_spd(xp: Namespace, a: Any, b: Any) -> Array:
     _check(xp, "mdivide_left_spd", a, xp.shape(b)[0])
     symmetric(xp, "mdivide_left_spd", a)
     return _solve_spd(xp, "mdivide_left_spd", a, b)
 
 
 @stan_function(*_right("mdivide_right_spd"), examples=[([1.0, 2.0], _SPD)])
-def mdivide_right_spd(xp: Namespace, b: Any, a: Any) -> Any:
+def mdivide_right_spd(xp: Namespace, b: Any, a: Any) -> Array:
     _check(xp, "mdivide_right_spd", a, xp.shape(b)[-1])
     symmetric(xp, "mdivide_right_spd", a)
     return xp.transpose(_solve_spd(xp, "mdivide_right_spd", a, xp.transpose(b)))
 
 
 @stan_function("matrix inverse(matrix A)", examples=[(_B,)])
-def inverse(xp: Namespace, a: Any) -> Any:
+def inverse(xp: Namespace, a: Array) -> Array:
     return xp.inv(a) if square(xp, "inverse", a) else a
 
 
 @stan_function("matrix inverse_spd(matrix A)", examples=[(_SPD,)])
-def inverse_spd(xp: Namespace, a: Any) -> Any:
+def inverse_spd(xp: Namespace, a: Array) -> Array:
     if square(xp, "inverse_spd", a) == 0:
         return a
     symmetric(xp, "inverse_spd", a)
@@ -94,7 +94,7 @@ def inverse_spd(xp: Namespace, a: Any) -> Any:
 
 
 @stan_function("matrix chol2inv(matrix L)", examples=[(_L,)])
-def chol2inv(xp: Namespace, lower: Any) -> Any:
+def chol2inv(xp: Namespace, lower: Array) -> Array:
     """The inverse of L * L'."""
     n = square(xp, "chol2inv", lower)
     refuse(xp.triu(lower, 1) != 0, partial(StanDomainError, "chol2inv: the matrix is not lower triangular"))
@@ -103,6 +103,6 @@ def chol2inv(xp: Namespace, lower: Any) -> Any:
 
 
 @stan_function("matrix generalized_inverse(matrix A)", examples=[([[1.0, 2.0], [3.0, 4.0], [5.0, 7.0]],)])
-def generalized_inverse(xp: Namespace, a: Any) -> Any:
+def generalized_inverse(xp: Namespace, a: Array) -> Array:
     """The Moore-Penrose inverse."""
     return xp.transpose(a) if 0 in xp.shape(a) else xp.pinv(a)

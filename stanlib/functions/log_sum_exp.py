@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import of_reals, same_size
 from ..domains import FINITE, NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -19,7 +19,7 @@ _VECTORS = ("vector", "row_vector", "array[] real")
 
 @stan_function("R log_sum_exp(T1 x, T2 y)", examples=[(1.0, 2.0), (-1000.0, -1000.1)])
 @of_reals
-def log_sum_exp(xp: Namespace, x: Any, y: Any) -> Any:
+def log_sum_exp(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.logaddexp(x, y)
 
 
@@ -36,7 +36,7 @@ def log_sum_exp_of_all(xp: Namespace, x: Any) -> Any:
     domains={"theta": PROBABILITY, "lambda1": NOT_NAN, "lambda2": NOT_NAN},
     elementwise=True, examples=[(0.3, -1.0, 2.0), (0.0, -1.0, 2.0)],
 )
-def log_mix(xp: Namespace, theta: Any, lambda1: Any, lambda2: Any) -> Any:
+def log_mix(xp: Namespace, theta: Array, lambda1: Array, lambda2: Array) -> Array:
     """log(theta exp(lambda1) + (1 - theta) exp(lambda2))."""
     theta, lambda1, lambda2 = xp.reals((theta, lambda1, lambda2))
     return _log_mix(xp, _pairs(xp, theta, 1 - theta), _pairs(xp, lambda1, lambda2))
@@ -48,19 +48,19 @@ def log_mix(xp: Namespace, theta: Any, lambda1: Any, lambda2: Any) -> Any:
     domains={"theta": PROBABILITY, "lambda": replace(FINITE, traced=True)},
     examples=[([0.3, 0.7], [-1.0, 2.0])],
 )
-def log_mix_of_vectors(xp: Namespace, theta: Any, lambda_: Any) -> Any:
+def log_mix_of_vectors(xp: Namespace, theta: Array, lambda_: Array) -> Array:
     """The log density of a mixture, summed over the vectors of an array."""
     same_size("log_mix", "theta", xp.shape(theta)[-1], "lambda", xp.shape(lambda_)[-1])
     return xp.sum(_log_mix(xp, theta, lambda_))
 
 
-def _pairs(xp: Namespace, a: Any, b: Any) -> Any:
+def _pairs(xp: Namespace, a: Array, b: Array) -> Array:
     """Two arrays that broadcast against each other, side by side along a new last axis."""
     shape = xp.broadcast_shape(a, b)
     return xp.stack([xp.broadcast_to(x, shape) for x in (a, b)], axis=-1)
 
 
-def _log_mix(xp: Namespace, weights: Any, x: Any) -> Any:
+def _log_mix(xp: Namespace, weights: Array, x: Array) -> Array:
     """The logarithm of the sum of weights exp(x) along the last axis, whose derivatives hold for weights of 0 too."""
     largest = xp.stop_gradient(xp.max(xp.where(weights > 0, x, -xp.inf), axis=-1, keepdims=True))
     base = xp.where(xp.isfinite(largest), largest, 0.0)

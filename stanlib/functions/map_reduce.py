@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..domains import POSITIVE
 from ..registry import stan_function, variadic_function
@@ -35,7 +35,7 @@ for _name in ("reduce_sum", "reduce_sum_static"):
     "vector phi, array[] vector thetas, data array[,] real x_rs, data array[,] int x_is)",
     raw=True,
 )
-def map_rect(xp: Namespace, f: Callable[..., Any], phi: Any, thetas: Any, x_rs: Any, x_is: Any) -> Any:
+def map_rect(xp: Namespace, f: Callable[..., Any], phi: Array, thetas: Array, x_rs: Array, x_is: Array) -> Array:
     count = xp.shape(thetas)[0]
     for what, x in (("x_rs", x_rs), ("x_is", x_is)):
         same_size("map_rect", f"the shards of {what}", xp.shape(x)[0], "those of the parameters", count)

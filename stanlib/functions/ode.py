@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import known, same_size
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE, Domain, outside
 from ..errors import StanIndexError
@@ -27,7 +27,7 @@ LONGEST_STRETCH = 100  # steps between two checkpoints of the adjoint method
 SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]))
 
 
-def check_times(xp: Namespace, name: str, t0: Any, ts: Any) -> tuple[Any, Any]:
+def check_times(xp: Namespace, name: str, t0: Array, ts: Array) -> tuple[Any, Any]:
     """Initial time and times of output, which must be finite and increase; others where the draw is rejected."""
     count = xp.shape(ts)[0]
     if not count:
@@ -88,13 +88,13 @@ def _register(method: Any) -> None:
 
     def default(
         xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, *arguments: Any
-    ) -> Any:
+    ) -> Array:
         return _solve(xp, name, method, f, initial_state, initial_time, times, *DEFAULTS[method], arguments)
 
     def with_tolerances(
         xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol: Any,
         abs_tol: Any, max_num_steps: Any, *arguments: Any,
-    ) -> Any:  # fmt: skip
+    ) -> Array:  # fmt: skip
         controls = (rel_tol, abs_tol, max_num_steps)
         return _solve(xp, f"{name}_tol", method, f, initial_state, initial_time, times, *controls, arguments)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_shape, same_size
 from ..domains import Domain
 from ..registry import stan_function
@@ -42,29 +42,29 @@ def _with_scalars(name: str, scalars: Any = SCALARS) -> Any:
 
 
 @stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)])
-def add(xp: Namespace, a: Any, b: Any) -> Any:
+def add(xp: Namespace, a: Array, b: Array) -> Array:
     return a + b
 
 
 @stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])])
-def add_elements(xp: Namespace, a: Any, b: Any) -> Any:
+def add_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "add", a, b)
     return a + b
 
 
 @stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)])
-def subtract(xp: Namespace, a: Any, b: Any) -> Any:
+def subtract(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b
 
 
 @stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])])
-def subtract_elements(xp: Namespace, a: Any, b: Any) -> Any:
+def subtract_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "subtract", a, b)
     return a - b
 
 
 @stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
-def multiply(xp: Namespace, a: Any, b: Any) -> Any:
+def multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return a * b
 
 
@@ -79,13 +79,13 @@ def multiply(xp: Namespace, a: Any, b: Any) -> Any:
     operator="@",
     examples=[([1.0, 2.0], [0.5, -1.0])],
 )
-def matmul(xp: Namespace, a: Any, b: Any) -> Any:
+def matmul(xp: Namespace, a: Array, b: Array) -> Array:
     same_size("multiply", "columns of the left operand", xp.shape(a)[-1], "rows of the right one", xp.shape(b)[0])
     return xp.matmul(a, b)
 
 
 @stan_function("complex multiply(complex_row_vector a, complex_vector b)", examples=[([1 + 2j], [0.5j])])
-def complex_inner_product(xp: Namespace, a: Any, b: Any) -> Any:
+def complex_inner_product(xp: Namespace, a: Array, b: Array) -> Array:
     """Stan takes the complex conjugate of the left operand here, and nowhere else in its products."""
     same_size("multiply", "columns of the left operand", xp.shape(a)[0], "rows of the right one", xp.shape(b)[0])
     return xp.dot(xp.conj(a), b)
@@ -96,17 +96,17 @@ def complex_inner_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_matrix multiply(complex_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [0.5, -1.0, 3.0])],
 )
-def outer_product(xp: Namespace, a: Any, b: Any) -> Any:
+def outer_product(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.outer(a, b)
 
 
 @stan_function(*_with_scalars("elt_multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
-def elt_multiply(xp: Namespace, a: Any, b: Any) -> Any:
+def elt_multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return a * b
 
 
 @stan_function(*_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])])
-def elt_multiply_elements(xp: Namespace, a: Any, b: Any) -> Any:
+def elt_multiply_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_multiply", a, b)
     return a * b
 
@@ -115,7 +115,7 @@ def elt_multiply_elements(xp: Namespace, a: Any, b: Any) -> Any:
     *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
     elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)],
 )  # fmt: skip
-def divide(xp: Namespace, a: Any, b: Any) -> Any:
+def divide(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.real(a) / b
 
 
@@ -123,7 +123,7 @@ def divide(xp: Namespace, a: Any, b: Any) -> Any:
     "int divide(int a, int b)", domains={"b": NONZERO},
     elementwise=True, examples=[(7, 2), (-7, 2), (7, -2)],
 )  # fmt: skip
-def int_divide(xp: Namespace, a: Any, b: Any) -> Any:
+def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
     """The quotient rounded toward zero, where Python's `//` rounds down."""
     return (a - xp.fmod(a, b)) // b
 
@@ -132,17 +132,17 @@ def int_divide(xp: Namespace, a: Any, b: Any) -> Any:
     *_with_scalars("elt_divide", ("real", "complex")), operator="/",
     elementwise=True, examples=[(1.5, -0.25)],
 )  # fmt: skip
-def elt_divide(xp: Namespace, a: Any, b: Any) -> Any:
+def elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.real(a) / b
 
 
 @stan_function("int elt_divide(int a, int b)", domains={"b": NONZERO}, elementwise=True, examples=[(7, 2), (-7, 2)])
-def int_elt_divide(xp: Namespace, a: Any, b: Any) -> Any:
+def int_elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
     return (a - xp.fmod(a, b)) // b
 
 
 @stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])])
-def elt_divide_elements(xp: Namespace, a: Any, b: Any) -> Any:
+def elt_divide_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_divide", a, b)
     return a / b
 
@@ -151,13 +151,13 @@ def elt_divide_elements(xp: Namespace, a: Any, b: Any) -> Any:
     "int modulus(int a, int b)", domains={"b": NONZERO},
     elementwise=True, examples=[(7, 3), (-7, 3), (7, -3)],
 )  # fmt: skip
-def modulus(xp: Namespace, a: Any, b: Any) -> Any:
+def modulus(xp: Namespace, a: Array, b: Array) -> Array:
     """The remainder with the sign of the dividend, where Python's `%` has the divisor's."""
     return xp.fmod(a, b)
 
 
 @stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)])
-def minus(xp: Namespace, x: Any) -> Any:
+def minus(xp: Namespace, x: Array) -> Array:
     return -x
 
 
@@ -165,7 +165,7 @@ def minus(xp: Namespace, x: Any) -> Any:
     *each("{t} plus({t} x)", ("int", "real", "complex", "vector", "row_vector", "matrix")), operator="+",
     elementwise=True, examples=[(0.5,)],
 )  # fmt: skip
-def plus(xp: Namespace, x: Any) -> Any:
+def plus(xp: Namespace, x: Array) -> Array:
     return x
 
 
@@ -176,10 +176,10 @@ def plus(xp: Namespace, x: Any) -> Any:
     "complex_vector transpose(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )
-def transpose_vector(xp: Namespace, x: Any) -> Any:
+def transpose_vector(xp: Namespace, x: Array) -> Array:
     return x
 
 
 @stan_function(*each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)])
-def transpose(xp: Namespace, x: Any) -> Any:
+def transpose(xp: Namespace, x: Array) -> Array:
     return xp.transpose(x)

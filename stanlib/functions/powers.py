@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import elementwise, of_reals
 from ..registry import stan_function
 
@@ -14,32 +14,32 @@ _SMALL_POWER = 64
 
 
 @stan_function("R exp(T x)", "complex exp(complex x)", examples=[(0.5,), (-700.0,)])
-def exp(xp: Namespace, x: Any) -> Any:
+def exp(xp: Namespace, x: Array) -> Array:
     return xp.exp(x)
 
 
 @stan_function("R exp2(T x)", examples=[(0.5,), (-3.0,)])
-def exp2(xp: Namespace, x: Any) -> Any:
+def exp2(xp: Namespace, x: Array) -> Array:
     return xp.power(2.0, xp.real(x))
 
 
 @stan_function("R log(T x)", "complex log(complex x)", examples=[(0.5,), (1e-300,)])
-def log(xp: Namespace, x: Any) -> Any:
+def log(xp: Namespace, x: Array) -> Array:
     return xp.log(x)
 
 
 @stan_function("R log2(T x)", examples=[(0.5,), (1e-300,)])
-def log2(xp: Namespace, x: Any) -> Any:
+def log2(xp: Namespace, x: Array) -> Array:
     return xp.log2(x)
 
 
 @stan_function("R log10(T x)", "complex log10(complex x)", examples=[(0.5,), (1e-300,)])
-def log10(xp: Namespace, x: Any) -> Any:
+def log10(xp: Namespace, x: Array) -> Array:
     return xp.log10(x)
 
 
 @stan_function("R sqrt(T x)", examples=[(2.0,), (0.0,)])
-def sqrt(xp: Namespace, x: Any) -> Any:
+def sqrt(xp: Namespace, x: Array) -> Array:
     """The square root, whose derivative at 0 is 0, as in Stan."""
     x = xp.real(x)
     zero = x == 0
@@ -47,39 +47,39 @@ def sqrt(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function("complex sqrt(complex x)", examples=[(2.0 - 1.0j,)])
-def complex_sqrt(xp: Namespace, x: Any) -> Any:
+def complex_sqrt(xp: Namespace, x: Array) -> Array:
     return xp.sqrt(x)
 
 
 @stan_function("R cbrt(T x)", examples=[(2.0,), (-27.0,)])
-def cbrt(xp: Namespace, x: Any) -> Any:
+def cbrt(xp: Namespace, x: Array) -> Array:
     return xp.cbrt(xp.real(x))
 
 
 @stan_function("R square(T x)", examples=[(-3.0,)])
-def square(xp: Namespace, x: Any) -> Any:
+def square(xp: Namespace, x: Array) -> Array:
     return xp.square(xp.real(x))
 
 
 @stan_function("R inv(T x)", examples=[(-3.0,)])
-def inv(xp: Namespace, x: Any) -> Any:
+def inv(xp: Namespace, x: Array) -> Array:
     return 1.0 / xp.real(x)
 
 
 @stan_function("R inv_sqrt(T x)", examples=[(3.0,)])
-def inv_sqrt(xp: Namespace, x: Any) -> Any:
+def inv_sqrt(xp: Namespace, x: Array) -> Array:
     return 1.0 / xp.sqrt(xp.real(x))
 
 
 @stan_function("R inv_square(T x)", examples=[(-3.0,)])
-def inv_square(xp: Namespace, x: Any) -> Any:
+def inv_square(xp: Namespace, x: Array) -> Array:
     inverse = 1.0 / xp.real(x)
     return inverse * inverse
 
 
 @stan_function("R pow(T1 x, T2 y)", examples=[(2.0, 0.5), (-2.0, 3.0)])
 @elementwise
-def pow(xp: Namespace, x: Any, y: Any) -> Any:
+def pow(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.power(xp.real(x), _exponent(xp, y))
 
 
@@ -93,26 +93,26 @@ def _exponent(xp: Namespace, y: Any) -> Any:
 
 @stan_function("R pow(C1 x, C2 y)", examples=[(2.0 + 1.0j, 0.5 + 0.0j)])
 @elementwise
-def complex_pow(xp: Namespace, x: Any, y: Any) -> Any:
+def complex_pow(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.power(x, y)
 
 
 @stan_function("R lmultiply(T1 x, T2 y)", examples=[(2.0, 0.5), (0.0, 0.0)])
 @of_reals
-def lmultiply(xp: Namespace, x: Any, y: Any) -> Any:
+def lmultiply(xp: Namespace, x: Array, y: Array) -> Array:
     """x log(y), which is 0 where both are 0."""
     return xp.xlogy(x, y)
 
 
 @stan_function("R multiply_log(T1 x, T2 y)", examples=[(2.0, 0.5)], removed="2.33", successor="lmultiply")
 @of_reals
-def multiply_log(xp: Namespace, x: Any, y: Any) -> Any:
+def multiply_log(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.xlogy(x, y)
 
 
 @stan_function("R ldexp(X x, N n)", examples=[(0.75, 3), (1e300, -1100)])
 @elementwise
-def ldexp(xp: Namespace, x: Any, n: Any) -> Any:
+def ldexp(xp: Namespace, x: Any, n: Any) -> Array:
     """x 2^n, by two factors so that neither overflows before the product does."""
     half = n // 2
     return xp.real(x) * xp.power(2.0, xp.real(half)) * xp.power(2.0, xp.real(n - half))

@@ -5,9 +5,7 @@ Source: Stan Functions Reference, "Dot products and specialized products".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_shape, same_size, square, symmetric
 from ..registry import stan_function
 
@@ -19,7 +17,7 @@ _A, _B = [[2.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
     "real dot_product(array[] real a, array[] real b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "dot_product", a, b)
     return xp.dot(a, b)
 
@@ -29,18 +27,18 @@ def dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex dot_product(array[] complex a, array[] complex b)",
     examples=[([1 + 2j], [0.5j])],
 )
-def complex_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def complex_dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "dot_product", a, b)
     return xp.dot(xp.conj(a), b)
 
 
 @stan_function("real dot_self((vector|row_vector) x)", examples=[([1.0, 2.0],)])
-def dot_self(xp: Namespace, x: Any) -> Any:
+def dot_self(xp: Namespace, x: Array) -> Array:
     return xp.dot(x, x)
 
 
 @stan_function("complex dot_self((complex_vector|complex_row_vector) x)", examples=[([1 + 2j],)])
-def complex_dot_self(xp: Namespace, x: Any) -> Any:
+def complex_dot_self(xp: Namespace, x: Array) -> Array:
     return xp.dot(xp.conj(x), x)
 
 
@@ -49,7 +47,7 @@ def complex_dot_self(xp: Namespace, x: Any) -> Any:
     "complex_row_vector columns_dot_product(complex_matrix a, complex_matrix b)",
     examples=[(_A, _B)],
 )
-def columns_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def columns_dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "columns_dot_product", a, b)
     return xp.sum(a * b, axis=0)
 
@@ -59,7 +57,7 @@ def columns_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_row_vector columns_dot_product(complex_vector a, complex_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def column_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def column_dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "columns_dot_product", a, b)
     return xp.sum(a * b, axis=0, keepdims=True)
 
@@ -69,7 +67,7 @@ def column_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_row_vector columns_dot_product(complex_row_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def columns_dot_product_of_rows(xp: Namespace, a: Any, b: Any) -> Any:
+def columns_dot_product_of_rows(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "columns_dot_product", a, b)
     return a * b
 
@@ -79,7 +77,7 @@ def columns_dot_product_of_rows(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_vector rows_dot_product(complex_matrix a, complex_matrix b)",
     examples=[(_A, _B)],
 )
-def rows_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def rows_dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "rows_dot_product", a, b)
     return xp.sum(a * b, axis=1)
 
@@ -89,7 +87,7 @@ def rows_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_vector rows_dot_product(complex_row_vector a, complex_row_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def row_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
+def row_dot_product(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "rows_dot_product", a, b)
     return xp.sum(a * b, axis=0, keepdims=True)
 
@@ -99,7 +97,7 @@ def row_dot_product(xp: Namespace, a: Any, b: Any) -> Any:
     "complex_vector rows_dot_product(complex_vector a, complex_vector b)",
     examples=[([1.0, 2.0], [-3.0, 0.5])],
 )
-def rows_dot_product_of_columns(xp: Namespace, a: Any, b: Any) -> Any:
+def rows_dot_product_of_columns(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "rows_dot_product", a, b)
     return a * b
 
@@ -107,7 +105,7 @@ def rows_dot_product_of_columns(xp: Namespace, a: Any, b: Any) -> Any:
 @stan_function(
     "row_vector columns_dot_self(matrix x)", "complex_row_vector columns_dot_self(complex_matrix x)", examples=[(_B,)]
 )
-def columns_dot_self(xp: Namespace, x: Any) -> Any:
+def columns_dot_self(xp: Namespace, x: Array) -> Array:
     return xp.sum(xp.conj(x) * x, axis=0)
 
 
@@ -115,7 +113,7 @@ def columns_dot_self(xp: Namespace, x: Any) -> Any:
     "row_vector columns_dot_self(vector x)", "complex_row_vector columns_dot_self(complex_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def column_dot_self(xp: Namespace, x: Any) -> Any:
+def column_dot_self(xp: Namespace, x: Array) -> Array:
     return xp.sum(xp.conj(x) * x, axis=0, keepdims=True)
 
 
@@ -123,14 +121,14 @@ def column_dot_self(xp: Namespace, x: Any) -> Any:
     "row_vector columns_dot_self(row_vector x)", "complex_row_vector columns_dot_self(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def columns_dot_self_of_row(xp: Namespace, x: Any) -> Any:
+def columns_dot_self_of_row(xp: Namespace, x: Array) -> Array:
     return xp.conj(x) * x
 
 
 @stan_function(
     "vector rows_dot_self(matrix x)", "complex_vector rows_dot_self(complex_matrix x)", examples=[(_B,)]
 )  # fmt: skip
-def rows_dot_self(xp: Namespace, x: Any) -> Any:
+def rows_dot_self(xp: Namespace, x: Array) -> Array:
     return xp.sum(xp.conj(x) * x, axis=1)
 
 
@@ -138,51 +136,51 @@ def rows_dot_self(xp: Namespace, x: Any) -> Any:
     "vector rows_dot_self(row_vector x)", "complex_vector rows_dot_self(complex_row_vector x)",
     examples=[([1.0, 2.0],)],
 )  # fmt: skip
-def row_dot_self(xp: Namespace, x: Any) -> Any:
+def row_dot_self(xp: Namespace, x: Array) -> Array:
     return xp.sum(xp.conj(x) * x, axis=0, keepdims=True)
 
 
 @stan_function(
     "vector rows_dot_self(vector x)", "complex_vector rows_dot_self(complex_vector x)", examples=[([1.0, 2.0],)]
 )
-def rows_dot_self_of_column(xp: Namespace, x: Any) -> Any:
+def rows_dot_self_of_column(xp: Namespace, x: Array) -> Array:
     return xp.conj(x) * x
 
 
 @stan_function("matrix crossprod(matrix x)", examples=[(_B,)])
-def crossprod(xp: Namespace, x: Any) -> Any:
+def crossprod(xp: Namespace, x: Array) -> Array:
     return xp.matmul(xp.transpose(x), x)
 
 
 @stan_function("matrix tcrossprod(matrix x)", examples=[(_B,)])
-def tcrossprod(xp: Namespace, x: Any) -> Any:
+def tcrossprod(xp: Namespace, x: Array) -> Array:
     return xp.matmul(x, xp.transpose(x))
 
 
 @stan_function("matrix multiply_lower_tri_self_transpose(matrix x)", examples=[(_B,)])
-def multiply_lower_tri_self_transpose(xp: Namespace, x: Any) -> Any:
+def multiply_lower_tri_self_transpose(xp: Namespace, x: Array) -> Array:
     lower = xp.tril(x)
     return xp.matmul(lower, xp.transpose(lower))
 
 
-def _check_form(xp: Namespace, name: str, a: Any, b: Any) -> None:
+def _check_form(xp: Namespace, name: str, a: Array, b: Array) -> None:
     same_size(name, "columns of A", square(xp, name, a), "rows of B", xp.shape(b)[0])
 
 
 @stan_function("matrix quad_form(matrix A, matrix B)", examples=[(_A, _B)])
-def quad_form(xp: Namespace, a: Any, b: Any) -> Any:
+def quad_form(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "quad_form", a, b)
     return xp.matmul(xp.transpose(b), xp.matmul(a, b))
 
 
 @stan_function("real quad_form(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def quad_form_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
+def quad_form_of_vector(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "quad_form", a, b)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("matrix quad_form_sym(matrix A, matrix B)", examples=[(_A, _B)])
-def quad_form_sym(xp: Namespace, a: Any, b: Any) -> Any:
+def quad_form_sym(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "quad_form_sym", a, b)
     symmetric(xp, "quad_form_sym", a)
     form = xp.matmul(xp.transpose(b), xp.matmul(a, b))
@@ -190,39 +188,39 @@ def quad_form_sym(xp: Namespace, a: Any, b: Any) -> Any:
 
 
 @stan_function("real quad_form_sym(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def quad_form_sym_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
+def quad_form_sym_of_vector(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "quad_form_sym", a, b)
     symmetric(xp, "quad_form_sym", a)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("real trace(matrix m)", "complex trace(complex_matrix m)", examples=[(_B,)])
-def trace(xp: Namespace, m: Any) -> Any:
+def trace(xp: Namespace, m: Array) -> Array:
     square(xp, "trace", m)
     return xp.sum(xp.diagonal(m))
 
 
 @stan_function("real trace_dot(matrix A, matrix B)", examples=[(_A, _B)])
-def trace_dot(xp: Namespace, a: Any, b: Any) -> Any:
+def trace_dot(xp: Namespace, a: Array, b: Array) -> Array:
     """The trace of A * B."""
     same_shape(xp, "trace_dot", xp.transpose(a), b)
     return xp.sum(xp.transpose(a) * b)
 
 
 @stan_function("real trace_quad_form(matrix A, matrix B)", examples=[(_A, _B)])
-def trace_quad_form(xp: Namespace, a: Any, b: Any) -> Any:
+def trace_quad_form(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "trace_quad_form", a, b)
     return xp.sum(b * xp.matmul(a, b))
 
 
 @stan_function("real trace_quad_form(matrix A, vector B)", examples=[(_A, [1.0, 2.0])])
-def trace_quad_form_of_vector(xp: Namespace, a: Any, b: Any) -> Any:
+def trace_quad_form_of_vector(xp: Namespace, a: Array, b: Array) -> Array:
     _check_form(xp, "trace_quad_form", a, b)
     return xp.dot(b, xp.matmul(a, b))
 
 
 @stan_function("real trace_gen_quad_form(matrix D, matrix A, matrix B)", examples=[(_B, _A, _B)])
-def trace_gen_quad_form(xp: Namespace, d: Any, a: Any, b: Any) -> Any:
+def trace_gen_quad_form(xp: Namespace, d: Array, a: Array, b: Array) -> Array:
     """The trace of D * B' * A * B."""
     _check_form(xp, "trace_gen_quad_form", a, b)
     same_size("trace_gen_quad_form", "columns of B", xp.shape(b)[1], "rows of D", square(xp, "trace_gen_quad_form", d))

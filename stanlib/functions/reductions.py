@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import nonempty
 from ..domains import NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -24,16 +24,16 @@ def _over_numbers(name: str) -> Any:
 
 
 @stan_function(*_over_numbers("sum"), *each("complex sum({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
-def sum(xp: Namespace, x: Any) -> Any:
+def sum(xp: Namespace, x: Array) -> Array:
     return xp.sum(x)
 
 
 @stan_function(*_over_numbers("prod"), *each("complex prod({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
-def prod(xp: Namespace, x: Any) -> Any:
+def prod(xp: Namespace, x: Any) -> Array:
     return xp.prod(x)
 
 
-def _first_extreme(xp: Namespace, x: Any, position: Any) -> Any:
+def _first_extreme(xp: Namespace, x: Any, position: Any) -> Array:
     """The gradient of an extreme belongs to the first of equal components."""
     flat = column_major(xp, x)
     return flat[position(flat)]
@@ -50,24 +50,24 @@ def min(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function("int max(array[] int x)", examples=[([1, 5, -4],)])
-def max_of_ints(xp: Namespace, x: Any) -> Any:
+def max_of_ints(xp: Namespace, x: Array) -> Array:
     nonempty(xp, "max", x)
     return xp.max(x)
 
 
 @stan_function("int min(array[] int x)", examples=[([1, 5, -4],)])
-def min_of_ints(xp: Namespace, x: Any) -> Any:
+def min_of_ints(xp: Namespace, x: Array) -> Array:
     nonempty(xp, "min", x)
     return xp.min(x)
 
 
 @stan_function("int max(int x, int y)", elementwise=True, examples=[(1, 5)])
-def larger_int(xp: Namespace, x: Any, y: Any) -> Any:
+def larger_int(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.maximum(x, y)
 
 
 @stan_function("int min(int x, int y)", elementwise=True, examples=[(1, 5)])
-def smaller_int(xp: Namespace, x: Any, y: Any) -> Any:
+def smaller_int(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.minimum(x, y)
 
 
@@ -76,12 +76,12 @@ def _count(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function(*each("real mean({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def mean(xp: Namespace, x: Any) -> Any:
+def mean(xp: Namespace, x: Array) -> Array:
     nonempty(xp, "mean", x)
     return xp.sum(x) / _count(xp, x)
 
 
-def _variance(xp: Namespace, x: Any) -> Any:
+def _variance(xp: Namespace, x: Array) -> Array:
     deviation = x - xp.sum(x) / _count(xp, x)
     return xp.sum(deviation * deviation) / (_count(xp, x) - 1)
 
@@ -107,13 +107,13 @@ def sd(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function(*each("real norm1({t} x)", _REAL), examples=[([1.0, 2.5, -4.0],)])
-def norm1(xp: Namespace, x: Any) -> Any:
+def norm1(xp: Namespace, x: Array) -> Array:
     """Written so that the derivative at 0 is 0."""
     return xp.sum(x * xp.sign(x))
 
 
 @stan_function(*each("real norm2({t} x)", _REAL), examples=[([1.0, 2.5, -4.0],)])
-def norm2(xp: Namespace, x: Any) -> Any:
+def norm2(xp: Namespace, x: Array) -> Array:
     return xp.sqrt(xp.sum(x * x))
 
 
@@ -121,7 +121,7 @@ def norm2(xp: Namespace, x: Any) -> Any:
     *each("real quantile({t} x, real p)", _REAL), *each("array[] real quantile({t} x, array[] real p)", _REAL),
     domains={"x": NOT_NAN, "p": PROBABILITY}, examples=[([1.0, 2.5, -4.0], 0.3), ([1.0, 2.5, -4.0], [0.1, 0.9])],
 )  # fmt: skip
-def quantile(xp: Namespace, x: Any, p: Any) -> Any:
+def quantile(xp: Namespace, x: Array, p: Array) -> Array:
     """Hyndman and Fan (1996), definition 7: linear between the order statistics (n - 1) p below and above."""
     nonempty(xp, "quantile", x)
     ordered, position = xp.sort(x), (xp.shape(x)[0] - 1) * p

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..registry import stan_function
 from ..signatures import each
 
@@ -37,18 +37,18 @@ def num_elements(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function("array[] int dims(D x)", shape_only=True, examples=[(_MATRIX,)])
-def dims(xp: Namespace, x: Any) -> Any:
+def dims(xp: Namespace, x: Array) -> Array:
     return xp.integer(xp.shape(x))
 
 
 @stan_function("array[] int dims(DV x)", shape_only=True, examples=[([1.0, 2.0],)])
-def dims_of_vectors(xp: Namespace, x: Any) -> Any:
+def dims_of_vectors(xp: Namespace, x: Array) -> Array:
     """A vector has one column."""
     return xp.integer((*xp.shape(x), 1))
 
 
 @stan_function("array[] int dims(DR x)", shape_only=True, examples=[([1.0, 2.0],)])
-def dims_of_row_vectors(xp: Namespace, x: Any) -> Any:
+def dims_of_row_vectors(xp: Namespace, x: Array) -> Array:
     """A row vector has one row."""
     return xp.integer((*xp.shape(x)[:-1], 1, xp.shape(x)[-1]))
 

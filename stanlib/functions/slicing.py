@@ -7,14 +7,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import index, size
 from ..registry import stan_function
 
 _MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-def _pick(xp: Namespace, x: Any, i: Any, axis: Any) -> Any:
+def _pick(xp: Namespace, x: Any, i: Any, axis: Any) -> Array:
     """Row or column i of a matrix; an index known only at run time takes a gather."""
     if is_of_data((i,)):
         return x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
@@ -37,7 +37,7 @@ def _part(xp: Namespace, name: str, what: str, x: Any, start: Any, count: Any, a
 
 
 @stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
-def head(xp: Namespace, v: Any, n: Any) -> Any:
+def head(xp: Namespace, v: Any, n: Any) -> Array:
     n = size("head", "n", n)
     if n:
         index(xp, "head", n, xp.shape(v)[0], "n")
@@ -45,7 +45,7 @@ def head(xp: Namespace, v: Any, n: Any) -> Any:
 
 
 @stan_function("S tail(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
-def tail(xp: Namespace, v: Any, n: Any) -> Any:
+def tail(xp: Namespace, v: Any, n: Any) -> Array:
     n = size("tail", "n", n)
     if n:
         index(xp, "tail", n, xp.shape(v)[0], "n")
@@ -53,12 +53,12 @@ def tail(xp: Namespace, v: Any, n: Any) -> Any:
 
 
 @stan_function("S segment(S v, int i, int n)", examples=[([1.0, 2.0, 3.0], 2, 2)], sizes=("n",))
-def segment(xp: Namespace, v: Any, i: Any, n: Any) -> Any:
+def segment(xp: Namespace, v: Array, i: Array, n: Array) -> Array:
     return _part(xp, "segment", "i", v, i, n)
 
 
 @stan_function("vector col(matrix m, int n)", "complex_vector col(complex_matrix m, int n)", examples=[(_MATRIX, 3)])
-def col(xp: Namespace, m: Any, n: Any) -> Any:
+def col(xp: Namespace, m: Array, n: Array) -> Array:
     n = index(xp, "col", n, xp.shape(m)[1], "columns")
     return _pick(xp, m, n, 1)
 
@@ -66,7 +66,7 @@ def col(xp: Namespace, m: Any, n: Any) -> Any:
 @stan_function(
     "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)]
 )
-def row(xp: Namespace, m: Any, n: Any) -> Any:
+def row(xp: Namespace, m: Any, n: Any) -> Array:
     n = index(xp, "row", n, xp.shape(m)[0], "rows")
     return _pick(xp, m, n, 0)
 
@@ -77,7 +77,7 @@ def row(xp: Namespace, m: Any, n: Any) -> Any:
     examples=[(_MATRIX, 1, 2, 2, 2)],
     sizes=("n_rows", "n_cols",),
 )
-def block(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any, n_cols: Any) -> Any:
+def block(xp: Namespace, m: Array, i: Array, j: Array, n_rows: Array, n_cols: Array) -> Array:
     return _part(xp, "block", "columns", _part(xp, "block", "rows", m, i, n_rows), j, n_cols, axis=1)
 
 
@@ -87,7 +87,7 @@ def block(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any, n_cols: Any) -> An
     examples=[(_MATRIX, 1, 2, 2)],
     sizes=("n_rows",),
 )
-def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Any:
+def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Array:
     j = index(xp, "sub_col", j, xp.shape(m)[1], "columns")
     return _pick(xp, _part(xp, "sub_col", "rows", m, i, n_rows), j, 1)
 
@@ -98,7 +98,7 @@ def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Any:
     examples=[(_MATRIX, 1, 2, 2)],
     sizes=("n_cols",),
 )
-def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Any:
+def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Array:
     i = index(xp, "sub_row", i, xp.shape(m)[0], "rows")
     return _pick(xp, _part(xp, "sub_row", "columns", m, j, n_cols, axis=1), i, 0)
 
@@ -106,5 +106,5 @@ def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Any:
 @stan_function(
     "vector diagonal(matrix m)", "complex_vector diagonal(complex_matrix m)", examples=[([[1.0, 2.0], [3.0, 4.0]],)]
 )
-def diagonal(xp: Namespace, m: Any) -> Any:
+def diagonal(xp: Namespace, m: Array) -> Array:
     return xp.diagonal(m)

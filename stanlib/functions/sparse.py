@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, size
 from ..errors import StanIndexError
 from ..registry import stan_function
@@ -14,37 +14,37 @@ from ..registry import stan_function
 _M = [[0.0, 2.0], [-3.0, 4.0]]
 
 
-def _pattern(xp: Namespace, m: Any) -> Any:
+def _pattern(xp: Namespace, m: Array) -> Array:
     """Rows and columns of the components other than zero: all of them, where values are known only at run time."""
     values = xp.known(m)
     return xp.nonzero(xp.ones(xp.shape(m)) if values is None else values)
 
 
-def _w(xp: Namespace, m: Any) -> Any:
+def _w(xp: Namespace, m: Array) -> Array:
     rows, cols = _pattern(xp, m)
     return m[rows, cols]
 
 
-def _v(xp: Namespace, m: Any) -> Any:
+def _v(xp: Namespace, m: Array) -> Array:
     return _pattern(xp, m)[1] + 1
 
 
-def _u(xp: Namespace, m: Any) -> Any:
+def _u(xp: Namespace, m: Array) -> Array:
     return xp.searchsorted(_pattern(xp, m)[0], xp.arange(xp.shape(m)[0] + 1)) + 1
 
 
 @stan_function("vector csr_extract_w(matrix m)", examples=[(_M,)])
-def csr_extract_w(xp: Namespace, m: Any) -> Any:
+def csr_extract_w(xp: Namespace, m: Array) -> Array:
     return _w(xp, m)
 
 
 @stan_function("array[] int csr_extract_v(matrix m)", examples=[(_M,)])
-def csr_extract_v(xp: Namespace, m: Any) -> Any:
+def csr_extract_v(xp: Namespace, m: Array) -> Array:
     return _v(xp, m)
 
 
 @stan_function("array[] int csr_extract_u(matrix m)", examples=[(_M,)])
-def csr_extract_u(xp: Namespace, m: Any) -> Any:
+def csr_extract_u(xp: Namespace, m: Array) -> Array:
     return _u(xp, m)
 
 
@@ -64,7 +64,7 @@ def _check(xp: Namespace, name: str, m: Any, n: Any, w: Any, v: Any, u: Any) -> 
         raise StanIndexError(f"{name}: u must rise from 1 to {count + 1}")
 
 
-def _row_of_each(xp: Namespace, u: Any, count: Any) -> Any:
+def _row_of_each(xp: Namespace, u: Any, count: Any) -> Array:
     """The row, from 0, in which each of the values stands."""
     return xp.searchsorted(u, xp.arange(1, count + 1), side="right") - 1
 
@@ -75,7 +75,7 @@ _EXAMPLE = (2, 2, [2.0, -3.0, 4.0], [2, 1, 2], [1, 2, 4])
 @stan_function(
     "matrix csr_to_dense_matrix(int m, int n, vector w, array[] int v, array[] int u)", examples=[_EXAMPLE]
 )  # fmt: skip
-def csr_to_dense_matrix(xp: Namespace, m: Any, n: Any, w: Any, v: Any, u: Any) -> Any:
+def csr_to_dense_matrix(xp: Namespace, m: Array, n: Array, w: Array, v: Array, u: Array) -> Array:
     _check(xp, "csr_to_dense_matrix", m, n, w, v, u)
     rows = _row_of_each(xp, u, xp.shape(w)[0])
     return xp.at_set(xp.zeros((int(m), size("csr_to_dense_matrix", "n", n))), (rows, v - 1), w)
