@@ -53,8 +53,8 @@ def wiener_lccdf_unnorm(
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
 def wiener_lcdf_unnorm_full(
-    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array, var_tau: Array,
-    precision: Any = None,
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array,
+    var_beta: Array, var_tau: Array, precision: Any = None,
 ) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_before, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
