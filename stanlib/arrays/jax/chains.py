@@ -101,7 +101,7 @@ class _Scaled:
         return found
 
     def backward(self, shares: Any) -> tuple[Any, Any]:
-        """What each state at every step but the last leads to, never told too low; then that of states with their own."""
+        """What each state at every step but the last leads to, never too low; then that of states with their own."""
 
         def step(after: Any, x: Any) -> Any:
             own, share, move, there = x
