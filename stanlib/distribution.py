@@ -112,6 +112,11 @@ class Distribution:
     def density(self) -> str:
         return "lpmf" if "lpmf" in self.methods else "lpdf"
 
+    @property
+    def is_pathwise(self) -> bool:
+        """Whether draws have derivatives in the parameters: they are continuous functions of these and of noise."""
+        return self.density == "lpdf" and not self.circular and not {"rng", "draw"}.isdisjoint(self.methods)
+
     @cached_property
     def argument_names(self) -> tuple[str, ...]:
         """The names of the parameters, without the variate."""

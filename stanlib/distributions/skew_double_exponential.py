@@ -50,8 +50,9 @@ class skew_double_exponential:
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, sigma: Array, tau: Array) -> Array:
         shape = xp.broadcast_shape(mu, sigma, tau)
-        size = 0.5 * sigma * random.exponential(shape)
-        return mu + xp.where(random.uniform(shape) < tau, -size / (1 - tau), size / tau)
+        u = random.uniform(shape)
+        below = xp.log(xp.where(u > 0, u, 0.5) / tau) / (1 - tau)  # the quantile: draws have derivatives in tau
+        return mu + 0.5 * sigma * xp.where((u < tau) & (u > 0), below, -xp.log((1 - u) / (1 - tau)) / tau)
 
 
 def _tails(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:

@@ -63,7 +63,7 @@ class TorchRandom(Random):
         return torch.binomial(n.contiguous(), p.contiguous(), self.generator).to(torch.int64)
 
     def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
-        (kappa,) = self._parameters(shape, kappa)
+        kappa = self._parameters(shape, kappa)[0].detach()  # what is accepted depends on it: draws have no derivatives
         out = torch.where(kappa >= 0, 0.0, torch.nan).to(kappa.dtype)
         done = ~(kappa >= 0)
         while not done.all():
@@ -84,5 +84,5 @@ class TorchRandom(Random):
         given = [p for p in parameters if isinstance(p, torch.Tensor)]
         dtype = next((p.dtype for p in given if p.is_floating_point()), self.dtype or torch.get_default_dtype())
         device = given[0].device if given else self.device
-        tensors = [as_tensor(p, dtype=dtype, device=device).detach() for p in parameters]
+        tensors = [as_tensor(p, dtype=dtype, device=device) for p in parameters]
         return [t.expand(shape) for t in tensors] if shape is not None else list(torch.broadcast_tensors(*tensors))

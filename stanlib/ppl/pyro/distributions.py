@@ -69,7 +69,20 @@ class StanDistribution(TorchDistribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         return Expanded(self, torch.Size(batch_shape))
 
+    @property
+    def has_rsample(self) -> bool:
+        return self.record.is_pathwise
+
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        with torch.no_grad():  # or Pyro would take derivatives of draws besides those of the score
+            return self._drawn(sample_shape)
+
+    def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        if not self.has_rsample:
+            raise NotImplementedError(f"draws from {self.record.name} have no derivatives")
+        return self._drawn(sample_shape)
+
+    def _drawn(self, sample_shape: torch.Size) -> torch.Tensor:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
         return draw(self.record, given, tuple(sample_shape))
 
