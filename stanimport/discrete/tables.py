@@ -23,6 +23,7 @@ from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, text, variable
+from .segments import numbered, segments
 from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 
@@ -74,9 +75,12 @@ class _Builder:
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
         bare = self._without_loops(top)
         alike_ = self._alike(top) if bare is None else None
+        stretches = self._stretches(top) if not self.loops else None
         codes: gprob.Expr = gprob.int_const(0, self.span)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
+        elif stretches is not None:
+            self._tabulate_stretches(stretches)
         elif alike_ is not None:
             codes = self._tabulate_rows(alike_, counts)
         else:
@@ -232,22 +236,42 @@ class _Builder:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
         self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
         row = gprob.Single(variable(INT, self.span, a.row))
-        inner = self._valued(a.body, [*self._positions(), row])
+        inner = self._valued(a.body, self.table, [*self._positions(), row])
         for s in self.sites:
             inner = values.over_all(s, inner, False, self.span)
         rows = variable(INT, self.span, a.count)
         self._tabulate([rows], a.over_rows(inner))
         return variable(array(INT, len(counts)), self.span, a.codes)
 
+    def _stretches(self, top: Stmts) -> Alike | None:
+        """What the term depends on, if elements matter to its iterations by comparisons alone."""
+        if self.term.changed or self.term.before or any(s.missing or s.guards or s.discrete.varies for s in self.sites):
+            return None
+        return segments(top, self.sites, self.static, self.names)
+
+    def _tabulate_stretches(self, a: Alike) -> None:
+        """Declares and fills an array of all that the term can be in an iteration, and the table of sums of those."""
+        span, count = self.span, variable(INT, self.span, a.count)
+        t, real, dims = array(INT, len(a.loops)), array(REAL, 1), array(REAL, len(self.sites))
+        groups, rows = self.names.helper("groups"), self.names.helper("terms")
+        self.made += self._renamed_loops(tuple(numbered(a, groups, self.names)))
+        self.made.append(gprob.Declare(span, rows, gprob.Sized(real, (count,))))
+        inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
+        self.made += self._renamed(a.over_rows(inner))
+        numbers = (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
+        sums = raw("discrete_segments__", dims, span, *numbers)
+        sizes = tuple(values.size(s, span) for s in self.sites)
+        self.made.append(gprob.Declare(span, self.table, gprob.Sized(dims, sizes), None, sums))
+
     def _renamed_loops(self, body: Stmts) -> Stmts:
         """Statements with names of their own for loops."""
         return with_names(body, {n: self.names.helper(n) for n in sorted(uses.loop_indices(body))})
 
-    def _valued(self, body: Stmts, at: Sequence[gprob.IndexExpr]) -> Stmts:
-        """The statements with a sum in place of the target, which an entry of the table is set to."""
+    def _valued(self, body: Stmts, name: str, at: Sequence[gprob.IndexExpr]) -> Stmts:
+        """The statements with a sum in place of the target, which an entry of a table is set to."""
         start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
         t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-        return (start, *self._summed(body), self._set(self.table, t, at, total))
+        return (start, *self._summed(body), self._set(name, t, at, total))
 
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""
@@ -291,7 +315,7 @@ class _Builder:
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
-            body = self._valued(body, [*self._positions(), *([] if shared else self._at())])
+            body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
         for s in reversed(self.sites):
             if shared or s.level == level:
                 body = values.over_all(s, body, shared, self.span)

@@ -45,6 +45,11 @@ def own_bound(s: Site, name: str, span: Span) -> gprob.Expr:
     return gprob.Index(array(INT, s.missing) if s.missing else INT, span, bound, s.indices)
 
 
+def bounds(s: Site, span: Span) -> tuple[gprob.Expr, gprob.Expr]:
+    """The least and the greatest value of a single element."""
+    return _lower(s, span), _upper(s, span)
+
+
 def _lower(s: Site, span: Span) -> gprob.Expr:
     return variable(INT, span, s.discrete.lower)
 

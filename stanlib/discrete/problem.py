@@ -117,8 +117,10 @@ def places(stands: Any) -> np.ndarray:
 
 def alike(keys: Sequence[Any]) -> np.ndarray:
     """Numbers from 1 for the places of arrays of one shape, the same where all of the arrays are."""
-    arrays = np.stack([np.asarray(k, int).reshape(-1) for k in keys])
-    _, which = np.unique(arrays, axis=1, return_inverse=True)
+    which = np.zeros(np.size(keys[0]), int)
+    for k in keys:  # the numbers of pairs are those of the columns of all arrays, in their order
+        values, at = np.unique(np.asarray(k, int), return_inverse=True)
+        _, which = np.unique(which * len(values) + at.reshape(-1), return_inverse=True)
     return which.reshape(np.shape(keys[0])) + 1
 
 

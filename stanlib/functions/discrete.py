@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..arrays.base import Array, Namespace
 from ..random.base import Random
 from ..registry import variadic_function
@@ -84,6 +86,14 @@ def discrete_first__(xp: Namespace, codes: Array, x: Array) -> Array:
     from ..discrete.problem import first
 
     return first(codes, x)
+
+
+@variadic_function("discrete_segments__")
+def discrete_segments__(xp: Namespace, codes: Array, groups: Array, terms: Array) -> Array:
+    """Sums of terms over the last axis of an array of their numbers, of kinds whose numbers are those of groups."""
+    from ..discrete.segments import sums
+
+    return sums(xp, np.asarray(codes), np.asarray(groups), terms)
 
 
 @variadic_function("discrete_logs__")

@@ -1,0 +1,88 @@
+"""Terms in a loop to which elements matter by comparisons alone: `y[t] ~ poisson(t < s ? early : late)`.
+
+All that such a term can be, for every iteration and every outcome of its comparisons, is computed once; the table has
+sums of those, which stanlib/discrete/segments.py takes from sums over stretches of iterations.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+from typing import Any
+
+from stanlib.types import INT, array
+
+from ..ir import gprob, traversal, uses
+from ..ir.fresh import Fresh
+from .alike import Alike
+from .nodes import same
+from .parameters import Stmts, call, raw, variable
+from .sites import Site
+from .values import bounds, plus_one
+
+_COMPARISONS = {"logical_eq", "logical_neq", "logical_lt", "logical_lte", "logical_gt", "logical_gte"}
+
+
+def segments(    top: Stmts, sites: Sequence[Site], static: Set[str], names: Fresh) -> Alike | None:
+    """The loops over values of single elements and over iterations, and the ints that a term depends on there.
+
+    None where the term is no loop over data, or reads an element other than in a comparison.
+    """
+    loop = top[0] if len(top) == 1 else None
+    if not isinstance(loop, gprob.For) or not uses.names_in((loop.lower, loop.upper)) <= static:
+        return None
+    values = {s.index for s in sites}
+    keys: list[gprob.Expr] = []
+    if not _collect(loop.body, values, static | values | {loop.name}, keys) or not keys:
+        return None
+    span = loop.span
+    around = tuple(gprob.For(span, s.index, *bounds(s, span), ()) for s in sites)
+    firsts = tuple(names.helper("first") for _ in (*around, loop))
+    keys.append(variable(INT, span, loop.name))
+    helper = names.helper
+    return Alike((*around, loop), loop.body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
+
+
+def numbered(a: Alike, groups: str, names: Fresh) -> Iterator[gprob.Stmt]:
+    """Statements that number the terms for all values and iterations, and in `groups` their kinds."""
+    span, t, sizes = a.body[0].span, array(INT, len(a.loops)), []
+    for loop in a.loops:
+        length = plus_one(call("subtract", span, loop.upper, loop.lower), span)
+        sizes.append(call("max", span, length, gprob.int_const(0, span)))
+    at = [
+        gprob.Single(plus_one(call("subtract", span, variable(INT, span, i.name), i.lower), span)) for i in a.loops
+    ]
+    made = tuple(a.made(sizes, at, lambda body: _inside(a.loops, body), names))
+    yield from made
+    kinds = [s for s in made if isinstance(s, gprob.Declare)][: len(a.keys) - 1]
+    numbers = raw("discrete_alike__", t, span, *(variable(t, span, s.name) for s in kinds))
+    yield gprob.Declare(span, groups, gprob.Sized(t, tuple(sizes)), None, numbers)
+
+
+def _inside(loops: Sequence[gprob.For], body: Stmts) -> Stmts:
+    for loop in reversed(loops):
+        body = (replace(loop, body=body),)
+    return body
+
+
+def _collect(node: Any, values: Set[str], known: Set[str], keys: list[gprob.Expr]) -> bool:
+    """Adds the ints that are made of comparisons with values; whether these stand nowhere else."""
+    if not uses.mentions(node, values):
+        return True
+    if isinstance(node, gprob.Expr) and node.type == INT and uses.names_in(node) <= known and _is_compared(node, values):
+        if not any(same(node, k) for k in keys):
+            keys.append(node)
+        return True
+    if isinstance(node, gprob.Var):
+        return False
+    parts = node if isinstance(node, tuple) else tuple(traversal.children(node))
+    return all([_collect(c, values, known, keys) for c in parts])
+
+
+def _is_compared(e: gprob.Expr, values: Set[str]) -> bool:
+    """Whether values stand in comparisons alone."""
+    if not uses.mentions(e, values):
+        return True
+    if isinstance(e, gprob.Apply) and e.function.name in _COMPARISONS:
+        return True
+    parts = tuple(traversal.children(e))
+    return not isinstance(e, gprob.Var) and all(_is_compared(c, values) for c in parts)

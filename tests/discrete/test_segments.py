@@ -1,0 +1,68 @@
+"""Sums over stretches of iterations, beside sums of the entries one by one, and change points beside those by hand."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stanlib.arrays import numpy as xp
+from stanlib.discrete import segments
+from stanlib.discrete.problem import alike
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_of_terms(seed):
+    rng = np.random.default_rng(seed)
+    shape = tuple(rng.integers(1, 6, rng.integers(1, 4)))
+    count = int(rng.integers(1, 9))
+    if seed % 3:  # before and after changes
+        ends = np.stack(np.broadcast_arrays(*np.ogrid[tuple(slice(1, n + 1) for n in shape)]), -1)[..., None]
+        kinds = (np.arange(1, count + 1) > ends).sum(-2)
+    else:
+        kinds = rng.integers(0, 3, (*shape, count))
+    at = np.broadcast_to(np.arange(count), kinds.shape)
+    codes, groups = alike([kinds, at]), alike([kinds])
+    terms = rng.normal(size=codes.max())
+    terms[rng.random(len(terms)) < 0.2] = -np.inf
+    np.testing.assert_allclose(segments.sums(xp, codes, groups, terms), terms[codes - 1].sum(-1), atol=1e-12)
+
+
+HEAD = "data { int T; array[T] int y; } parameters { vector<lower=0>[3] r; %s }\n"
+PROGRAMS = {
+    "two": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += negative_infinity();
+  for (t in 1:T) y[t] ~ poisson(t < a ? r[1] : t < b ? r[2] : r[3]); }"""),
+    "an index": ("int<lower=1, upper=T> a; int<lower=2, upper=T> b;", """model {
+  for (t in 1:T) { int k = 1 + (t >= a) + (t >= b); target += poisson_lpmf(y[t] | r[k]); } }"""),
+    "impossible terms": ("int<lower=0, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += -1;
+  for (t in 1:T) { if (t > a && t <= b) target += log(y[t] > 0) + poisson_lpmf(y[t] | r[1]);
+    else if (t > b) y[t] ~ poisson(r[t % 3 + 1]); } }"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_change_points(name, backend):
+    stanli = pytest.importorskip("stanli", reason="stanli is not installed")
+    pytest.importorskip(backend, reason="the backend is not installed")
+    from tests.random_programs.referee import ours
+
+    declared, model = PROGRAMS[name]
+    data = {"T": 6, "y": [3, 0, 2, 5, 0, 1]}
+    points = [np.array([0.3, -0.5, 0.8]), np.array([-0.2, 0.4, 0.1])]
+    lows = [int(part.split("lower=")[1].split(",")[0]) for part in declared.split(";")[:2]]
+    fixed = (HEAD % "").replace("array[T] int y;", "array[T] int y; int a; int b;") + model
+    found = []
+    for a in range(lows[0], 7):
+        for b in range(lows[1], 7):
+            m = stanli.Model(stan_code=fixed, data={**data, "a": a, "b": b})
+            found.append([m.log_prob_grad(p) for p in points])
+    got = ours.outcomes((HEAD % declared) + model, data, points, backend, jit=False,
+                        parts=("gradient",) if backend == "numpyro" else ours.PARTS)  # fmt: skip
+    assert not any(g.rejected for g in got), got[0].rejected
+    values = []
+    for i, g in enumerate(got):
+        logs = np.array([f[i][0] for f in found])
+        shares = np.exp(logs - np.logaddexp.reduce(logs))
+        slopes = sum(s * f[i][1] for s, f in zip(shares, found) if s > 0)
+        np.testing.assert_allclose(g.gradient, slopes, atol=1e-10)
+        values.append(g.log_density - np.logaddexp.reduce(logs))
+    np.testing.assert_allclose(values, values[0], atol=1e-10)
