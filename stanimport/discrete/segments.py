@@ -68,7 +68,8 @@ def _collect(node: Any, values: Set[str], known: Set[str], keys: list[gprob.Expr
     """Adds the ints that are made of comparisons with values; whether these stand nowhere else."""
     if not uses.mentions(node, values):
         return True
-    if isinstance(node, gprob.Expr) and node.type == INT and uses.names_in(node) <= known and _is_compared(node, values):
+    whole = isinstance(node, gprob.Expr) and node.type == INT and uses.names_in(node) <= known
+    if whole and _is_compared(node, values):
         if not any(same(node, k) for k in keys):
             keys.append(node)
         return True

@@ -34,7 +34,7 @@ PROGRAMS = {
   for (t in 1:T) { int k = 1 + (t >= a) + (t >= b); target += poisson_lpmf(y[t] | r[k]); } }"""),
     "impossible terms": ("int<lower=0, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += -1;
   for (t in 1:T) { if (t > a && t <= b) target += log(y[t] > 0) + poisson_lpmf(y[t] | r[1]);
-    else if (t > b) y[t] ~ poisson(r[t % 3 + 1]); } }"""),
+    else if (t > b) target += poisson_lpmf(y[t] | r[t % 3 + 1]); } }"""),
 }  # fmt: skip
 
 
