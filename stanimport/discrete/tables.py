@@ -73,26 +73,28 @@ class _Builder:
         self._elements(counts)
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
+        dims, codes = self._filled(before, top, counts)
+        label = text(f"line {self.span.in_main().line}", self.span)
+        found = variable(array(INT, len(counts) + 1), self.span, self.elements)
+        widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
+        table_ = variable(array(REAL, dims + len(self.sites)), self.span, self.table)
+        return Table(tuple(self.made), (label, found, widths, table_, codes))
+
+    def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
+        """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
+        none = gprob.int_const(0, self.span)
         bare = self._without_loops(top)
-        alike_ = self._alike(top) if bare is None else None
-        stretches = self._stretches(top) if not self.loops else None
-        codes: gprob.Expr = gprob.int_const(0, self.span)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
-        elif stretches is not None:
+            return 0, none
+        if not self.loops and (stretches := self._stretches(top)) is not None:
             self._tabulate_stretches(stretches)
-        elif alike_ is not None:
-            codes = self._tabulate_rows(alike_, counts)
-        else:
-            nested = with_names(self._nested(top, 0), self.copies)
-            self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
-        width = len(counts)
-        label = text(f"line {self.span.in_main().line}", self.span)
-        dims = (0 if bare is not None else 1 if alike_ is not None else width) + len(self.sites)
-        found = variable(array(INT, width + 1), self.span, self.elements)
-        widths = gprob.MakeArray(array(INT, 1), self.span, tuple(values.width(s, self.span) for s in self.sites))
-        table_ = variable(array(REAL, dims), self.span, self.table)
-        return Table(tuple(self.made), (label, found, widths, table_, codes))
+            return 0, none
+        if (alike_ := self._alike(top)) is not None:
+            return 1, self._tabulate_rows(alike_, counts)
+        nested = with_names(self._nested(top, 0), self.copies)
+        self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
+        return len(counts), none
 
     # --- places
 
