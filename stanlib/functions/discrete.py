@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..arrays.base import Array, Namespace
 from ..random.base import Random
 from ..registry import variadic_function
@@ -93,7 +91,7 @@ def discrete_segments__(xp: Namespace, codes: Array, groups: Array, terms: Array
     """Sums of terms over the last axis of an array of their numbers, of kinds whose numbers are those of groups."""
     from ..discrete.segments import sums
 
-    return sums(xp, np.asarray(codes), np.asarray(groups), terms)
+    return sums(xp, codes, groups, terms)
 
 
 @variadic_function("discrete_logs__")
