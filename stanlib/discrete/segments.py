@@ -6,6 +6,7 @@ each of its ends; so tables are put together of sums along single axes.
 """
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,20 +22,30 @@ REGIONS = 8  # parts of a table in which all indices are those of one element ea
 
 
 @dataclass(frozen=True)
-class _Ends:
-    """Where stretches end in an array of sums, (n + 1,): an index for all values, -1 where there is no stretch."""
+class _Stretch:
+    """Stretches of one kind, of which the sum is that of `sums[at]`, with signs, over one or two ends.
+
+    `sums` have the shape (n + 1,), and `at` an index for all values, -1 where there is no stretch. `impossible` counts
+    what is -inf, where the sums don't.
+    """
 
     sums: Any
-    sign: float
-    at: np.ndarray
+    ends: tuple[tuple[float, np.ndarray], ...]
+    impossible: Any = None
 
 
 @dataclass(frozen=True)
-class _Lines:
-    """An index into sums for every place on each of some axes; `which` of them counts for all values, -1 for none."""
+class _Choice:
+    """Indices into the sums of a stretch that are by one axis for each of its ends, and where they are right.
 
-    by_axis: tuple[tuple[int, np.ndarray], ...]
-    which: np.ndarray
+    Without ends they are where there is no stretch.
+    """
+
+    ends: tuple[tuple[float, int, np.ndarray], ...]
+    right: np.ndarray
+
+
+_Region = tuple[np.ndarray, tuple[_Choice, ...]]
 
 
 def sums(xp: Namespace, codes: Any, groups: Any, terms: Any) -> Any:
@@ -54,22 +65,15 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any) -> Any:
     if not codes.size:
         return np.zeros(shape)
     total: Any = np.zeros(())
-    ends: list[_Ends] = []
-    never: list[_Ends] = []
+    found: list[_Stretch] = []
     for first, member in _kinds(codes.reshape(-1, codes.shape[-1]) - 1, groups.reshape(-1, codes.shape[-1])):
         here = xp.get(terms, (slice(first, first + member.shape[1]),))
         edges = np.diff(np.pad(member, ((0, 0), (1, 1))).astype(np.int8), axis=1)
         if (edges == 1).sum(axis=1).max() > RUNS:
             total = sum_of(xp, total, xp.reshape(_product(xp, member, here), shape))
-            continue
-        for low, high in _runs(edges):
-            _add(xp, here, low.reshape(shape), high.reshape(shape), ends, never)
-    if ends:
-        total = sum_of(xp, total, _picked(xp, ends))
-    if never:
-        impossible, total = xp.convert((_picked(xp, never) > 0.5, total))
-        total = xp.where(impossible, -xp.inf, total)
-    return total
+        else:
+            found += [_stretch(xp, here, low.reshape(shape), high.reshape(shape)) for low, high in _runs(edges)]
+    return sum_of(xp, total, _of_stretches(xp, found, shape)) if found else total
 
 
 def _kinds(codes: np.ndarray, groups: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -100,25 +104,20 @@ def _runs(edges: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield low, np.where(low >= 0, ends.argmax(axis=1), -1)
 
 
-def _add(
-    xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ends: list[_Ends], never: list[_Ends]
-) -> None:  # fmt: skip
-    """Adds the ends of stretches from low to high, and those in the numbers of terms that are -inf, where they count.
+def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray) -> _Stretch:
+    """The stretches from low to high, which are -1 where there is none.
 
     What is -inf makes all sums from the beginning, or to the end, what it should; a difference of two it makes NaN.
     """
     there, count = low >= 0, xp.shape(terms)[0]
     if (low[there] == 0).all():
-        ends.append(_Ends(_before(xp, terms), 1.0, np.where(there, high, 0)))
-    elif (high[there] == count).all():
+        return _Stretch(_before(xp, terms), ((1.0, np.where(there, high, 0)),))
+    if (high[there] == count).all():
         after = xp.flip(_before(xp, xp.flip(terms, axis=0)), axis=0)
-        ends.append(_Ends(after, 1.0, np.where(there, low, count)))
-    else:
-        finite = _before(xp, xp.where(terms == -xp.inf, 0.0, terms))
-        impossible = _before(xp, xp.where(terms == -xp.inf, 1.0, 0.0))
-        for sign, at in ((1.0, high), (-1.0, low)):
-            ends.append(_Ends(finite, sign, at))
-            never.append(_Ends(impossible, sign, at))
+        return _Stretch(after, ((1.0, np.where(there, low, count)),))
+    never = terms == -xp.inf
+    finite, impossible = (_before(xp, xp.where(never, *values)) for values in ((0.0, terms), (1.0, 0.0)))
+    return _Stretch(finite, ((1.0, high), (-1.0, low)), impossible)
 
 
 def _before(xp: Namespace, terms: Any) -> Any:
@@ -129,71 +128,116 @@ def _before(xp: Namespace, terms: Any) -> Any:
 # --- tables from sums along single axes ------------------------------------------------------------------------------
 
 
-def _picked(xp: Namespace, ends: Sequence[_Ends]) -> Any:
-    """The sum of the entries at all ends, with their signs."""
-    shape, total = ends[0].at.shape, np.zeros(())
-    lines = [_by_axis(e.at) for e in ends]
-    along = [(e, found) for e, found in zip(ends, lines) if found is not None]
-    for e, found in zip(ends, lines):
-        if found is None:
-            one = xp.reshape(xp.get(e.sums, (np.maximum(e.at, 0).reshape(-1),)), shape)
-            there, one = xp.convert((e.at >= 0, one))
-            total = sum_of(xp, total, xp.where(there, e.sign * one, 0.0))
-    if not along:
-        return total
-    together = np.stack([found.which.reshape(-1) for _, found in along])
-    kinds, where = np.unique(together, axis=1, return_inverse=True)
-    if kinds.shape[1] > REGIONS:
-        for one in along:
-            total = sum_of(xp, total, _of_regions(xp, [one], one[1].which.reshape(1, -1), shape))
-        return total
-    return sum_of(xp, total, _of_regions(xp, along, together, shape))
+def _of_stretches(xp: Namespace, stretches: Sequence[_Stretch], shape: tuple[int, ...]) -> Any:
+    """The sum of all stretches, for all values."""
+    regions = _regions([list(_choices(s)) for s in stretches])
+    if regions is None:
+        if len(stretches) > 1:
+            parts = [_of_stretches(xp, [s], shape) for s in stretches]
+            return sum(parts[1:], parts[0])
+        return _one_by_one(xp, stretches[0])
+    total = _of_regions(xp, regions, [s.sums for s in stretches], shape)
+    if all(s.impossible is None for s in stretches):
+        return xp.broadcast_to(total, shape)
+    never = _of_regions(xp, regions, [s.impossible for s in stretches], shape)
+    return xp.broadcast_to(total, shape) + xp.where(never > 0.5, -xp.inf, 0.0)
 
 
-def _of_regions(
-    xp: Namespace, along: Sequence[tuple[_Ends, _Lines]], which: np.ndarray, shape: tuple[int, ...]
-) -> Any:  # fmt: skip
-    """The sum for all values, from that of each region: where the indices of all ends are by the same axes."""
-    kinds, where = np.unique(which, axis=1, return_inverse=True)
+def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
+    """The sums of a stretch, by an index for all values."""
+
+    def at(x: Any) -> Any:
+        total: Any = np.zeros(())
+        for sign, index in s.ends:
+            one = xp.reshape(xp.get(x, (np.maximum(index, 0).reshape(-1),)), index.shape)
+            there, one = xp.convert((index >= 0, one))
+            total = sum_of(xp, total, xp.where(there, sign * one, 0.0))
+        return total
+
+    return at(s.sums) if s.impossible is None else at(s.sums) + xp.where(at(s.impossible) > 0.5, -xp.inf, 0.0)
+
+
+def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], shape: tuple[int, ...]) -> Any:
+    """The sum for all values, from that of each region; `of` are the sums that indices are into, None for nothing."""
     total: Any = None
-    for number, kind in enumerate(kinds.T):
+    for here, choices in regions:
         one: Any = np.zeros((1,) * len(shape))
-        for (e, found), part in zip(along, kind):
-            if part >= 0:
-                axis, index = found.by_axis[part]
-                line = e.sign * rows(xp, e.sums, index)
-                one = sum_of(xp, one, xp.reshape(line, tuple(-1 if a == axis else 1 for a in range(len(shape)))))
+        for x, choice in zip(of, choices):
+            for sign, axis, index in choice.ends if x is not None else ():
+                line = xp.reshape(rows(xp, x, index), tuple(-1 if a == axis else 1 for a in range(len(shape))))
+                one = sum_of(xp, one, line if sign > 0 else -line)
         if total is None:
-            total = xp.broadcast_to(one, shape)
+            total = one
             continue
-        here, one, total = xp.convert(((where == number).reshape(shape), one, total))
+        here, one, total = xp.convert((here, one, total))
         total = xp.where(here, one, total)
     return total
 
 
-def _by_axis(at: np.ndarray) -> _Lines | None:
-    """Indices that are those of one axis here and of another there; none where that takes too many."""
-    which = np.full(at.shape, -1)
+def _regions(options: Sequence[Sequence[_Choice]]) -> list[_Region] | None:
+    """Where which of the choices for all stretches are right, the largest first; None where those are too many."""
+    if not all(options):
+        return None
+    found: list[_Region] = []
+    left = np.ones(options[0][0].right.shape, bool)
+    while left.any():
+        if len(found) == REGIONS:
+            return None
+        here, chosen = left, []
+        for choices in options:
+            best = max(choices, key=lambda c: int((c.right & here).sum()))
+            here = here & best.right
+            chosen.append(best)
+        if not here.any():
+            return None
+        found.append((here, tuple(chosen)))
+        left = left & ~here
+    return found
+
+
+def _choices(s: _Stretch) -> Iterator[_Choice]:
+    """Indices by one axis for each end, that are right somewhere; together they are everywhere, or there are none."""
+    options = [_by_axis(at) for _, at in s.ends]
+    if any(o is None for o in options):
+        return
+    there = s.ends[0][1] >= 0
+    yield _Choice((), ~there)
+    for chosen in itertools.product(*(o or [] for o in options)):
+        right, shown = there, [_shown(axis, index, there.ndim) for axis, index in chosen]
+        for (_, at), one in zip(s.ends, shown):
+            right = right & (at == one)
+        if len(shown) == 2:  # as good as none
+            right = right | ~there & (shown[0] == shown[1])
+        yield _Choice(tuple((sign, axis, index) for (sign, _), (axis, index) in zip(s.ends, chosen)), right)
+
+
+def _shown(axis: int, index: np.ndarray, dims: int) -> np.ndarray:
+    """An index by an axis as one that goes with all values."""
+    return index.reshape(tuple(-1 if a == axis else 1 for a in range(dims)))
+
+
+def _by_axis(at: np.ndarray) -> list[tuple[int, np.ndarray]] | None:
+    """Indices of one axis each, one of which is right for all values; None where that takes too many."""
+    left = at >= 0
     found: list[tuple[int, np.ndarray]] = []
-    while (left := (at >= 0) & (which < 0)).any():
+    while left.any():
         if len(found) == PARTS:
             return None
-        options = [(axis, *_along(np.where(left, at, -1), axis)) for axis in range(at.ndim)]
-        axis, index, shown = max(options, key=lambda o: int(((at == o[2]) & left).sum()))
-        which[(at == shown) & left] = len(found)
-        found.append((axis, index))
-    return _Lines(tuple(found), which)
+        options = [(axis, _most_common(np.where(left, at, -1), axis)) for axis in range(at.ndim)]
+        hits = [((at == _shown(axis, index, at.ndim)) & left) for axis, index in options]
+        best = max(range(at.ndim), key=lambda i: int(hits[i].sum()))
+        found.append(options[best])
+        left = left & ~hits[best]
+    return found
 
 
-def _along(at: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """The most common index for every place on an axis, and the same as one that goes with `at`; -1 counts nothing."""
+def _most_common(at: np.ndarray, axis: int) -> np.ndarray:
+    """The most common index for every place on an axis, -1 not counted."""
     lines = np.moveaxis(at, axis, 0).reshape(at.shape[axis], -1)
     often = np.zeros((len(lines), int(at.max()) + 2), int)
     np.add.at(often, (np.arange(len(lines))[:, None], lines + 1), 1)
     known = often[:, 1:].any(axis=1)
-    index = _filled(np.where(known, often[:, 1:].argmax(axis=1), -1), int(at.max()))
-    shown = np.where(known, index, -2)
-    return index, shown.reshape(tuple(-1 if a == axis else 1 for a in range(at.ndim)))
+    return _filled(np.where(known, often[:, 1:].argmax(axis=1), -1), int(at.max()))
 
 
 def _filled(index: np.ndarray, most: int) -> np.ndarray:
