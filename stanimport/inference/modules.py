@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from stanlib.errors import StanError
 from stanlib.networks import Network
 from stanlib.program import Program
 
@@ -73,3 +74,15 @@ def restored(program: Program, *, backend: str | None = None, scheme: str | None
 def for_numpyro(module: ModuleType) -> ModuleType:
     """The same program for NumPyro: methods that Pyro does not have run there."""
     return module if module.stan.backend == "numpyro" else restored(module.stan, backend="numpyro")
+
+
+def drawn_integers(program: Program) -> list[str]:
+    """The discrete parameters that a program's model draws itself, as the scheme simulation has it."""
+    return [v.name for v in program.transformed_parameters if v.type.rpartition(" ")[2] == "int"]
+
+
+def require_density(program: Program) -> None:
+    """Raise StanError for a program whose model draws discrete parameters: what it computes is not its density."""
+    if drawn := drawn_integers(program):
+        raise StanError(f"{program.name} under the scheme 'simulation' draws {', '.join(drawn)} and has no density to "
+                        "fit: load the program with scheme=\"mixed\", which sums over all values")  # fmt: skip

@@ -293,6 +293,42 @@ def test_data_are_replicated_given_the_draws_of_discrete_parameters():
         fit.posterior_predictive(data)
 
 
+def test_draws_from_the_prior_belong_to_those_of_discrete_parameters():
+    """Continuous parameters whose laws depend on discrete ones, and data that depend on both."""
+    module = stanimport.loads("""
+data { int N; vector[N] y; }
+parameters { array[N] int<lower=0, upper=1> z; int<lower=1, upper=3> k; vector[N] m; }
+transformed parameters { vector[N] twice = 2 * to_vector(z); }
+model {
+  z ~ bernoulli(0.25); k ~ categorical([0.2, 0.3, 0.5]');
+  m ~ normal(100 * to_vector(z) + 1000 * k, 1); y ~ normal(m + twice, 0.01);
+}
+""")
+    drawn = stanimport.prior_predictive(module, {"N": 3}, draws=4000, seed=7).stan_variables()
+    residuals = drawn["m"] - 100 * drawn["z"] - 1000 * drawn["k"][:, None]
+    assert stats.kstest(residuals.ravel(), "norm").pvalue > 1e-3
+    np.testing.assert_allclose(drawn["y"], drawn["m"] + 2 * drawn["z"], atol=0.1)
+    assert abs(drawn["z"].mean() - 0.25) < 5 * np.sqrt(0.25 * 0.75 / 12_000)
+    assert abs((drawn["k"] == 3).mean() - 0.5) < 5 * 0.5 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_draws_discrete_parameters_is_not_fitted(backend):
+    """The scheme for draws has no density of programs with discrete parameters: a draw is no sum over all values."""
+    text = """data { real y; } parameters { int<lower=0, upper=1> z; real x; }
+      model { z ~ bernoulli(0.4); y ~ normal(x + z, 1); }"""
+    module = stanimport.loads(text, scheme="simulation", backend=backend)
+    for method in (stanimport.sample, stanimport.optimize, stanimport.variational, stanimport.pathfinder):
+        with pytest.raises(stanimport.StanError, match='draws z and has no density to fit: .* scheme="mixed"'):
+            method(module, {"y": 0.5}, show_progress=False)
+
+
+def test_of_a_prior_without_data():
+    drawn = stanimport.prior_predictive(stanimport.loads("parameters { real m; } model { m ~ normal(3, 2); }"), seed=1)
+    assert stats.kstest(drawn.stan_variable("m"), stats.norm(3, 2).cdf).pvalue > 1e-3
+    assert set(drawn.to_arviz().groups()) == {"prior"} and drawn.variables == {}
+
+
 def test_draws_of_discrete_parameters_are_needed_to_replicate_data():
     fit = stanimport.sample(stanimport.loads(CLASSES), {"N": 1, "K": 0, "y": [2000.0], "n": np.zeros((0, 2), int)},
                             chains=1, iter_warmup=20, iter_sampling=20, seed=1)  # fmt: skip

@@ -23,6 +23,7 @@ from stanlib.solvers.control import controlled_derivatives
 
 from .. import tuples
 from ..blocks.density import Sequential, has_many_rows, in_blocks
+from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
 from .evaluation import Evaluated
@@ -72,13 +73,13 @@ class Posterior(Evaluated):
             return transform(jnp.zeros(found[site["name"]][0]))
 
         with TRACING, double_precision():
-            jax.eval_shape(lambda: self._trace(place) and None)
+            jax.eval_shape(lambda: self.with_values(place) and None)
         return found
 
-    def _trace(self, place: Callable[[dict[str, Any]], Any]) -> dict[str, dict[str, Any]]:
-        """The trace of the model, with values put in by site."""
+    def with_values(self, place: Callable[[dict[str, Any]], Any], key: Any = _NO_KEY) -> dict[str, dict[str, Any]]:
+        """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
-        seeded = handlers.seed(partial(self.module.model, **self.inputs), _NO_KEY)
+        seeded = handlers.seed(partial(self.module.model, **self.inputs), key)
         model = handlers.substitute(seeded, substitute_fn=place)
         trace: dict[str, dict[str, Any]] = handlers.trace(model).get_trace()
         return trace
@@ -100,6 +101,7 @@ class Posterior(Evaluated):
 
     def _trace_of(self, values: Mapping[str, Any]) -> tuple[dict[str, dict[str, Any]], Any]:
         """The same of the unconstrained parameters by name."""
+        require_density(self.program)
         jacobian: list[Any] = []
 
         def place(site: dict[str, Any]) -> Any:
@@ -111,12 +113,12 @@ class Posterior(Evaluated):
                 jacobian.append(_scaled(jnp.sum(transform.log_abs_det_jacobian(free, value)), site))
             return value
 
-        trace, total = self._trace(place), sum(jacobian, start=0.0)
+        trace, total = self.with_values(place), sum(jacobian, start=0.0)
         return trace, jnp.where(jnp.isnan(total), -jnp.inf, total) if jacobian else total  # NaN where bounds cross
 
     def at(self, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
-        return self._trace(lambda site: parameters[site["name"]] if is_parameter(site) else None)
+        return self.with_values(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
     def of_draws(self, draws: Mapping[str, Any], lead: int = 2) -> dict[str, Any]:
         """The arrays of the parameters' sites from draws of the program's variables.
@@ -231,7 +233,7 @@ class Posterior(Evaluated):
                 inside[name] = jnp.all(support(value)) & jnp.all(jnp.isfinite(free[name]))
             return transform(free[name])
 
-        self._trace(place)
+        self.with_values(place)
         return jnp.concatenate([jnp.ravel(free[n]) for n in self.names]), inside
 
     def inside(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -248,7 +250,7 @@ class Posterior(Evaluated):
             found[site["name"]] = jnp.allclose(transform(transform._inverse(value)), value, rtol=1e-4, atol=1e-6)
             return value
 
-        self._trace(place)
+        self.with_values(place)
         return found
 
     def given(self, varying: Mapping[str, Any]) -> "Posterior":

@@ -21,7 +21,7 @@ from .. import options, tuples
 from ..density.posterior import Posterior, condition, is_parameter
 from ..density.quantities import Batched
 from ..io.data import read_data
-from ..modules import for_numpyro, module_of, restored
+from ..modules import drawn_integers, for_numpyro, module_of, restored
 from ..precision import new_seed, random_keys
 from . import columns
 from .discrete import observing
@@ -52,8 +52,9 @@ class Predictions:
         self.coords: dict[str, list[Any]] = {}
 
     def __repr__(self) -> str:
-        chains, draws = next((v.shape[:2] for v in self.variables.values()), (0, 0))
-        return f"<{self.kind} predictive draws of {', '.join(self.variables)} by {self.program.name}: {chains * draws}>"
+        shapes = (v.shape[:2] for v in (*self.variables.values(), *self.origin.values()))
+        chains, draws = next(shapes, (0, 0))
+        return f"<{self.kind} predictive draws of {", ".join(self.variables) or "parameters alone"} by {self.program.name}: {chains * draws}>"
 
     def stan_variable(self, name: str) -> np.ndarray:
         """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
@@ -164,7 +165,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
 def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
     """Draws from the prior of a module whose parameters have laws."""
     program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
-    parameters = _prior_draws(posteriors[0], draws, seed)
+    parameters, discrete = _prior_draws(posteriors[0], draws, seed)
     if lacking:
         one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
         observed = {variable_of(n, program) for n, s in _trace(posteriors[0], one).items() if is_observation(s)}
@@ -172,10 +173,10 @@ def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draw
         if unknown:
             condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
         _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, seed)
-    made = _predictions(posteriors[0], "prior", parameters, lacking, seed)
+    made = _predictions(posteriors[0], "prior", parameters, lacking, seed, discrete)
     drawn = tuples.joined(parameters)
     made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
-    made.origin |= _transformed(posteriors[0], parameters, seed)
+    made.origin |= _transformed(posteriors[0], parameters, seed, discrete)
     return made
 
 
@@ -226,7 +227,7 @@ def _predictions(
     """
     replicator = Replicator(posterior.program, posterior.inputs)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
-    if not made:
+    if not made and kind != "prior":  # from the prior there are the parameters all the same
         reason = replicator.told() or _why_none(posterior.program)
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
@@ -253,8 +254,12 @@ def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
         return trace_of(posterior, np.zeros(2, np.uint32), parameters)
 
 
-def _prior_draws(posterior: Posterior, count: int, seed: int) -> dict[str, np.ndarray]:
-    """Draws of the parameters by their laws, (1, draws, ...) each."""
+def _prior_draws(posterior: Posterior, count: int, seed: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Draws of the parameters by their laws, and of the discrete ones that they came with, (1, draws, ...) each.
+
+    A law may depend on discrete parameters, which the model draws: both are of one run of it.
+    """
+    program, whole = posterior.program, drawn_integers(posterior.program)
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
@@ -262,14 +267,16 @@ def _prior_draws(posterior: Posterior, count: int, seed: int) -> dict[str, np.nd
         def draw(site: dict[str, Any]) -> Any:
             if not is_parameter(site):
                 return None
-            drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), posterior.program)
+            drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), program)
             return drawn[site["name"]]
 
-        _require_laws(posterior._trace(draw), posterior.program)
-        return drawn
+        trace = posterior.with_values(draw, key)
+        _require_laws(trace, program)
+        return drawn | {n: trace[n]["value"] for n in whole}
 
     made = Batched(one, np.zeros(()), count)(random_keys(seed, 5, count=count), np.zeros(count))
-    return {n: v[None] for n, v in made.items()}
+    discrete = {n: made.pop(n)[None] for n in whole}
+    return {n: v[None] for n, v in made.items()}, discrete
 
 
 def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
@@ -309,7 +316,7 @@ def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
                             "log density without being a law of one parameter or of data")  # fmt: skip
 
 
-def _transformed(posterior: Posterior, parameters: Arrays, seed: int) -> dict[str, np.ndarray]:
+def _transformed(posterior: Posterior, parameters: Arrays, seed: int, discrete: Arrays) -> dict[str, np.ndarray]:
     """Transformed parameters for draws of the parameters, as they were where the data were drawn."""
     wanted = set(tuples.leaf_names(posterior.program.transformed_parameters))
     if not wanted:
@@ -318,4 +325,4 @@ def _transformed(posterior: Posterior, parameters: Arrays, seed: int) -> dict[st
     def taken(_: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.items() if n in wanted}
 
-    return over_draws(posterior, parameters, taken, seed, _REPLICATIONS)
+    return over_draws(posterior, parameters, taken, seed, _REPLICATIONS, discrete)

@@ -29,6 +29,7 @@ from ..density.initial import ATTEMPTS, RADIUS, checked, outside, per_chain
 from ..failures import InitialValueError
 from ..fits.fit import Fit
 from ..io.data import read_data
+from ..modules import require_density
 from ..running.progress import Progress
 from .convergence import PIECE, has_converged
 
@@ -128,6 +129,7 @@ class Density:
 
     def __init__(self, module: ModuleType, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
         self.module, self.program = module, module.stan
+        require_density(self.program)
         self.inputs = module.transformed_data(**data) if inputs is None else inputs
         with torch.no_grad(), _Place({}) as place:
             module.model(**self.inputs)
