@@ -54,7 +54,8 @@ class Predictions:
     def __repr__(self) -> str:
         shapes = (v.shape[:2] for v in (*self.variables.values(), *self.origin.values()))
         chains, draws = next(shapes, (0, 0))
-        return f"<{self.kind} predictive draws of {", ".join(self.variables) or "parameters alone"} by {self.program.name}: {chains * draws}>"
+        drawn = ", ".join(self.variables) or "parameters alone"
+        return f"<{self.kind} predictive draws of {drawn} by {self.program.name}: {chains * draws}>"
 
     def stan_variable(self, name: str) -> np.ndarray:
         """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
