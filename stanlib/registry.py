@@ -25,6 +25,7 @@ from .lanes import frames
 from .lanes.handing import hand_over
 from .rejection import is_noted, poisoning
 from .types import Parameter, Type
+from .variadic import Variadic
 
 _NUMBERS = ("float", "float64")  # of Python and NumPy
 
@@ -42,6 +43,13 @@ class Function:
     scalars beside them; signatures such as `R exp(T x)` say it by themselves. The body of any other function is never
     given more than the arguments of one call. One that reduces the terms of a law by `reduction`, "sum" or "prod", has
     them from its distribution.
+
+    `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both together,
+    ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral` what changes
+    nothing among the components that a reduction takes. `selects` says that the result is a part of the first argument,
+    `repeats` that it is the first argument, as often as the second says. A `first_order` function has no second
+    derivatives in Stan. `variadic` says how calls with further arguments are checked; `passes` between which
+    positions a function of functions finds the arguments that it passes on to that one, as its last.
     """
 
     name: str
@@ -55,6 +63,14 @@ class Function:
     raw: bool = False
     elementwise: bool = False
     reduction: str = ""
+    linear: tuple[str, ...] = ()
+    inverse: str = ""
+    neutral: float | None = None
+    selects: bool = False
+    repeats: bool = False
+    first_order: bool = False
+    variadic: Variadic | None = None
+    passes: tuple[int, int | None] = (1, None)
     effect: str = ""  # "jacobian" for the functions that add to the target
     domains: Mapping[str, Domain] = field(default_factory=dict)
     check: Callable[..., None] | None = None  # check(xp, *args) raises for arguments as they are given
@@ -152,12 +168,24 @@ def stan_function(*texts: str, symbol: str = "", **options: Any) -> Callable[[Ca
     return register
 
 
-def variadic_function(name: str, **options: Any) -> Callable[[Callable[..., Any]], Function]:
+def variadic_function(
+    name: str, variadic: Variadic | None = None, **options: Any
+) -> Callable[[Callable[..., Any]], Function]:
     """Decorator that registers the body of a function that takes functions and passes further arguments on to them.
 
-    It has no signatures: stanlib.variadic says how its calls are checked.
+    It has no signatures: `variadic` says how its calls are checked; those of the compiler's own functions are not.
     """
-    return lambda body: add(Function(name, name, (), body, raw=True, **options))
+    passes = (1 if variadic is None else 1 + len(variadic.control), None)
+    known: dict[str, Any] = {"first_order": variadic is not None, "variadic": variadic, "passes": passes}
+    return lambda body: add(Function(name, name, (), body, raw=True, **(known | options)))
+
+
+@cache
+def variadic(name: str) -> Variadic | None:
+    """How calls of a function of this Stan name are checked that passes further arguments on; None for all others."""
+    load()
+    records = FUNCTIONS.get(name, ())
+    return next((f.variadic for f in records if f.variadic is not None), None)
 
 
 def add(function: Function) -> Function:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stanlib.types import REAL, dimensions
-from stanlib.variadic import REDUCE_SUM
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
@@ -55,7 +54,7 @@ class _Calls:
 
     def whole(self, e: Any) -> Any:
         """`reduce_sum(f, x, grainsize, ...)` as f of all of x, where that can be replaced; other nodes as they are."""
-        if not isinstance(e, gprob.Apply) or e.function.name not in REDUCE_SUM:
+        if not isinstance(e, gprob.Apply) or e.function.variadic is None or e.function.variadic.kind != "reduce_sum":
             return e
         f, x, _, *rest = e.arguments
         if not isinstance(f, gprob.FunctionValue) or not isinstance(f.function, str):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from stanlib import constraints, distribution, registry, variadic
+from stanlib import constraints, distribution, registry
 from stanlib.domains import Domain
 from stanlib.registry import Function
 
@@ -73,8 +73,8 @@ def _unnormalized(name: str, texts: Iterable[str]) -> list[str]:
 
 def _variadic(name: str) -> str:
     """A signature in words of a function that passes arguments on."""
-    v = variadic.VARIADIC.get(name)
-    if v is None:
+    v = registry.variadic(name)
+    if v is None or v.kind:
         return f"{name}(f, ...)"
     inner = f"({', '.join(map(str, v.required))}, ...) => {v.function_result}"
     return f"{v.result} {name}(function {inner}, {', '.join(map(str, v.control))}, ...)"

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from stanlib import variadic
 from stanlib.types import is_discrete
 
 from ..ir import gprob
@@ -18,19 +17,25 @@ def dynamic_parameters(call: gprob.Apply, position: int, is_dynamic: IsDynamic) 
     What the higher-order function itself provides (times, states) is dynamic where anything in the call is.
     """
     parameters = getattr(call.arguments[position].type, "parameters", ())
-    if call.function.name in variadic.REDUCE_SUM:
+    if _kind(call) == "reduce_sum":
         _, sliced, _, *further = call.arguments
         return (is_dynamic(sliced), False, False, *map(is_dynamic, further))
     flags = _forwarded(call, position, is_dynamic)
-    whole = is_dynamic(call) or call.function.name in variadic.LAPLACE  # whose derivatives are always traced
+    whole = is_dynamic(call) or _kind(call) == "laplace"  # whose derivatives are always traced
     required = parameters[: len(parameters) - len(flags)]
     return (*(whole and not is_discrete(p.type) for p in required), *flags)
 
 
+def _kind(call: gprob.Apply) -> str | None:
+    """By which rules a call passes arguments on to a function; None for calls with signatures of their own."""
+    rules = call.function.variadic
+    return None if rules is None else rules.kind
+
+
 def _forwarded(call: gprob.Apply, position: int, is_dynamic: IsDynamic) -> Flags:
-    if call.function.name in variadic.LAPLACE:
+    if _kind(call) == "laplace":
         return _items(call.arguments[position + 1], is_dynamic)
-    return tuple(map(is_dynamic, call.arguments[variadic.forwarded(call.function.name)]))
+    return tuple(map(is_dynamic, call.arguments[slice(*call.function.passes)]))
 
 
 def _items(forwarded: gprob.Expr, is_dynamic: IsDynamic) -> Flags:

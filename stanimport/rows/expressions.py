@@ -70,7 +70,7 @@ class Expressions:
 
     def _call(self, e: gprob.Apply) -> Kind:
         """The kind of a call of the library, which takes all rows together where it draws or is passed a function."""
-        if e.function.name in ("reduce_sum", "reduce_sum_static"):
+        if e.function.variadic is not None and e.function.variadic.kind == "reduce_sum":
             return self._reduced(e)
         given = [self(a) for a in e.arguments]
         if e.function.method == "rng" and (self.calls.in_rows or not all(k.is_constant for k in given)):

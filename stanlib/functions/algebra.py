@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Array, Namespace
@@ -15,8 +16,12 @@ from ..domains import FINITE, NONNEGATIVE, POSITIVE
 from ..registry import stan_function, variadic_function
 from ..solvers import solve
 from ..solvers.roots import Limits
+from ..types import INT, REAL, VECTOR
+from ..variadic import Variadic, data, values
 
 RESIDUAL, MOST_STEPS, MOST_STEPS_OF_OLD = 1e-6, 200, 1000
+_CALL = Variadic(VECTOR, values(VECTOR), values(VECTOR), VECTOR)
+_CALL_TOL = replace(_CALL, control=(*_CALL.control, *data(REAL, REAL, INT)))
 STEP = {"newton": 1e-3, "powell": 1e-10}
 
 
@@ -56,8 +61,8 @@ def _register(method: Any) -> None:
     ) -> Array:  # fmt: skip
         return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
 
-    variadic_function(name)(default)
-    variadic_function(f"{name}_tol")(with_tolerances)
+    variadic_function(name, _CALL)(default)
+    variadic_function(f"{name}_tol", _CALL_TOL)(with_tolerances)
 
 
 for _method in STEP:
@@ -77,7 +82,10 @@ def _register_old(name: str, method: Any) -> None:
         controls = controls or (STEP[method], RESIDUAL, MOST_STEPS_OF_OLD)
         return _solve(xp, name, method, f, guess, (theta, x_r, x_i), *controls)
 
-    stan_function(*(t.format(controls) for t in texts), symbol=name, raw=True)(solver)
+    made = stan_function(
+        *(t.format(controls) for t in texts), symbol=name, raw=True, first_order=True, passes=(2, 5)
+    )
+    made(solver)
 
 
 _register_old("algebra_solver", "powell")

@@ -17,17 +17,20 @@ from ..rejection import refuse
 POSITIVE_SIZE = Domain("positive", lambda xp, x: x > 0, traced=False)
 
 
-@stan_function("array[] P rep_array(P x, int n)", examples=[(0.5, 3)], sizes=("n",))
+@stan_function("array[] P rep_array(P x, int n)", examples=[(0.5, 3)], sizes=("n",), linear=("x",), repeats=True)
 def rep_array(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_array", "n", n), *xp.shape(x)), x)
 
 
-@stan_function("array[,] P rep_array(P x, int m, int n)", examples=[(0.5, 2, 3)], sizes=("m", "n",))
+@stan_function("array[,] P rep_array(P x, int m, int n)", examples=[(0.5, 2, 3)], sizes=("m", "n",), linear=("x",))
 def rep_array_2d(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return xp.full((size("rep_array", "m", m), size("rep_array", "n", n), *xp.shape(x)), x)
 
 
-@stan_function("array[,,] P rep_array(P x, int k, int m, int n)", examples=[(0.5, 2, 3, 1)], sizes=("k", "m", "n",))
+@stan_function(
+    "array[,,] P rep_array(P x, int k, int m, int n)", examples=[(0.5, 2, 3, 1)], sizes=("k", "m", "n",),
+    linear=("x",),
+)
 def rep_array_3d(xp: Namespace, x: Array, k: Array, m: Array, n: Array) -> Array:
     sizes = (size("rep_array", name, value) for name, value in (("k", k), ("m", m), ("n", n)))
     return xp.full((*sizes, *xp.shape(x)), x)
@@ -35,7 +38,7 @@ def rep_array_3d(xp: Namespace, x: Array, k: Array, m: Array, n: Array) -> Array
 
 @stan_function(
     "vector rep_vector(real x, int n)", "complex_vector rep_vector(complex x, int n)", examples=[(0.5, 3)],
-    sizes=("n",),
+    sizes=("n",), linear=("x",), repeats=True,
 )  # fmt: skip
 def rep_vector(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_vector", "n", n),), xp.real(x))
@@ -44,7 +47,7 @@ def rep_vector(xp: Namespace, x: Array, n: Array) -> Array:
 @stan_function(
     "row_vector rep_row_vector(real x, int n)", "complex_row_vector rep_row_vector(complex x, int n)",
     examples=[(0.5, 3)],
-    sizes=("n",),
+    sizes=("n",), linear=("x",), repeats=True,
 )  # fmt: skip
 def rep_row_vector(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((size("rep_row_vector", "n", n),), xp.real(x))
@@ -53,7 +56,7 @@ def rep_row_vector(xp: Namespace, x: Array, n: Array) -> Array:
 @stan_function(
     "matrix rep_matrix(real x, int m, int n)", "complex_matrix rep_matrix(complex x, int m, int n)",
     examples=[(0.5, 2, 3)],
-    sizes=("m", "n",),
+    sizes=("m", "n",), linear=("x",),
 )  # fmt: skip
 def rep_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return xp.full((size("rep_matrix", "m", m), size("rep_matrix", "n", n)), xp.real(x))
@@ -62,7 +65,7 @@ def rep_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
 @stan_function(
     "matrix rep_matrix(vector x, int n)", "complex_matrix rep_matrix(complex_vector x, int n)",
     examples=[([1.0, 2.0], 3)],
-    sizes=("n",),
+    sizes=("n",), linear=("x",),
 )  # fmt: skip
 def rep_columns(xp: Namespace, x: Array, n: Array) -> Array:
     return xp.full((xp.shape(x)[0], size("rep_matrix", "n", n)), x[:, None])
@@ -71,7 +74,7 @@ def rep_columns(xp: Namespace, x: Array, n: Array) -> Array:
 @stan_function(
     "matrix rep_matrix(row_vector x, int m)", "complex_matrix rep_matrix(complex_row_vector x, int m)",
     examples=[([1.0, 2.0], 3)],
-    sizes=("m",),
+    sizes=("m",), linear=("x",),
 )  # fmt: skip
 def rep_rows(xp: Namespace, x: Array, m: Array) -> Array:
     return xp.full((size("rep_matrix", "m", m), xp.shape(x)[0]), x)

@@ -23,14 +23,14 @@ def column_major(xp: Namespace, m: Array) -> Array:
 
 @stan_function(
     *each("vector to_vector({t} x)", _FLAT_REAL), *each("complex_vector to_vector({t} x)", _FLAT_COMPLEX),
-    examples=[([1, 2],)],
+    examples=[([1, 2],)], linear=("x",),
 )  # fmt: skip
 def to_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
-    "vector to_vector(matrix m)", "complex_vector to_vector(complex_matrix m)", examples=[(_MATRIX,)]
+    "vector to_vector(matrix m)", "complex_vector to_vector(complex_matrix m)", examples=[(_MATRIX,)], linear=("m",)
 )  # fmt: skip
 def matrix_to_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -39,14 +39,15 @@ def matrix_to_vector(xp: Namespace, m: Array) -> Array:
 @stan_function(
     *each("row_vector to_row_vector({t} x)", _FLAT_REAL),
     *each("complex_row_vector to_row_vector({t} x)", _FLAT_COMPLEX),
-    examples=[([1, 2],)],
+    examples=[([1, 2],)], linear=("x",),
 )
 def to_row_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
-    "row_vector to_row_vector(matrix m)", "complex_row_vector to_row_vector(complex_matrix m)", examples=[(_MATRIX,)]
+    "row_vector to_row_vector(matrix m)", "complex_row_vector to_row_vector(complex_matrix m)", examples=[(_MATRIX,)],
+    linear=("m",),
 )
 def matrix_to_row_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -55,14 +56,15 @@ def matrix_to_row_vector(xp: Namespace, m: Array) -> Array:
 @stan_function(
     "array[] real to_array_1d(vector x)", "array[] real to_array_1d(row_vector x)",
     "array[] complex to_array_1d(complex_vector x)", "array[] complex to_array_1d(complex_row_vector x)",
-    examples=[([1.0, 2.0],)],
+    examples=[([1.0, 2.0],)], linear=("x",),
 )  # fmt: skip
 def vector_to_array(xp: Namespace, x: Array) -> Array:
     return x
 
 
 @stan_function(
-    "array[] real to_array_1d(matrix m)", "array[] complex to_array_1d(complex_matrix m)", examples=[(_MATRIX,)]
+    "array[] real to_array_1d(matrix m)", "array[] complex to_array_1d(complex_matrix m)", examples=[(_MATRIX,)],
+    linear=("m",),
 )
 def matrix_to_array(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -73,7 +75,7 @@ _ARRAYS = [f"array[{',' * d}] " for d in range(9)]
 
 @stan_function(
     *each("array[] int to_array_1d({t}int x)", _ARRAYS), *each("array[] real to_array_1d({t}real x)", _ARRAYS),
-    examples=[(_MATRIX,)],
+    examples=[(_MATRIX,)], linear=("x",),
 )  # fmt: skip
 def to_array_1d(xp: Namespace, x: Array) -> Array:
     """The innermost elements of an array, the last index running fastest."""
@@ -81,7 +83,8 @@ def to_array_1d(xp: Namespace, x: Array) -> Array:
 
 
 @stan_function(
-    "array[,] real to_array_2d(matrix m)", "array[,] complex to_array_2d(complex_matrix m)", examples=[(_MATRIX,)]
+    "array[,] real to_array_2d(matrix m)", "array[,] complex to_array_2d(complex_matrix m)", examples=[(_MATRIX,)],
+    linear=("m",),
 )
 def to_array_2d(xp: Namespace, m: Array) -> Array:
     return m
@@ -91,21 +94,22 @@ def to_array_2d(xp: Namespace, m: Array) -> Array:
     "matrix to_matrix(matrix x)", "matrix to_matrix(array[] row_vector x)", "matrix to_matrix(array[,] int x)",
     "matrix to_matrix(array[,] real x)", "complex_matrix to_matrix(complex_matrix x)",
     "complex_matrix to_matrix(array[] complex_row_vector x)", "complex_matrix to_matrix(array[,] complex x)",
-    examples=[([[1, 2], [3, 4]],)],
+    examples=[([[1, 2], [3, 4]],)], linear=("x",),
 )  # fmt: skip
 def to_matrix(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
-    "matrix to_matrix(vector x)", "complex_matrix to_matrix(complex_vector x)", examples=[([1.0, 2.0],)]
+    "matrix to_matrix(vector x)", "complex_matrix to_matrix(complex_vector x)", examples=[([1.0, 2.0],)], linear=("x",)
 )  # fmt: skip
 def to_column_matrix(xp: Namespace, x: Array) -> Array:
     return x[:, None]
 
 
 @stan_function(
-    "matrix to_matrix(row_vector x)", "complex_matrix to_matrix(complex_row_vector x)", examples=[([1.0, 2.0],)]
+    "matrix to_matrix(row_vector x)", "complex_matrix to_matrix(complex_row_vector x)", examples=[([1.0, 2.0],)],
+    linear=("x",),
 )
 def to_row_matrix(xp: Namespace, x: Array) -> Array:
     return x[None, :]
@@ -117,12 +121,18 @@ def _shaped(arguments: Any) -> Any:
     )
 
 
-@stan_function(*_shaped("int m, int n"), examples=[([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)], sizes=("m", "n"))
+@stan_function(
+    *_shaped("int m, int n"), examples=[([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 2, 3)], sizes=("m", "n"),
+    linear=("x",),
+)
 def to_shaped_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     return _fill(xp, x, m, n, column_by_column=True)
 
 
-@stan_function(*_shaped("int m, int n, int col_major"), examples=[([1.0, 2.0, 3.0, 4.0], 2, 2, 0)], sizes=("m", "n"))
+@stan_function(
+    *_shaped("int m, int n, int col_major"), examples=[([1.0, 2.0, 3.0, 4.0], 2, 2, 0)], sizes=("m", "n"),
+    linear=("x",),
+)
 def to_ordered_matrix(xp: Namespace, x: Any, m: Any, n: Any, col_major: Any) -> Array:
     """As to_matrix(x, m, n), but filled row by row where col_major is 0."""
     return _fill(xp, x, m, n, column_by_column=bool(col_major))

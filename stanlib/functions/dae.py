@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Namespace
@@ -13,12 +14,17 @@ from ..checks import same_size
 from ..registry import variadic_function
 from ..solvers import solve
 from ..solvers.control import Control
+from ..types import INT, REAL, VECTOR, array
+from ..variadic import Variadic, data, values
 from .ode import check_problem, check_times
 
 DEFAULTS = (1e-10, 1e-10, 10**8)
 
+_CONTROL = (*values(VECTOR, VECTOR), *data(REAL, array(REAL, 1)))
+_CALL = Variadic(array(VECTOR, 1), _CONTROL, values(REAL, VECTOR, VECTOR), VECTOR)
 
-@variadic_function("dae")
+
+@variadic_function("dae", _CALL)
 def dae(
     xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
     *arguments: Any,
@@ -28,7 +34,7 @@ def dae(
     )
 
 
-@variadic_function("dae_tol")
+@variadic_function("dae_tol", replace(_CALL, control=(*_CONTROL, *data(REAL, REAL, INT))))
 def dae_tol(
     xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
     rel_tol: Any, abs_tol: Any, max_num_steps: Any, *arguments: Any,

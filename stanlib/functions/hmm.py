@@ -23,7 +23,8 @@ _DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
 
 
 @stan_function(
-    "real hmm_marginal(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, examples=[_EXAMPLE]
+    "real hmm_marginal(matrix log_omega, matrix Gamma, vector rho)", domains=_DOMAINS, examples=[_EXAMPLE],
+    first_order=True,
 )
 def hmm_marginal(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The log density of the observations, summed over the paths of the hidden states.
@@ -38,7 +39,7 @@ def hmm_marginal(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> A
 
 @stan_function(
     "matrix hmm_hidden_state_prob(data matrix log_omega, data matrix Gamma, data vector rho)", domains=_DOMAINS,
-    examples=[_EXAMPLE],
+    examples=[_EXAMPLE], first_order=True,
 )  # fmt: skip
 def hmm_hidden_state_prob(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The probabilities of every hidden state, one column per observation, given all observations."""

@@ -17,7 +17,8 @@ from ..registry import stan_function, variadic_function
 from ..rejection import Lifted
 from ..solvers import engine, solved
 from ..solvers.laplace import Model, Search
-from ..variadic import LAPLACE_LIKELIHOODS
+from ..types import INT, MATRIX, REAL, VECTOR, Parameter, Tuple, Type, array
+from ..variadic import Variadic, data, values
 
 TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH = 2.0**-26, 500, 1, 1000, 1
 MOST_HALVINGS = 30  # a step that was cut in half so often is too short to matter
@@ -51,6 +52,20 @@ def neg_binomial_2_log(theta: Any, y: Any, y_index: Any, eta: Any, mean: Any) ->
 
 
 LIKELIHOODS = {f.__name__: f for f in (bernoulli_logit, poisson_log, neg_binomial_2_log)}
+_INTS = array(INT, 1)
+# What they take in place of a function and its arguments.
+_ARGUMENTS: dict[str, tuple[Parameter, ...]] = {
+    "bernoulli_logit": values(_INTS, _INTS, VECTOR),
+    "neg_binomial_2_log": values(_INTS, _INTS, VECTOR, VECTOR),
+    "poisson_log": values(_INTS, _INTS, VECTOR),
+}
+_CONTROL = (Parameter(VECTOR), *data(REAL, INT, INT, INT, INT))
+
+
+def _call(name: str, result: Type, family: str = "", data_only: bool = False) -> Variadic:
+    """How calls of a Laplace function are checked."""
+    control = _CONTROL if "_tol" in name else ()
+    return Variadic(result, control, values(VECTOR), REAL, "laplace", _ARGUMENTS.get(family), data_only)
 
 
 # --- calls -----------------------------------------------------------------------------------------------------------
@@ -87,15 +102,15 @@ def _approximate(xp: Namespace, name: str, what: str, head: Array, control: Arra
     return solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
 
 
-def _marginal(name: str, split: Any) -> None:
+def _marginal(name: str, split: Any, family: str = "") -> None:
     def marginal(xp: Namespace, *arguments: Array) -> Array:
         head, control = split(arguments)
         return _approximate(xp, name, "marginal", head, control)
 
-    variadic_function(name)(marginal)
+    variadic_function(name, _call(name, REAL, family))(marginal)
 
 
-def _draw(name: str, split: Any) -> None:
+def _draw(name: str, split: Any, family: str = "") -> None:
     """Register a function that draws the latent vector, (n), from its approximate law; `split` parts the controls."""
 
     def draw(xp: Namespace, random: Random, *arguments: Array) -> Array:
@@ -106,7 +121,7 @@ def _draw(name: str, split: Any) -> None:
         scales = xp.sqrt(xp.maximum(values, 0.0))
         return mean + vectors @ (scales * random.normal(xp.shape(mean)))
 
-    variadic_function(name, random=True)(draw)
+    variadic_function(name, _call(name, VECTOR, family), random=True)(draw)
 
 
 def _solve(name: str, split: Any) -> None:
@@ -116,7 +131,7 @@ def _solve(name: str, split: Any) -> None:
         mean, covariance = _approximate(xp, name, "latent", head, control)
         return mean, xp.cholesky(covariance)
 
-    variadic_function(name)(solve)
+    variadic_function(name, _call(name, Tuple((VECTOR, MATRIX)), data_only=True))(solve)
 
 
 def _general(arguments: Any) -> Any:
@@ -125,7 +140,7 @@ def _general(arguments: Any) -> Any:
 
 
 def _of_family(family: Any) -> Any:
-    count = len(LAPLACE_LIKELIHOODS[family])
+    count = len(_ARGUMENTS[family])
 
     def split(arguments: Any) -> Any:
         likelihood, rest = (LIKELIHOODS[family], arguments[:count]), arguments[count:]
@@ -139,8 +154,8 @@ for _tol in ("", "_tol"):
     _draw(f"laplace_latent{_tol}_rng", _general)
     _solve(f"laplace_latent_solve{_tol}", _general)
     for _family in LIKELIHOODS:
-        _marginal(f"laplace_marginal{_tol}_{_family}_lpmf", _of_family(_family))
-        _draw(f"laplace_latent{_tol}_{_family}_rng", _of_family(_family))
+        _marginal(f"laplace_marginal{_tol}_{_family}_lpmf", _of_family(_family), _family)
+        _draw(f"laplace_latent{_tol}_{_family}_rng", _of_family(_family), _family)
 
 
 @stan_function(

@@ -47,7 +47,7 @@ def mdivide_left(xp: Namespace, a: Any, b: Any) -> Array:
     *_right("mdivide_right"),
     "complex_row_vector mdivide_right(complex_row_vector b, complex_matrix A)",
     "complex_matrix mdivide_right(complex_matrix b, complex_matrix A)",
-    examples=[([1.0, 2.0], _B)],
+    examples=[([1.0, 2.0], _B)], linear=("b",),
 )
 def mdivide_right(xp: Namespace, b: Any, a: Any) -> Array:
     _check(xp, "mdivide_right", a, xp.shape(b)[-1])

@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Composed functions" and "Reductions".
 """
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,7 @@ def log_sum_exp(xp: Namespace, x: Array, y: Array) -> Array:
 
 @stan_function(
     *each("real log_sum_exp({t} x)", ("vector", "row_vector", "matrix", "array[] real")),
-    examples=[([1.0, -0.5, 700.0],)],
+    examples=[([1.0, -0.5, 700.0],)], neutral=-math.inf,
 )
 def log_sum_exp_of_all(xp: Namespace, x: Any) -> Any:
     return xp.logsumexp(x) if 0 not in xp.shape(x) else -xp.inf

@@ -14,6 +14,11 @@ from ..domains import POSITIVE
 from ..registry import stan_function, variadic_function
 from ..rejection import Lifted
 from ..solvers import engine
+from ..types import INT, REAL, array
+from ..variadic import Variadic, values
+
+_SLICES = array(REAL, 1)  # of the type that the program's function takes
+_CALL = Variadic(REAL, values(_SLICES, INT), values(_SLICES, INT, INT), REAL, kind="reduce_sum")
 
 
 def _register(name: str) -> None:
@@ -23,7 +28,7 @@ def _register(name: str) -> None:
         size = xp.shape(x)[0]
         return f(x, 1, size, *arguments) if size else 0.0
 
-    variadic_function(name)(reduce)
+    variadic_function(name, _CALL)(reduce)
 
 
 for _name in ("reduce_sum", "reduce_sum_static"):
@@ -33,7 +38,7 @@ for _name in ("reduce_sum", "reduce_sum_static"):
 @stan_function(
     "vector map_rect(function(vector, vector, data array[] real, data array[] int => vector) f, "
     "vector phi, array[] vector thetas, data array[,] real x_rs, data array[,] int x_is)",
-    raw=True,
+    raw=True, first_order=True,
 )
 def map_rect(xp: Namespace, f: Callable[..., Any], phi: Array, thetas: Array, x_rs: Array, x_is: Array) -> Array:
     count = xp.shape(thetas)[0]

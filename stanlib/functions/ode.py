@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Array, Namespace
@@ -18,11 +19,18 @@ from ..registry import stan_function, variadic_function
 from ..rejection import refuse
 from ..solvers import solve
 from ..solvers.control import Control
+from ..types import INT, REAL, VECTOR, array
+from ..variadic import Variadic, data, values
 
 DEFAULTS = {"rk45": (1e-6, 1e-6, 10**6), "ckrk": (1e-6, 1e-6, 10**6), "bdf": (1e-10, 1e-10, 10**8)}
 DEFAULTS["adams"] = DEFAULTS["bdf"]
 MOST_STEPS = 2**31 - 1
 LONGEST_STRETCH = 100  # steps between two checkpoints of the adjoint method
+
+_CONTROL = values(VECTOR, REAL, array(REAL, 1))
+_CALL = Variadic(array(VECTOR, 1), _CONTROL, values(REAL, VECTOR), VECTOR)
+_CALL_TOL = replace(_CALL, control=(*_CONTROL, *data(REAL, REAL, INT)))
+_ADJOINT = data(REAL, VECTOR, REAL, VECTOR, REAL, REAL, INT, INT, INT, INT, INT)
 
 SORTED = Domain("sorted", lambda xp, x: xp.all(x[1:] >= x[:-1]))
 
@@ -98,15 +106,15 @@ def _register(method: Any) -> None:
         controls = (rel_tol, abs_tol, max_num_steps)
         return _solve(xp, f"{name}_tol", method, f, initial_state, initial_time, times, *controls, arguments)
 
-    variadic_function(name)(default)
-    variadic_function(f"{name}_tol")(with_tolerances)
+    variadic_function(name, _CALL)(default)
+    variadic_function(f"{name}_tol", _CALL_TOL)(with_tolerances)
 
 
 for _method in DEFAULTS:
     _register(_method)
 
 
-@variadic_function("ode_adjoint_tol_ctl")
+@variadic_function("ode_adjoint_tol_ctl", replace(_CALL, control=(*_CONTROL, *_ADJOINT)))
 def ode_adjoint_tol_ctl(
     xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol_forward: Any,
     abs_tol_forward: Any, rel_tol_backward: Any, abs_tol_backward: Any, rel_tol_quadrature: Any,
@@ -155,7 +163,11 @@ def _register_old(name: str, method: Any, *texts: Any) -> None:
         problem = (f, initial_state, initial_time, times, relative, absolute, most_steps)
         return _solve(xp, name, method, *problem, arguments)
 
-    stan_function(*(f"array[,] real {name}({text})" for text in texts), symbol=name, raw=True)(integrate)
+    made = stan_function(
+        *(f"array[,] real {name}({text})" for text in texts), symbol=name, raw=True, first_order=True,
+        passes=(4, 7),
+    )  # fmt: skip
+    made(integrate)
 
 
 _register_old("integrate_ode", "rk45", _PROBLEM)

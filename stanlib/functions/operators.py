@@ -41,29 +41,29 @@ def _with_scalars(name: str, scalars: Any = SCALARS) -> Any:
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 
 
-@stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("add"), operator="+", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",))
 def add(xp: Namespace, a: Array, b: Array) -> Array:
     return a + b
 
 
-@stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])])
+@stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a b",))
 def add_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "add", a, b)
     return a + b
 
 
-@stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("subtract"), operator="-", elementwise=True, examples=[(1.5, -0.25)], linear=("a b",))
 def subtract(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b
 
 
-@stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])])
+@stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a b",))
 def subtract_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "subtract", a, b)
     return a - b
 
 
-@stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
+@stan_function(*_with_scalars("multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)], linear=("a", "b"))
 def multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return a * b
 
@@ -77,7 +77,7 @@ def multiply(xp: Namespace, a: Array, b: Array) -> Array:
     "complex_row_vector multiply(complex_row_vector a, complex_matrix b)",
     "complex_matrix multiply(complex_matrix a, complex_matrix b)",
     operator="@",
-    examples=[([1.0, 2.0], [0.5, -1.0])],
+    examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a", "b"),
 )
 def matmul(xp: Namespace, a: Array, b: Array) -> Array:
     same_size("multiply", "columns of the left operand", xp.shape(a)[-1], "rows of the right one", xp.shape(b)[0])
@@ -94,18 +94,24 @@ def complex_inner_product(xp: Namespace, a: Array, b: Array) -> Array:
 @stan_function(
     "matrix multiply(vector a, row_vector b)",
     "complex_matrix multiply(complex_vector a, complex_row_vector b)",
-    examples=[([1.0, 2.0], [0.5, -1.0, 3.0])],
+    examples=[([1.0, 2.0], [0.5, -1.0, 3.0])], linear=("a", "b"),
 )
 def outer_product(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.outer(a, b)
 
 
-@stan_function(*_with_scalars("elt_multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)])
+@stan_function(
+    *_with_scalars("elt_multiply"), operator="*", elementwise=True, examples=[(1.5, -0.25)],
+    linear=("a", "b"),
+)
 def elt_multiply(xp: Namespace, a: Array, b: Array) -> Array:
     return a * b
 
 
-@stan_function(*_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])])
+@stan_function(
+    *_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])],
+    linear=("a", "b"),
+)
 def elt_multiply_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_multiply", a, b)
     return a * b
@@ -113,7 +119,7 @@ def elt_multiply_elements(xp: Namespace, a: Array, b: Array) -> Array:
 
 @stan_function(
     *_same("divide", ("real", "complex")), *_scalar_left("divide"), *_scalar_right("divide"), operator="/",
-    elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)],
+    elementwise=True, examples=[(1.5, -0.25), (1.0, 0.0)], linear=("a",),
 )  # fmt: skip
 def divide(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.real(a) / b
@@ -130,7 +136,7 @@ def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
 
 @stan_function(
     *_with_scalars("elt_divide", ("real", "complex")), operator="/",
-    elementwise=True, examples=[(1.5, -0.25)],
+    elementwise=True, examples=[(1.5, -0.25)], linear=("a",),
 )  # fmt: skip
 def elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.real(a) / b
@@ -141,7 +147,7 @@ def int_elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
     return (a - xp.fmod(a, b)) // b
 
 
-@stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])])
+@stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a",))
 def elt_divide_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_divide", a, b)
     return a / b
@@ -156,14 +162,14 @@ def modulus(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.fmod(a, b)
 
 
-@stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)])
+@stan_function("E minus(E x)", operator="-", elementwise=True, examples=[(0.5,)], linear=("x",))
 def minus(xp: Namespace, x: Array) -> Array:
     return -x
 
 
 @stan_function(
     *each("{t} plus({t} x)", ("int", "real", "complex", "vector", "row_vector", "matrix")), operator="+",
-    elementwise=True, examples=[(0.5,)],
+    elementwise=True, examples=[(0.5,)], linear=("x",),
 )  # fmt: skip
 def plus(xp: Namespace, x: Array) -> Array:
     return x
@@ -174,12 +180,15 @@ def plus(xp: Namespace, x: Array) -> Array:
     "vector transpose(row_vector x)",
     "complex_row_vector transpose(complex_vector x)",
     "complex_vector transpose(complex_row_vector x)",
-    examples=[([1.0, 2.0],)],
+    examples=[([1.0, 2.0],)], linear=("x",),
 )
 def transpose_vector(xp: Namespace, x: Array) -> Array:
     return x
 
 
-@stan_function(*each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)])
+@stan_function(
+    *each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)],
+    linear=("x",),
+)
 def transpose(xp: Namespace, x: Array) -> Array:
     return xp.transpose(x)

@@ -13,7 +13,7 @@ from ..registry import stan_function
 _SMALL_POWER = 64
 
 
-@stan_function("R exp(T x)", "complex exp(complex x)", examples=[(0.5,), (-700.0,)])
+@stan_function("R exp(T x)", "complex exp(complex x)", examples=[(0.5,), (-700.0,)], inverse="log")
 def exp(xp: Namespace, x: Array) -> Array:
     return xp.exp(x)
 
@@ -23,7 +23,7 @@ def exp2(xp: Namespace, x: Array) -> Array:
     return xp.power(2.0, xp.real(x))
 
 
-@stan_function("R log(T x)", "complex log(complex x)", examples=[(0.5,), (1e-300,)])
+@stan_function("R log(T x)", "complex log(complex x)", examples=[(0.5,), (1e-300,)], inverse="exp")
 def log(xp: Namespace, x: Array) -> Array:
     return xp.log(x)
 
@@ -38,7 +38,7 @@ def log10(xp: Namespace, x: Array) -> Array:
     return xp.log10(x)
 
 
-@stan_function("R sqrt(T x)", examples=[(2.0,), (0.0,)])
+@stan_function("R sqrt(T x)", examples=[(2.0,), (0.0,)], inverse="square")
 def sqrt(xp: Namespace, x: Array) -> Array:
     """The square root, whose derivative at 0 is 0, as in Stan."""
     x = xp.real(x)

@@ -6,6 +6,7 @@ and Gauss and Kronrod's rules on intervals that are cut in two. Both with Stan's
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ..arrays.base import Namespace
@@ -14,9 +15,14 @@ from ..registry import stan_function, variadic_function
 from ..rejection import refuse
 from ..solvers import solve
 from ..solvers.tolerance import Tolerance
+from ..types import INT, REAL
+from ..variadic import Variadic, data, values
 
 RELATIVE = 2.0**-26  # the root of the precision of doubles
 MOST_CUTS = 15
+_CALL = Variadic(REAL, values(REAL, REAL), values(REAL, REAL), REAL)
+_CALL_TOL = replace(_CALL, control=(*_CALL.control, *data(REAL, REAL, INT)))
+
 NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x))
 
 _INTEGRAND = "function(real, real, array[] real, data array[] real, data array[] int => real) integrand"
@@ -40,7 +46,8 @@ def _integrate(
 
 
 @stan_function(
-    f"real integrate_1d({_PROBLEM})", f"real integrate_1d({_PROBLEM}, data real relative_tolerance)", raw=True
+    f"real integrate_1d({_PROBLEM})", f"real integrate_1d({_PROBLEM}, data real relative_tolerance)", raw=True,
+    first_order=True, passes=(3, 6),
 )
 def integrate_1d(
     xp: Namespace, f: Callable[..., Any], a: Any, b: Any, theta: Any, x_r: Any, x_i: Any,
@@ -65,8 +72,8 @@ def _register(method: Any) -> None:
         tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))
         return _integrate(xp, f"{name}_tol", method, f, a, b, arguments, tolerance)
 
-    variadic_function(name)(default)
-    variadic_function(f"{name}_tol")(with_tolerances)
+    variadic_function(name, _CALL)(default)
+    variadic_function(f"{name}_tol", _CALL_TOL)(with_tolerances)
 
 
 for _method in ("double_exponential", "gauss_kronrod"):

@@ -23,12 +23,18 @@ def _over_numbers(name: str) -> Any:
     return [f"int {name}(array[] int x)", *each(f"real {name}({{t}} x)", _REAL_OR_MATRIX)]
 
 
-@stan_function(*_over_numbers("sum"), *each("complex sum({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
+@stan_function(
+    *_over_numbers("sum"), *each("complex sum({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)],
+    linear=("x",), neutral=0.0,
+)
 def sum(xp: Namespace, x: Array) -> Array:
     return xp.sum(x)
 
 
-@stan_function(*_over_numbers("prod"), *each("complex prod({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)])
+@stan_function(
+    *_over_numbers("prod"), *each("complex prod({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)],
+    neutral=1.0,
+)
 def prod(xp: Namespace, x: Any) -> Array:
     return xp.prod(x)
 
@@ -39,12 +45,12 @@ def _first_extreme(xp: Namespace, x: Any, position: Any) -> Array:
     return flat[position(flat)]
 
 
-@stan_function(*each("real max({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
+@stan_function(*each("real max({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)], neutral=-math.inf)
 def max(xp: Namespace, x: Any) -> Any:
     return -xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmax)
 
 
-@stan_function(*each("real min({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
+@stan_function(*each("real min({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)], neutral=math.inf)
 def min(xp: Namespace, x: Any) -> Any:
     return xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmin)
 

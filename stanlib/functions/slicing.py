@@ -36,7 +36,7 @@ def _part(xp: Namespace, name: str, what: str, x: Any, start: Any, count: Any, a
     return x[part] if axis == 0 else x[:, part]
 
 
-@stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
+@stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",), linear=("v",), selects=True)
 def head(xp: Namespace, v: Any, n: Any) -> Array:
     n = size("head", "n", n)
     if n:
@@ -44,7 +44,7 @@ def head(xp: Namespace, v: Any, n: Any) -> Array:
     return v[:n]
 
 
-@stan_function("S tail(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",))
+@stan_function("S tail(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",), linear=("v",), selects=True)
 def tail(xp: Namespace, v: Any, n: Any) -> Array:
     n = size("tail", "n", n)
     if n:
@@ -52,19 +52,26 @@ def tail(xp: Namespace, v: Any, n: Any) -> Array:
     return v[xp.shape(v)[0] - n :]
 
 
-@stan_function("S segment(S v, int i, int n)", examples=[([1.0, 2.0, 3.0], 2, 2)], sizes=("n",))
+@stan_function(
+    "S segment(S v, int i, int n)", examples=[([1.0, 2.0, 3.0], 2, 2)], sizes=("n",),
+    linear=("v",), selects=True,
+)
 def segment(xp: Namespace, v: Array, i: Array, n: Array) -> Array:
     return _part(xp, "segment", "i", v, i, n)
 
 
-@stan_function("vector col(matrix m, int n)", "complex_vector col(complex_matrix m, int n)", examples=[(_MATRIX, 3)])
+@stan_function(
+    "vector col(matrix m, int n)", "complex_vector col(complex_matrix m, int n)", examples=[(_MATRIX, 3)],
+    linear=("m",),
+)
 def col(xp: Namespace, m: Array, n: Array) -> Array:
     n = index(xp, "col", n, xp.shape(m)[1], "columns")
     return _pick(xp, m, n, 1)
 
 
 @stan_function(
-    "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)]
+    "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)],
+    linear=("m",),
 )
 def row(xp: Namespace, m: Any, n: Any) -> Array:
     n = index(xp, "row", n, xp.shape(m)[0], "rows")
@@ -75,7 +82,7 @@ def row(xp: Namespace, m: Any, n: Any) -> Array:
     "matrix block(matrix m, int i, int j, int n_rows, int n_cols)",
     "complex_matrix block(complex_matrix m, int i, int j, int n_rows, int n_cols)",
     examples=[(_MATRIX, 1, 2, 2, 2)],
-    sizes=("n_rows", "n_cols",),
+    sizes=("n_rows", "n_cols",), linear=("m",), selects=True,
 )
 def block(xp: Namespace, m: Array, i: Array, j: Array, n_rows: Array, n_cols: Array) -> Array:
     return _part(xp, "block", "columns", _part(xp, "block", "rows", m, i, n_rows), j, n_cols, axis=1)
@@ -85,7 +92,7 @@ def block(xp: Namespace, m: Array, i: Array, j: Array, n_rows: Array, n_cols: Ar
     "vector sub_col(matrix m, int i, int j, int n_rows)",
     "complex_vector sub_col(complex_matrix m, int i, int j, int n_rows)",
     examples=[(_MATRIX, 1, 2, 2)],
-    sizes=("n_rows",),
+    sizes=("n_rows",), linear=("m",), selects=True,
 )
 def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Array:
     j = index(xp, "sub_col", j, xp.shape(m)[1], "columns")
@@ -96,7 +103,7 @@ def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Array:
     "row_vector sub_row(matrix m, int i, int j, int n_cols)",
     "complex_row_vector sub_row(complex_matrix m, int i, int j, int n_cols)",
     examples=[(_MATRIX, 1, 2, 2)],
-    sizes=("n_cols",),
+    sizes=("n_cols",), linear=("m",), selects=True,
 )
 def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Array:
     i = index(xp, "sub_row", i, xp.shape(m)[0], "rows")
@@ -104,7 +111,8 @@ def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Array:
 
 
 @stan_function(
-    "vector diagonal(matrix m)", "complex_vector diagonal(complex_matrix m)", examples=[([[1.0, 2.0], [3.0, 4.0]],)]
+    "vector diagonal(matrix m)", "complex_vector diagonal(complex_matrix m)", examples=[([[1.0, 2.0], [3.0, 4.0]],)],
+    linear=("m",),
 )
 def diagonal(xp: Namespace, m: Array) -> Array:
     return xp.diagonal(m)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from stanlib import registry, variadic
+from stanlib import registry
 from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
 
 from ...errors import nearest
@@ -68,7 +68,7 @@ def _verify_new_overload(c: Context, d: ast.FunctionDefinition, signature: Funct
 
 def _verify_name(c: Context, d: ast.FunctionDefinition) -> None:
     name = d.name.text
-    if variadic.is_special(name):
+    if registry.variadic(name) is not None:
         c.fail(f"the library's {name!r} can't be overloaded", d.name.span, code="redeclared")
     if is_unnormalized(name):
         c.fail(f"{name!r} can't be defined: define the normalised density", d.name.span,

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from stanlib import overloads, registry, variadic
+from stanlib import overloads, registry
 from stanlib.overloads import Mismatch
 from stanlib.types import (
     INT,
     MATRIX,
     REAL,
+    ROW_VECTOR,
     VECTOR,
     Function,
     Parameter,
@@ -21,6 +22,7 @@ from stanlib.types import (
     array,
     unwind,
 )  # fmt: skip
+from stanlib.variadic import Variadic
 
 from ...errors import InternalError
 from ...ir import gprob, traversal
@@ -31,22 +33,26 @@ from .basics import promote
 from .context import Context, Typed
 from .scopes import UserFunction, normalized
 
+_SLICED = (REAL, INT, MATRIX, VECTOR, ROW_VECTOR)  # what the arrays that reduce_sum takes slices of may hold
+
 # A function that could be passed: the user's, its type, and the parameters that the whole call then has.
 _Option = tuple[UserFunction, tuple[Parameter, ...]]
 
 
 def is_special(name: str) -> bool:
-    return variadic.is_special(normalized(name))
+    return registry.variadic(normalized(name)) is not None
 
 
 def call(c: Context, e: ast.Call, arguments: list[Typed]) -> Typed:
     """Check a call of a variadic function, reduce_sum or an embedded Laplace function."""
     name = normalized(e.function.text)
-    if name in variadic.VARIADIC:
-        return _variadic(c, e, arguments, variadic.VARIADIC[name])
-    if name in variadic.REDUCE_SUM:
+    rules = registry.variadic(name)
+    assert rules is not None
+    if rules.kind == "reduce_sum":
         return _reduce_sum(c, e, arguments)
-    return laplace(c, e.function, e.span, arguments)
+    if rules.kind == "laplace":
+        return laplace(c, e.function, e.span, arguments)
+    return _variadic(c, e, arguments, rules)
 
 
 def library_call(name: str, result: Type, span: Span, arguments: Sequence[gprob.Expr]) -> gprob.Expr:
@@ -61,7 +67,7 @@ def library_call(name: str, result: Type, span: Span, arguments: Sequence[gprob.
     return gprob.Apply(result, span, function, tuple(arguments))
 
 
-def _variadic(c: Context, e: ast.Call, arguments: list[Typed], v: variadic.Variadic) -> Typed:
+def _variadic(c: Context, e: ast.Call, arguments: list[Typed], v: Variadic) -> Typed:
     name = e.function.text
     options, failures = _options(c, arguments, v.control, v.required, v.function_result, allow_density=False)
     function, parameters = _choose(c, e, arguments, options, failures, v)
@@ -120,7 +126,7 @@ def _function_fits(
 
 def _choose(
     c: Context, e: ast.Call, arguments: Sequence[Typed], options: list[tuple[int, _Option]],
-    failures: list[tuple[Function, Mismatch]], v: variadic.Variadic,
+    failures: list[tuple[Function, Mismatch]], v: Variadic,
 ) -> _Option:  # fmt: skip
     """The overload that needs the fewest promotions; an error if none fits, or several do equally well."""
     if not options:
@@ -158,7 +164,7 @@ def _reduce_sum(c: Context, e: ast.Call, arguments: list[Typed]) -> Typed:
         element, dims = unwind(sliced.type)
         if dims == 0:
             c.fail(f"the second argument of {e.function.text!r} must be an array, not {sliced.type}", sliced.span)
-        if element not in variadic.REDUCE_SUM_ELEMENTS:
+        if element not in _SLICED:
             c.fail(f"{e.function.text!r} can't slice an array of {element}", sliced.span)
     options, failures = [], []
     for f in _passed_functions(c, arguments):
@@ -175,10 +181,10 @@ def _reduce_sum(c: Context, e: ast.Call, arguments: list[Typed]) -> Typed:
     return Typed(library_call(e.function.text, REAL, e.span, made), level)
 
 
-def _reduce_sum_signature(slice_type: Type, data_only: bool) -> variadic.Variadic:
+def _reduce_sum_signature(slice_type: Type, data_only: bool) -> Variadic:
     sliced = Parameter(slice_type, data_only)
     bounds = (Parameter(INT, True), Parameter(INT, True))
-    return variadic.Variadic(REAL, (sliced, Parameter(INT)), (sliced, *bounds), REAL)
+    return Variadic(REAL, (sliced, Parameter(INT)), (sliced, *bounds), REAL)
 
 
 def _only(c: Context, f: UserFunction) -> Context:
@@ -193,7 +199,7 @@ def _only(c: Context, f: UserFunction) -> Context:
 
 def laplace(c: Context, name: ast.Name, span: Span, arguments: list[Typed]) -> Typed:
     """`laplace_marginal(likelihood, arguments, block size, covariance, arguments[, control])` and its like."""
-    full = normalized(name.text)
+    full, rules = normalized(name.text), _rules(name)
     made, rest = _laplace_likelihood(c, name, span, arguments)
     if not rest or rest[0].type != INT or any_level(rest[0].level):
         at = rest[0].span if rest else (made[-1].span if made else span)
@@ -207,22 +213,24 @@ def laplace(c: Context, name: ast.Name, span: Span, arguments: list[Typed]) -> T
     made += _forwarded(c, name, rest[0], rest[1], (), MATRIX)
     _laplace_control(c, name, span, rest[2:])
     if rest[2:]:
-        control = Tuple(tuple(p.type for p in variadic.LAPLACE_TOLERANCES))
-        made.append(promote(rest[2], control).expr)
-    result: Type = REAL
-    if full.endswith("_rng"):
-        result = VECTOR
-    elif "_solve" in full:
-        result = Tuple((VECTOR, MATRIX))
+        made.append(promote(rest[2], Tuple(tuple(p.type for p in rules.control))).expr)
+    result = rules.result
     level = any(any_level(a.level) for a in arguments if not isinstance(a.type, Function))
     return Typed(library_call(full, result, span, made), level if result == REAL else (level, level))
+
+
+def _rules(name: ast.Name) -> Variadic:
+    """How calls of a function that passes arguments on are checked."""
+    rules = registry.variadic(normalized(name.text))
+    assert rules is not None
+    return rules
 
 
 def _laplace_likelihood(
     c: Context, name: ast.Name, span: Span, arguments: list[Typed]
 ) -> tuple[list[gprob.Expr], list[Typed]]:
     """The arguments that give the likelihood, checked, and those behind them."""
-    builtin = variadic.laplace_likelihood(normalized(name.text))
+    builtin = _rules(name).likelihood
     if builtin is not None:
         given, rest = arguments[: len(builtin)], arguments[len(builtin) :]
         outcome = overloads.match(builtin, [a.given for a in given])
@@ -242,7 +250,7 @@ def _laplace_likelihood(
 
 def _laplace_data_only(c: Context, name: ast.Name, arguments: Sequence[Typed]) -> None:
     """`laplace_latent_solve` has no derivatives: its arguments are data outside generated quantities."""
-    if "_solve" not in name.text or len(arguments) < 2:
+    if not _rules(name).data_only or len(arguments) < 2:
         return
     forwarded = arguments[1]
     if any_level(forwarded.level) and not isinstance(forwarded.type, Function):
@@ -302,12 +310,12 @@ def _least(
 
 def _laplace_control(c: Context, name: ast.Name, span: Span, control: Sequence[Typed]) -> None:
     """Functions with _tol in their names end with a tuple of control parameters, others with nothing more."""
-    wants = "_tol" in name.text
+    expected = _rules(name).control
+    wants = bool(expected)
     if not wants and control or len(control) > 1:
         c.fail(f"{name.text!r} takes no more arguments here", control[1 if wants else 0].span)
     if not wants:
         return
-    expected = variadic.LAPLACE_TOLERANCES
     if not control:
         c.fail(f"{name.text!r} takes a tuple of {len(expected)} control parameters last", span)
     t = control[0]
@@ -336,7 +344,7 @@ def _first_order_call(bodies: dict[str, gprob.FunDef], key: str, seen: set[str])
         return None
     seen.add(key)
     for node in traversal.walk(bodies[key].body):
-        if isinstance(node, gprob.Apply) and node.function.name in variadic.FIRST_ORDER_ONLY:
+        if isinstance(node, gprob.Apply) and node.function.first_order:
             return node.function.name
         callee = node.function if isinstance(node, (gprob.CallUser, gprob.FunctionValue)) else None
         if isinstance(callee, str):

@@ -1,21 +1,15 @@
 """Statements: distributions of transformed or twice distributed variables, control flow that depends on parameters."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from stanlib.types import INT
 
 from ...errors import Diagnostic
 from ...ir import gprob, traversal, typed
 from ...source import Span
 from .constants import number
 from .dependence import Branching, Facts, Run
-
-# Functions that are linear in all of their arguments.
-_LINEAR = {
-    "add", "subtract", "minus", "plus", "logical_negation", "transpose", "append_block", "append_row", "append_col",
-    "block", "col", "cols", "row", "rows", "diagonal", "head", "tail", "rep_matrix", "rep_vector", "rep_row_vector",
-    "segment", "sum", "to_vector", "to_row_vector", "to_matrix", "to_array_1d", "to_array_2d",
-}  # fmt: skip
-_SCALING = {"multiply", "divide", "mdivide_right"}
 
 
 def rule(facts: Facts) -> Iterator[Diagnostic]:
@@ -95,14 +89,17 @@ def _linear(e: gprob.Expr, variable: bool) -> bool:
 
 
 def _linear_call(e: gprob.Apply, variable: bool) -> bool:
-    if e.function.name in _LINEAR:
-        return all(_linear(a, variable) for a in e.arguments)
-    constant = [_linear(a, False) for a in e.arguments]
-    if all(constant):
+    """Whether a call is linear in its variables: in some arguments, by the function's record, of constant others."""
+    if all(_linear(a, False) for a in e.arguments):
         return True
-    if e.function.name in _SCALING and any(constant):
-        return all(_linear(a, variable) for a in e.arguments)
-    return False
+    names = e.function.signatures[0].argument_names if e.function.linear else ()
+    return any(_linear_in(e, names, group.split(), variable) for group in e.function.linear)
+
+
+def _linear_in(e: gprob.Apply, names: Sequence[str], group: Sequence[str], variable: bool) -> bool:
+    return all(
+        _linear(a, variable) if n in group else a.type == INT or _linear(a, False) for n, a in zip(names, e.arguments)
+    )
 
 
 def _control(branchings: list[Branching], facts: Facts) -> Iterator[Diagnostic]:

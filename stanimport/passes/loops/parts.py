@@ -13,7 +13,6 @@ from ..normalize import apply
 from .affine import key, linear
 
 Stmts = tuple[gprob.Stmt, ...]
-_REPEATED = ("rep_vector", "rep_row_vector", "rep_array")
 
 
 def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes) -> Stmts:
@@ -84,4 +83,4 @@ def count_of(r: gprob.Range) -> gprob.Expr:
 
 
 def is_repeated(e: object) -> TypeGuard[gprob.Apply]:
-    return isinstance(e, gprob.Apply) and e.function.name in _REPEATED and len(e.arguments) == 2
+    return isinstance(e, gprob.Apply) and e.function.repeats

@@ -45,6 +45,7 @@ class Carried:
     distance: int = 0
     before: list[str] = field(default_factory=list)
     function: str = ""  # what takes the carried values to those of the array
+    inverse: str = ""  # and what takes those back
 
     @property
     def depth(self) -> int:
@@ -299,21 +300,19 @@ def _running_sum(body: Sequence[gprob.Stmt], c: Carried, loop: gprob.For) -> gpr
     return gprob.Cumulate(body[0].span, c.row, _firsts(c, loop)[0], as_sum(rest), loop.name)
 
 
-INVERSE = {"sqrt": "square", "exp": "log", "log": "exp"}
-
-
 def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt, ...]:
     """`x[n] = sqrt(e)` with x[n - 1] read as `square(x[n - 1])` alone carries e: the root is taken of all n at once."""
     writes = [s for s in body if any(a.name == c.row for a in of_statement(s))]
     if not c.distance or len(writes) != 1 or not isinstance(writes[0], gprob.Assign) or writes[0].place.steps:
         return body
     value = writes[0].value
-    if not isinstance(value, gprob.Apply) or value.function.name not in INVERSE or value.type != REAL:
+    if not isinstance(value, gprob.Apply) or not value.function.inverse or value.type != REAL:
         return body
-    inverse, reads = INVERSE[value.function.name], set(c.before)
+    inverse, reads = value.function.inverse, set(c.before)
     total = sum(isinstance(n, gprob.Var) and n.name in reads for n in traversal.walk(body))
     if total != sum(_is_call(n, inverse, reads) for n in traversal.walk(body)):
         return body
+    c.inverse = inverse
     c.function = value.function.name
     inside = tuple(replace(s, value=value.arguments[0]) if s is writes[0] else s for s in body)
     undone: Callable[[Any], Any] = lambda n: n.arguments[0] if _is_call(n, inverse, reads) else n
@@ -362,7 +361,7 @@ def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
     for d in range(1, c.distance + 1):
         step = gprob.int_const(d, loop.span)
         element = _element(c, apply("subtract" if sign > 0 else "add", INT, (first, step)))
-        out.append(apply(INVERSE[c.function], REAL, (element,)) if c.function else element)
+        out.append(apply(c.inverse, REAL, (element,)) if c.inverse else element)
     return tuple(out)
 
 

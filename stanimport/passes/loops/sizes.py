@@ -18,7 +18,6 @@ from .affine import linear, mentions_values
 from .parts import is_repeated
 
 Stmts = tuple[gprob.Stmt, ...]
-_PARTS = {"segment": 1, "head": 1, "tail": 1, "sub_col": 1, "sub_row": 1, "block": 2}  # how many sizes come last
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -77,9 +76,9 @@ def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]
     """
     if is_repeated(node):
         yield node.function.name, node.arguments[1], ()
-    elif isinstance(node, gprob.Apply) and node.function.name in _PARTS:
-        for size in node.arguments[-_PARTS[node.function.name] :]:
-            yield node.function.name, size, node.arguments[1:]
+    elif isinstance(node, gprob.Apply) and node.function.selects:
+        for position in node.function.shape_arguments:
+            yield node.function.name, node.arguments[position], node.arguments[1:]
     certain = traversal.children(node)
     if isinstance(node, gprob.Cond):
         certain = [node.condition]

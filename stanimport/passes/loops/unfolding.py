@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
 from typing import Any
 
 from stanlib.registry import Function
@@ -26,7 +25,6 @@ from .parts import as_range, count_of
 
 Stmts = tuple[gprob.Stmt, ...]
 _SUMS = ("sum", "dot_product", "dot_self")
-_NEUTRAL = {"prod": 1.0, "log_sum_exp": -inf, "max": -inf, "min": inf}  # what changes nothing among the arguments
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -196,7 +194,7 @@ def _with_filled_up(node: Any, varying: set[str]) -> Any:
 
 def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
     """A call that takes a range of varying length, with a range that may be longer in its place."""
-    if e.type != REAL or e.function.name not in _NEUTRAL or len(e.arguments) != 1:
+    if e.type != REAL or e.function.neutral is None or e.function.name in _SUMS or len(e.arguments) != 1:
         return None
     part = as_range(e.arguments[0], varying)
     if not isinstance(part, gprob.Index) or dimensions(part.type) != 1:
@@ -210,7 +208,7 @@ def _filled_up(e: gprob.Apply, varying: set[str]) -> gprob.Expr | None:
         return None
     whole = replace(part, indices=tuple(gprob.ALL if i is ranges[0] else i for i in part.indices))
     base = part.base if len(part.indices) == 1 else whole
-    fill = gprob.Const(REAL, e.span, _NEUTRAL[e.function.name])
+    fill = gprob.Const(REAL, e.span, e.function.neutral)
     return replace(e, arguments=(gprob.Padded(part.type, part.span, base, lower, upper, fill),))
 
 

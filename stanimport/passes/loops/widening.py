@@ -20,7 +20,6 @@ from ..surroundings import Surroundings
 from .affine import Ranges, is_nonnegative, linear, mentions_values
 
 Stmts = tuple[gprob.Stmt, ...]
-_COUNTS = ("size", "num_elements", "rows", "cols")
 
 
 def run(body: Stmts, around: Surroundings) -> Stmts:
@@ -170,7 +169,7 @@ class _Array:
                 raise Unfit(self.name)
             asked += own
             return replace(e, indices=(index,))
-        if isinstance(e, gprob.Apply) and e.function.name in _COUNTS and self._is_array(e.arguments[0]):
+        if isinstance(e, gprob.Apply) and e.function.shape_only and self._is_array(e.arguments[0]):
             if e.function.name in ("size", "num_elements"):
                 return self.size
             raise Unfit(self.name)
