@@ -109,6 +109,8 @@ def _translated(error: Exception) -> StanError:
     message = str(error).strip().partition("\n")[0]
     if any(words in message for words in _MISFITS):
         return StanIndexError(f"the sizes of the operands don't go together: {message}")
+    if isinstance(error, RecursionError):
+        return StanRuntimeError("the function calls itself deeper than Python goes: no end was found that data decide")
     kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
     return kind(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 

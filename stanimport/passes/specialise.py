@@ -8,6 +8,7 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 """
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from ..ir import gprob
 from ..ir.fresh import Fresh
 from ..ir.specialised import Specialised, Variant
 from ..ir.uses import assigned
-from . import ownership, unknown_sizes
+from . import ownership, recursion, unknown_sizes
 from .binding_times import analyse
 from .callees import Functions
 from .operands import Operands
@@ -48,6 +49,7 @@ class _Specialiser:
     caller: str | Key = ""  # the body that is looked at: a block, or a variant
     calls: dict[str | Key, set[Key]] = field(default_factory=dict)
     refused: dict[str | Key, list[Diagnostic]] = field(default_factory=dict)
+    ended_by_data: set[str | Key] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.functions = Functions(self.program)
@@ -61,7 +63,10 @@ class _Specialiser:
         variants = [self._variant(wanted) for wanted in self.pending]  # which grows
         self._refuse_unknown_sizes()
         data = tuple(map(self._read, self.program.data))
-        return Specialised(replace(self.program, data=data), bodies, tuple(variants))
+        made = Specialised(replace(self.program, data=data), bodies, tuple(variants))
+        if self.traces:
+            _raise(recursion.refused(made, {self.asked[c] for c in self.ended_by_data if not isinstance(c, str)}))
+        return made
 
     def _read(self, v: gprob.Variable) -> gprob.Variable:
         """A variable of the data, whose sizes and bounds are of data alone."""
@@ -91,6 +96,8 @@ class _Specialiser:
         self.caller, self.calls[caller] = caller, set()
         if self.traces:
             self.refused[caller] = list(unknown_sizes.refused(body, times))
+            if recursion.may_end_by_data(body, times):
+                self.ended_by_data.add(caller)
         facts = Facts.of(body, ownership.analyse(body, times), frozenset(assigned(body)))
         return Running(facts, Operands(times, self._ask, self.traces, any_library)).block(body)
 
@@ -99,9 +106,7 @@ class _Specialiser:
         reached: list[str | Key] = ["model"]
         for caller in reached:  # which grows
             reached += sorted(self.calls[caller] - set(reached))
-        errors = [e for caller in reached for e in self.refused.get(caller, ())]
-        if errors:
-            raise StanSemanticError(errors)
+        _raise(e for caller in reached for e in self.refused.get(caller, ()))
 
     def _ask(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""
@@ -119,3 +124,9 @@ class _Specialiser:
             self.taken.add(made)
             self.pending.append(wanted)
         return self.asked[wanted]
+
+
+def _raise(errors: Iterable[Diagnostic]) -> None:
+    found = list(errors)
+    if found:
+        raise StanSemanticError(found)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..errors import StanDomainError
+from ..rejection import collected
 from . import laplace, roots
 from .calculus_host import Lift, plain, records
 from .laplace import Model, Search
@@ -64,8 +65,8 @@ def _by_jax(model: Model, search: Search, what: str) -> Any:
         known = np.asarray(values)
         return jax.numpy.asarray(known) if known.dtype.kind == "f" else values
 
-    # without jit, since every call would be compiled anew
-    with jax.enable_x64(True), jax.ensure_compile_time_eval(), jax.disable_jit():
+    # without jit, since every call would be compiled anew; where a function rejects, it is NaN there, which tells it
+    with jax.enable_x64(True), jax.ensure_compile_time_eval(), jax.disable_jit(), collected():
         moved = replace(model, arguments=lifted(model.arguments), covariance=lifted(model.covariance))
         out = jax.tree.map(np.asarray, getattr(laplace_jax, what)(moved, search))
     if any(np.isnan(x).any() for x in jax.tree.leaves(out)):

@@ -189,6 +189,26 @@ def test_laplace(backend, x64, torch_double):
     np.testing.assert_allclose(made, exact + counts, rtol=1e-9)
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_laplace_of_data_alone_beside_parameters(backend, x64, torch_double):
+    """What a function of data refuses on the way is no matter of the statement's own library."""
+    from scipy.stats import multivariate_normal, norm
+
+    text = LAPLACE.replace("real<lower=0> scale; real<lower=0> noise;", "real z;").replace(
+        "target += laplace_marginal(ll, (y, noise), 1, K, (x, scale));",
+        "z ~ normal(0, 1); y ~ normal(exp(0.1 * laplace_marginal(ll, (y, 0.6), 1, K, (x, 1.4))), 1);",
+    )
+    text = text.partition("  k ~")[0] + "}"
+    x, y = np.array([-0.5, 0.1, 1.0]), np.array([0.3, -0.4, 1.2])
+    module = stanimport.loads(text, name="latent_of_data", backend=backend)
+    inputs = module.transformed_data(n=3, x=x, y=y, k=[1, 0, 4])
+    made = log_density(module, inputs, {"z": 0.3}, backend, torch_double)
+    matrix = 1.4**2 * np.exp(-((x[:, None] - x) ** 2) / (2 * 0.7**2))
+    exact = multivariate_normal(np.zeros(3), matrix + 0.6**2 * np.eye(3)).logpdf(y)
+    wanted = norm.logpdf(0.3) + norm.logpdf(y, np.exp(0.1 * exact)).sum()
+    np.testing.assert_allclose(made, wanted, rtol=1e-9)
+
+
 def log_density(module, inputs, draw, backend, torch):
     if backend == "numpyro":
         import jax

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import pytest
 
+import stanimport
 from stanimport import pipeline
+from stanimport.errors import StanError, StanSemanticError
 from stanimport.ir import gprob, printer, traversal
 from stanimport.ir.fresh import Fresh, stem
 from stanimport.ir.uses import walk_statements
@@ -98,3 +100,51 @@ def test_functions_that_are_passed_on_have_variants_too():
 def test_the_stage_can_be_shown():
     shown = pipeline.dump("specialise", Source("p.stan", FUNCTIONS + REST), "p", pipeline.Options())
     assert "f'2:" in shown and "traced while" in shown and "unrolled for" in shown
+
+
+ENDLESS = """
+functions {
+  real f(real x, int n) { if (BASE) return x; return 0.3 + f(x / 2, n - 1); }
+  real even(real x, int n);
+  real odd(real x, int n) { return BASE ? 0 : even(x / 2, n - 1); }
+  real even(real x, int n) { return BASE ? x : odd(x / 2, n - 1); }
+  real foo_lpdf(real y, real m) { return -(y < 1 || foo_lpdf(y | m) > 1); }
+}
+data { int n; }
+parameters { real<lower=0> x; }
+model { STATEMENT }
+"""
+
+
+@pytest.mark.parametrize("statement", ("target += f(x, n);", "target += odd(x, n);", "x ~ exponential(even(x, n));"))
+def test_recursion_that_parameters_end_is_refused_at_its_condition(statement):
+    text = ENDLESS.replace("STATEMENT", statement)
+    with pytest.raises(StanSemanticError, match=r"until parameters end it by x < 1") as caught:
+        specialised(text=text.replace("BASE", "x < 1"))
+    assert "backend='pyro'" in str(caught.value)
+    for base in ("n == 0", "x < 1 || n == 0", "n == 0 || x < 1"):
+        specialised(text=text.replace("BASE", base))
+    specialised("pyro", text.replace("BASE", "x < 1"))
+
+
+def test_recursion_of_a_law_that_parameters_end_is_refused():
+    text = ENDLESS.replace("STATEMENT", "x ~ foo(x);").replace("BASE", "n == 0")
+    with pytest.raises(StanSemanticError, match=r"until parameters end it by y < 1"):
+        specialised(text=text)
+
+
+@pytest.mark.parametrize("base", ("n == 0", "n == 0 || x < 1", "x < 1 || n == 0", "!(x >= 1 && n > 0)"))
+def test_recursion_ends_where_data_end_it_whatever_stands_beside(base):
+    text = ENDLESS.replace("STATEMENT", "target += f(x, n);").replace("BASE", base)
+    module = stanimport.loads(text)
+    found = stanimport.log_prob(module, params={"x": 5.0}, data={"n": 2}, jacobian=False)
+    assert found.lp == pytest.approx(5 / 4 + 0.6)
+    assert found.gradient == pytest.approx([1 / 4 * 5])
+
+
+@pytest.mark.parametrize("backend", ("numpyro", "pyro"))
+def test_recursion_without_end_is_an_error_of_its_line(backend):
+    text = ENDLESS.replace("STATEMENT", "target += f(x, n);").replace("BASE", "n == 0 && x < 1")
+    module = stanimport.loads(text, backend=backend)
+    with pytest.raises(StanError, match=r"calls itself deeper than Python goes.*line 3, column"):
+        stanimport.log_prob(module, params={"x": 5.0}, data={"n": 2})

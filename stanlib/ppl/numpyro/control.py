@@ -19,7 +19,7 @@ from ...lanes import ragged
 from ...lanes.frames import Axis, entered
 from ...lanes.laws import plain
 from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, split_frame
-from ...lanes.values import Lanes, combine
+from ...lanes.values import Lanes, combine, known
 from ...random.jax import JaxRandom
 from ...rejection import collected, decided, refuse, rejected
 from . import while_loops
@@ -142,7 +142,8 @@ def logical_and(left: Any, right: Callable[[], Any]) -> Any:
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
         return in_lanes.truth(right()) if left else 0
-    return _both(jnp.logical_and, left != 0, _truth_if(left != 0, right))
+    truth = _truth_if(left != 0, right)
+    return 0 if _is_known(truth, False) else _both(jnp.logical_and, left != 0, truth)
 
 
 def logical_or(left: Any, right: Callable[[], Any]) -> Any:
@@ -150,12 +151,18 @@ def logical_or(left: Any, right: Callable[[], Any]) -> Any:
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
         return 1 if left else in_lanes.truth(right())
-    return _both(jnp.logical_or, left != 0, _truth_if(left == 0, right))
+    truth = _truth_if(left == 0, right)
+    return 1 if _is_known(truth, True) else _both(jnp.logical_or, left != 0, truth)
 
 
 def _both(f: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     """f of two truth values, of which the right one may differ between lanes: 0 or 1, as truth values don't add up."""
     return in_lanes.truth(combine(f, left, right) if type(right) is Lanes else f(left, right))
+
+
+def _is_known(truth: Any, value: bool) -> bool:
+    """Whether the right operand has this truth value while tracing: it decides alone, and can end a recursion."""
+    return isinstance(truth, bool) and truth == value
 
 
 def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
@@ -166,7 +173,11 @@ def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
         raise
     except StanError:
         value, flag = 0, True
-    truth = combine(lambda v: v != 0, value) if type(value) is Lanes else jnp.asarray(value) != 0
+    truth: Any
+    if type(value) is Lanes:
+        truth = combine(lambda v: v != 0, value)
+    else:
+        truth = jnp.asarray(value) != 0 if known(value) is None else bool(value != 0)
     return _settled(truth, None if flag is None else flag & needed)
 
 
