@@ -193,8 +193,8 @@ class Lanes:
             raise Refused("a sum inside a recurrence")
         if mentions((s.lower, s.upper), scope.sequential):
             raise Refused("a recurrence whose length differs between iterations around")
-        ragged = mentions((s.lower, s.upper), scope.varying() - private - {s.name})
-        if ragged and any(map(self.times.draws, group)):
+        differing = scope.varying() - private - {s.name}
+        if mentions((s.lower, s.upper), differing) and any(map(self.times.draws, group)):
             raise Refused("random numbers in a recurrence that is longer in some lanes")
         names = written(group)
         inner = [t for t in walk_statements(group) if isinstance(t, gprob.For)]
@@ -204,7 +204,7 @@ class Lanes:
         rows = [r for r in all_rows if r is not None]
         state = [n for n in written_in_order(group) if n in carried and all(n != r.name for r in rows)]
         before, recur, after = recurrences.make(
-            group, s, rows, state, self.names, private, read_elsewhere, self.sizes, ragged
+            group, s, rows, state, self.names, private, read_elsewhere, self.sizes, differing
         )
         return [*before, recur, *after]
 

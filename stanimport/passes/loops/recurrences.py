@@ -6,7 +6,7 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -58,15 +58,16 @@ class Carried:
 
 def make(
     group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh,
-    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], ragged: bool = False,
+    private: set[str], read_elsewhere: set[str], sizes: Mapping[str, gprob.Sized], differing: Set[str] = frozenset(),
 ) -> tuple[list[gprob.Stmt], gprob.Stmt, list[gprob.Stmt]]:  # fmt: skip
     """What is computed before a recurrence for all iterations, the recurrence, and the writing of its arrays.
 
     `rows` are the arrays of which the statements carry the last rows, `state` the variables that they carry otherwise,
-    `private` those of which every iteration has its own, `read_elsewhere` what other statements of the loop read. A
-    `ragged` recurrence is longer in some of the lanes around.
+    `private` those of which every iteration has its own, `read_elsewhere` what other statements of the loop read,
+    `differing` what may differ between the lanes around: a recurrence whose bounds do is longer in some of them.
     """
-    hoisted, body = _of_rows(group, loop, rows, state, names)
+    ragged = mentions((loop.lower, loop.upper), differing)
+    hoisted, body = _of_rows(group, loop, rows, state, names, differing)
     if len(rows) == 1 and not state and not ragged:
         made = _running_sum(body, rows[0], loop)
         if made is not None:
@@ -90,13 +91,15 @@ def make(
 
 
 def _of_rows(
-    group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh
-) -> tuple[list[gprob.Stmt], tuple[gprob.Stmt, ...]]:
+    group: Sequence[gprob.Stmt], loop: gprob.For, rows: Sequence[Carried], state: Sequence[str], names: Fresh,
+    differing: Set[str],
+) -> tuple[list[gprob.Stmt], tuple[gprob.Stmt, ...]]:  # fmt: skip
     """What need not be carried, before a recurrence, and its statements on rows in place of arrays."""
     body: tuple[gprob.Stmt, ...] = tuple(map(chosen, group))
     for c in rows:
         body = _with_rows(body, c, loop)
-    hoisted = Hoist(loop, names, written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)})
+    changing = written(body) | set(state) | {n for c in rows for n in (c.row, *c.before)}
+    hoisted = Hoist(loop, names, changing, differing)
     body = hoisted.block(body)
     for c in rows:
         body = _under_inverse(body, c)
