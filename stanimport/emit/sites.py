@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 
 from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
 
@@ -17,7 +18,8 @@ def sample(st: Context, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
     if s.distribution is not None:
         return [b.assign(st.names[s.name], _prior(st, s, s.distribution, b))]
     function = "ppl.approximate" if s.learned else "ppl.parameter"
-    return [b.assign(st.names[s.name], _parameter(st, s.bounding, s.site, s.sized, s.constraint, b, function))]
+    made = _parameter(st, s.bounding, s.site, s.sized, s.constraint, b, function, _event(s, b))
+    return [b.assign(st.names[s.name], made)]
 
 
 def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
@@ -37,7 +39,12 @@ def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> a
     if s.sized.shape:
         arguments.append(st.shape(s.sized, b))
     function = "ppl.sample_unconstrained" if s.free else "ppl.sample"
-    return b.call(function, *arguments, **_domain(st, s.bounding, s.constraint, b))
+    return b.call(function, *arguments, **_domain(st, s.bounding, s.constraint, b), **_event(s, b))
+
+
+def _event(s: gprob.Sample, b: Builder) -> dict[str, ast.expr]:
+    """How the model counts observations of a parameter, where a guide's law does not do so itself."""
+    return {} if s.event is None else {"event": b.const(s.event)}
 
 
 def _domain(st: Context, bounding: bool | None, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:
@@ -50,21 +57,21 @@ def _domain(st: Context, bounding: bool | None, c: gprob.Constraint | None, b: B
 
 def _parameter(
     st: Context, bounding: bool | None, site: str, sized: gprob.Sized, constraint: gprob.Constraint | None, b: Builder,
-    function: str,
+    function: str, more: Mapping[str, ast.expr],
 ) -> ast.expr:  # fmt: skip
     """The site of a parameter without a law, as a call of `function`; those of its items for a tuple."""
     element, dims = unwind(sized.type)
     if isinstance(element, Tuple):
         kinds = constraint.items if constraint is not None else (None,) * len(sized.items)
         parts = enumerate(zip((in_array(sized, i, dims) for i in sized.items), kinds), start=1)
-        return b.tuple_([_parameter(st, False, f"{site}.{i}", p, k, b, function) for i, (p, k) in parts])
+        return b.tuple_([_parameter(st, False, f"{site}.{i}", p, k, b, function, more) for i, (p, k) in parts])
     arguments = [b.const(site)]
     if sized.shape:
         arguments.append(st.shape(sized, b))
     named = _domain(st, bounding, constraint, b)
     if scalar_of(sized.type) == COMPLEX:
         named["complex"] = b.const(True)
-    return b.call(function, *arguments, **named)
+    return b.call(function, *arguments, **named, **more)
 
 
 def observe(st: Context, s: gprob.Observe, b: Builder) -> list[ast.stmt]:

@@ -41,9 +41,9 @@ def _is_node(kind: Any) -> bool:
 
 # The annotations of fields that hold no nodes: names, numbers, records of the library.
 _LEAVES = {
-    "Type", "Span", "str", "int", "bool", "bool | None", "str | None", "tuple[str, ...]", "tuple[tuple[str, str], ...]",
-    "Function", "Union[str, Function]", "Loop | None", "Union[Function, str]", "Union[Function, str, None]",
-    "Union[int, float, complex, str]",
+    "Type", "Span", "str", "int", "bool", "bool | None", "str | None", "int | None", "tuple[str, ...]",
+    "tuple[tuple[str, str], ...]", "Function", "Union[str, Function]", "Loop | None", "Union[Function, str]",
+    "Union[Function, str, None]", "Union[int, float, complex, str]",
 }  # fmt: skip
 
 

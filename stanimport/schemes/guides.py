@@ -6,8 +6,11 @@ mean and a standard deviation to learn. Source: section 5 of the paper, "Explici
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+
+from stanlib import constraints
+from stanlib.registry import Function
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
@@ -26,11 +29,36 @@ def compile(program: typed.TypedProgram, made: gprob.Program, names: Fresh) -> g
         StanSemanticError: naming every statement that a guide can't have.
     """
     declared = tuple(variables(program.block("guide parameters")))
-    return replace(made, guide_parameters=declared, guide=_guide(program, tuple(samples(program)), names))
+    guide = _guide(program, tuple(samples(program)), names)
+    known = {s.name: _event(s) or 0 for s in made.model if isinstance(s, gprob.Sample)}
+    agreeing = tuple(map_statements(guide, lambda s: _agreeing(s, known)))
+    return replace(made, guide_parameters=declared, guide=agreeing)
+
+
+def _agreeing(s: gprob.Stmt, model: Mapping[str, int]) -> gprob.Stmt:
+    """A sample that says how the model counts observations of the parameter, where it does not do so itself."""
+    if not isinstance(s, gprob.Sample) or s.name not in model or _event(s) == model[s.name]:
+        return s
+    return replace(s, event=model[s.name])
+
+
+def _event(s: gprob.Sample) -> int | None:
+    """How many axes belong to one observation of a parameter's law; None for laws of the whole parameter.
+
+    Of one without a law they are those of its domain, and of a tuple those of each item's, which is told here as 0.
+    """
+    d = s.distribution
+    if s.free or d is not None and isinstance(d.lpdf, str):
+        return None
+    if d is not None:
+        assert isinstance(d.lpdf, Function) and d.lpdf.distribution is not None
+        return d.lpdf.distribution.event_dims
+    plain = s.constraint is None or s.constraint.kind in ("bounds", "offset_multiplier", "tuple")
+    return 0 if plain or s.constraint is None else constraints.get(s.constraint.kind).event_dims
 
 
 def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fresh) -> Stmts:
-    """The statements of the guide: its parameters, then what it samples. Empty where the program has none."""
+    """The statements of the guide, its parameters, then what it samples; empty where the program has none."""
     declared, block = program.block("guide parameters"), program.block("guide")
     errors = list(_misplaced(program, declared, block))
     if errors:
@@ -38,8 +66,8 @@ def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fr
     if not block:
         return ()
     parameters = tuple(map(_param, declared))
-    body = tuple(map_statements(block, lambda s: _observed(s, names)))
-    return generate((*parameters, *body), model, program.functions, names, learned=True)
+    body = (*parameters, *map_statements(block, lambda s: _observed(s, names)))
+    return generate(body, model, program.functions, names, learned=True)
 
 
 def _param(s: gprob.Stmt) -> gprob.Stmt:

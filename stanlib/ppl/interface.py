@@ -64,13 +64,15 @@ class Sites(Protocol):
         """A parameter from the uniform or improper law on its domain."""
 
     def sample(
-        self, name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any
-    ) -> Any:
-        """A parameter from its law."""
+        self, name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
+        event: int | None = None, **arguments: Any,
+    ) -> Any:  # fmt: skip
+        """A parameter from its law, in a guide one whose observations have the `event` axes of the model's."""
 
     def sample_unconstrained(
-        self, name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any
-    ) -> Any:
+        self, name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
+        event: int | None = None, **arguments: Any,
+    ) -> Any:  # fmt: skip
         """A parameter from a law of the unconstrained parameter."""
 
     def param(
@@ -78,7 +80,9 @@ class Sites(Protocol):
     ) -> Any:
         """A parameter of a guide, which inference optimises."""
 
-    def approximate(self, name: str, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+    def approximate(
+        self, name: str, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None, **arguments: Any
+    ) -> Any:
         """A parameter that a guide leaves out, from a normal law on the unconstrained scale that inference fits."""
 
     def observe(self, name: str, distribution: Any, value: Any) -> None:

@@ -350,3 +350,34 @@ def test_a_loop_over_some_elements_is_refused(loop, x64):
 def test_a_law_on_a_domain_that_parameters_normalise_says_what_to_write():
     with pytest.raises(stanimport.StanSemanticError, match=r"truncate it to the domain with T\[lower, upper\]"):
         stanimport.translate("guided.stan", source=guided("a ~ normal(m, s); b ~ normal(m, s);"))
+
+
+@pytest.mark.parametrize(("declared", "model", "guide"), [
+    ("vector[2] z;", "z ~ normal(0, 1);", "z ~ multi_normal(m, identity_matrix(2));"),
+    ("vector[2] z;", "z ~ multi_normal(rep_vector(0, 2), identity_matrix(2));", "z ~ normal(m, 1);"),
+    ("vector<lower=0>[2] z;", "z ~ exponential(1);", "lower_bound_unconstrain(z, 0) ~ normal(m, 1);"),
+    ("array[3] simplex[2] z;", "", ""),
+    ("matrix[2, 3] z;", "target += -sum(square(z));", ""),
+    ("array[2] tuple(real<lower=0>, array[2] simplex[3], complex) z;", "", ""),
+    ("ordered[3] z;", "z ~ normal(0, 1);", ""),
+])  # fmt: skip
+def test_numpyro_takes_guides_that_count_observations_otherwise_than_the_model(declared, model, guide, x64):
+    """SVI compares how many axes one observation has; the loss is that of both traces."""
+    import jax
+    import numpyro
+    from numpyro import handlers
+
+    module = stanimport.loads(f"""
+        parameters {{ {declared} real a; }} model {{ a ~ normal(0, 1); {model} }}
+        guide parameters {{ vector[2] m; }} guide {{ a ~ normal(m[1], 1); {guide} }}
+    """)
+    svi = numpyro.infer.SVI(module.model, module.guide, numpyro.optim.Adam(0.1), numpyro.infer.Trace_ELBO())
+    state = svi.init(jax.random.PRNGKey(0))
+    key, params = jax.random.PRNGKey(1), svi.get_params(state)
+    loss = float(numpyro.infer.Trace_ELBO().loss(key, params, module.model, module.guide))
+    _, own = jax.random.split(key)
+    drawn = handlers.trace(handlers.seed(handlers.substitute(module.guide, params), own)).get_trace()
+    values = {n: site["value"] for n, site in drawn.items() if site["type"] == "sample"}
+    log_q = sum(float(drawn[n]["fn"].log_prob(values[n]).sum()) for n in values)
+    log_p = float(numpyro.infer.util.log_density(module.model, (), {}, values)[0])
+    assert loss == pytest.approx(log_q - log_p, rel=1e-10) and np.isfinite(float(svi.update(state)[1]))

@@ -113,7 +113,8 @@ class Sample(Stmt):
 
     One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises;
     of one that is `free` the distribution is that of the unconstrained parameter. A `bounding` one is in bounds of
-    others that the backend computes anew for every draw.
+    others that the backend computes anew for every draw. In a guide `event` tells how many axes belong to one
+    observation of the model's law of the parameter, where that is another number than of the guide's.
     """
 
     name: str
@@ -124,6 +125,7 @@ class Sample(Stmt):
     learned: bool = False
     free: bool = False
     bounding: bool | None = None
+    event: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

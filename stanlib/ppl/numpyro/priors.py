@@ -23,7 +23,10 @@ from .sites import latent
 from .supports import StanConstraint, support_of
 
 
-def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any) -> Any:
+def sample(
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter from its law.
 
     Args:
@@ -31,16 +34,18 @@ def sample(name: str, distribution: Any, shape: Sequence[int] = (), kind: str | 
         distribution: the law; a univariate one is that of every component.
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
+        event: in a guide, how many axes belong to one observation of the model's law; None for as many as of this one.
         arguments: lower, upper, offset, multiplier.
     """
     check_domain(name, shape, arguments)
     sizes = tuple(int(n) for n in shape)
-    return latent(name, fitted(name, distribution, sizes, support_of(kind, arguments, sizes)))
+    return latent(name, agreeing(fitted(name, distribution, sizes, support_of(kind, arguments, sizes)), event))
 
 
 def sample_unconstrained(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, **arguments: Any
-) -> Any:
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter from a law of the unconstrained parameter, through the transform of its domain.
 
     Arguments as for `sample`.
@@ -52,7 +57,8 @@ def sample_unconstrained(
     check_law(name, distribution.batch_shape, free, distribution.event_dim)
     law = of_shape(distribution, free)
     check_event(name, law, free)
-    return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
+    whole = TransformedDistribution(law.to_event(len(law.batch_shape)), [transform])
+    return latent(name, agreeing(whole, event))
 
 
 def param(
@@ -75,21 +81,25 @@ def param(
 
 
 def approximate(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, **arguments: Any
-) -> Any:
+    name: str, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None, complex: bool = False,
+    **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
 
     The means start where Stan starts parameters, the standard deviations at 0.1; they are the parameters
-    `<name>$loc` and `<name>$scale`. Arguments as for `sample`; the parts of a complex one are by themselves.
+    `<name>$loc` and `<name>$scale`. Arguments as for `sample`, but without `event` observations are those of the
+    domain; the parts of a complex one are by themselves.
     """
     if complex:
         return approximate(f"{name}.real", shape) + 1j * approximate(f"{name}.imag", shape)
     sizes = tuple(int(n) for n in shape)
-    transform = biject_to(support_of(kind, arguments, sizes))
+    support = support_of(kind, arguments, sizes)
+    transform = biject_to(support)
     free = transform.inverse_shape(sizes)
     centre = numpyro.param(f"{name}$loc", lambda key: jax.random.uniform(key, free, minval=-2.0, maxval=2.0))
     width = numpyro.param(f"{name}$scale", jnp.full(free, 0.1), constraint=constraints.positive)
-    return latent(name, TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform]))
+    whole = TransformedDistribution(Normal(centre, width).to_event(len(free)), [transform])
+    return latent(name, agreeing(whole, support.event_dim if event is None else event))
 
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
@@ -125,6 +135,40 @@ def _ends(support: Any) -> tuple[float, float] | None:
     if isinstance(lower, (int, float)) and isinstance(upper, (int, float)):
         return float(lower), float(upper)
     return None
+
+
+def agreeing(law: Any, event: int | None) -> Any:
+    """A guide's law of a parameter whose observations have `event` axes: NumPyro asks that they are those of the model.
+
+    What is one observation of more axes becomes several that share its log density.
+    """
+    if event is None or law.event_dim == event:
+        return law
+    return law.to_event(event - law.event_dim) if law.event_dim < event else Shared(law, event)
+
+
+class Shared(Distribution):
+    """A law of one observation as that of several: each has the same share of its log density."""
+
+    pytree_data_fields = ("base",)
+
+    def __init__(self, base: Any, event: int):
+        self.base = base if not base.batch_shape else base.to_event(len(base.batch_shape))
+        shape = self.base.event_shape
+        super().__init__(shape[: len(shape) - event], shape[len(shape) - event :], validate_args=False)
+
+    @property
+    def support(self) -> Any:
+        return self.base.support
+
+    def log_prob(self, value: Any) -> Any:
+        whole = self.base.log_prob(value)
+        share = whole / max(1, math.prod(self.batch_shape))
+        return jnp.broadcast_to(share.reshape(*share.shape, *(1,) * len(self.batch_shape)),
+                                (*share.shape, *self.batch_shape))  # fmt: skip
+
+    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        return self.base.sample(key, sample_shape)
 
 
 class Constrained(Distribution):

@@ -18,8 +18,8 @@ from .supports import StanConstraint, support_of
 
 
 def sample(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False,
-    **arguments: Any,
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
+    event: int | None = None, bounding: bool = False, **arguments: Any,
 ) -> Any:  # fmt: skip
     """A parameter from its law.
 
@@ -29,6 +29,7 @@ def sample(
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
         bounding: whether bounds of other parameters refer to this one.
+        event: for NumPyro's guides; here a parameter is one observation, in models too.
         arguments: lower, upper, offset, multiplier.
     """
     sizes = tuple(int(n) for n in shape)
@@ -51,8 +52,8 @@ def _whole(
 
 
 def sample_unconstrained(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False,
-    **arguments: Any,
+    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
+    event: int | None = None, bounding: bool = False, **arguments: Any,
 ) -> Any:  # fmt: skip
     """A parameter from a law of the unconstrained parameter, through the transform of its domain.
 
@@ -90,8 +91,8 @@ def param(
 
 
 def approximate(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, complex: bool = False,
-    **arguments: Any,
+    name: str, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None, bounding: bool = False,
+    complex: bool = False, **arguments: Any,
 ) -> Any:  # fmt: skip
     """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
 
