@@ -35,7 +35,8 @@ def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
 
 def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:
     """A parameter from its law."""
-    arguments = [b.const(s.site), laws.distribution(st.expr, d, b)]
+    law = laws.distribution(st.expr, d, b) if d.drawn_by is None else _by_elements(st, s, d, b)
+    arguments = [b.const(s.site), law]
     if s.sized.shape:
         arguments.append(st.shape(s.sized, b))
     function = "ppl.sample_unconstrained" if s.free else "ppl.sample"
@@ -45,6 +46,13 @@ def _prior(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> a
 def _event(s: gprob.Sample, b: Builder) -> dict[str, ast.expr]:
     """How the model counts observations of a parameter, where a guide's law does not do so itself."""
     return {} if s.event is None else {"event": b.const(s.event)}
+
+
+def _by_elements(st: Context, s: gprob.Sample, d: gprob.Distribution, b: Builder) -> ast.expr:
+    """The law of a parameter that is given by its elements: two functions and their arguments."""
+    assert isinstance(d.lpdf, str) and d.drawn_by is not None
+    functions = [b.name(st.expr.functions.identifier(f)) for f in (d.lpdf, d.drawn_by)]
+    return b.call("ppl.by_elements", *functions, st.shape(s.sized, b), *map(st.expr, d.arguments))
 
 
 def _domain(st: Context, bounding: bool | None, c: gprob.Constraint | None, b: Builder) -> dict[str, ast.expr]:

@@ -156,6 +156,12 @@ class Operands:
         tails = {n: self._tail(f, len(values)) for n, f in (("lcdf", d.lcdf), ("lccdf", d.lccdf))}
         return {"lpdf": named, **tails}
 
+    def functions_of_elements(self, d: gprob.Distribution) -> dict[str, Any]:
+        """The variants of the density of a law that is given by elements, and of what draws from it."""
+        assert isinstance(d.lpdf, str) and d.drawn_by is not None
+        dynamic = self.dynamic(d.arguments)
+        return {"lpdf": self.named(d.lpdf, (True, *dynamic)), "drawn_by": self.ask(d.drawn_by, dynamic, True)}
+
     def _tail(self, f: Any, count: int) -> Any:
         return self.named(f, (True,) * count) if isinstance(f, str) else f
 

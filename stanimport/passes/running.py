@@ -143,6 +143,9 @@ class Running:
         if self.branch:
             raise _sampled(s)
         made: gprob.Sample = self.operands.parts(s)
+        law = made.distribution
+        if law is not None and law.drawn_by is not None and s.distribution is not None:
+            made = replace(made, distribution=replace(law, **self.operands.functions_of_elements(s.distribution)))
         if self.traces:
             return replace(made, bounding=False)
         constraint = None if made.constraint is None else self._bounds(made.constraint)

@@ -14,7 +14,7 @@ from stanlib.types import INT, REAL, array, is_scalar
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
-from ..ir.uses import mentions
+from ..ir.uses import mentions, walk_statements
 from .priors import written_alike
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -29,9 +29,12 @@ def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh
     Where `sizes` of parameters are given, laws without varying arguments keep them as they are.
     """
     out: list[gprob.Stmt] = []
+    laws = [_base(s.value) for s in walk_statements(body) if isinstance(s, gprob.Observe)]
+    known = [v.name for v in laws if isinstance(v, gprob.Var)]
+    single = {name for name in parameters if known.count(name) == 1}
     for s in body:
         loops = _nest(s)
-        if loops and all(is_of_element(law, loops, parameters) for law in loops[-1].body):
+        if loops and all(is_of_element(law, loops, single) for law in loops[-1].body):
             out += _gathered(loops, names, sizes or {})
         else:
             out.append(s)
@@ -56,10 +59,11 @@ def is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collect
     if not isinstance(s, gprob.Observe) or not isinstance(s.value, gprob.Index):
         return False
     base, indices = _base(s.value), {loop.name for loop in loops}
-    known = isinstance(base, gprob.Var) and base.name in parameters and s.value.type == REAL
+    if not isinstance(base, gprob.Var) or base.name not in parameters or s.value.type != REAL:
+        return False
     selected = _selected(s.value)
     every = len(selected) == len(indices) == len(loops) and set(selected) == indices
-    return known and every and _is_of_number(s.distribution, indices)
+    return every and _is_of_number(s.distribution, indices) and not mentions(s.distribution, {base.name})
 
 
 def _selected(value: gprob.Expr) -> list[str]:

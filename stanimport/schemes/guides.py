@@ -16,6 +16,7 @@ from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh
 from ..ir.uses import names_in
+from . import elementwise, stepwise
 from .comprehensive import map_statements, samples, variables
 from .generative import generate
 
@@ -29,10 +30,10 @@ def compile(program: typed.TypedProgram, made: gprob.Program, names: Fresh) -> g
         StanSemanticError: naming every statement that a guide can't have.
     """
     declared = tuple(variables(program.block("guide parameters")))
-    guide = _guide(program, tuple(samples(program)), names)
+    guide, functions = _guide(program, tuple(samples(program)), names)
     known = {s.name: _event(s) or 0 for s in made.model if isinstance(s, gprob.Sample)}
     agreeing = tuple(map_statements(guide, lambda s: _agreeing(s, known)))
-    return replace(made, guide_parameters=declared, guide=agreeing)
+    return replace(made, guide_parameters=declared, guide=agreeing, functions=(*made.functions, *functions))
 
 
 def _agreeing(s: gprob.Stmt, model: Mapping[str, int]) -> gprob.Stmt:
@@ -57,17 +58,25 @@ def _event(s: gprob.Sample) -> int | None:
     return 0 if plain or s.constraint is None else constraints.get(s.constraint.kind).event_dims
 
 
-def _guide(program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fresh) -> Stmts:
-    """The statements of the guide, its parameters, then what it samples; empty where the program has none."""
+def _guide(
+    program: typed.TypedProgram, model: Sequence[gprob.Sample], names: Fresh
+) -> tuple[Stmts, tuple[gprob.FunDef, ...]]:  # fmt: skip
+    """The statements of the guide, its parameters, then what it samples, and the functions of laws given by elements.
+
+    Empty where the program has none.
+    """
     declared, block = program.block("guide parameters"), program.block("guide")
     errors = list(_misplaced(program, declared, block))
     if errors:
         raise StanSemanticError(errors)
     if not block:
-        return ()
+        return (), ()
     parameters = tuple(map(_param, declared))
     body = (*parameters, *map_statements(block, lambda s: _observed(s, names)))
-    return generate(body, model, program.functions, names, learned=True)
+    sampled, networks = {p.name: p for p in model}, frozenset(n.name for n in program.networks)
+    gathered = elementwise.gather(body, sampled, names)
+    body, functions = stepwise.gather(gathered, sampled, networks, names)
+    return generate(body, model, program.functions, names, learned=True), functions
 
 
 def _param(s: gprob.Stmt) -> gprob.Stmt:

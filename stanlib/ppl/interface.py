@@ -75,6 +75,11 @@ class Sites(Protocol):
     ) -> Any:  # fmt: skip
         """A parameter from a law of the unconstrained parameter."""
 
+    def by_elements(
+        self, density: Callable[..., Any], draw: Callable[..., Any], shape: Sequence[int], *arguments: Any
+    ) -> Any:
+        """The law of a parameter whose elements have laws that read others: its log density, and what draws it."""
+
     def param(
         self, name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
     ) -> Any:

@@ -48,7 +48,7 @@ class Distribution:
 
     `lpdf` is the record or unique name of the density; `lower` and `upper` truncate it, `lcdf` and `lccdf` are the
     functions that normalise the truncated density. With `on_domain` it is the domain of a parameter that truncates its
-    law, by whose probability Stan does not divide.
+    law, by whose probability Stan does not divide. Where the translation made the density, `drawn_by` is what draws.
     """
 
     family: str
@@ -59,6 +59,7 @@ class Distribution:
     lcdf: Union[Function, str, None] = None
     lccdf: Union[Function, str, None] = None
     on_domain: bool = False
+    drawn_by: str | None = None
 
     @property
     def is_half(self) -> bool:

@@ -48,6 +48,7 @@ from ..values import (  # noqa: F401
 )  # fmt: skip
 from .control import choose, cond, for_loop, is_traced, logical_and, logical_or, most, recur, while_loop  # noqa: F401
 from .distributions import Improper, Restricted, Truncated, Uninformed, make
+from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import is_predicting, latent, observed, weighted

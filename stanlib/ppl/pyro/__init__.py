@@ -47,6 +47,7 @@ from ..values import (  # noqa: F401
 )  # fmt: skip
 from .bounds import bound, known, recorded  # noqa: F401
 from .distributions import Improper, Restricted, Truncated, make_placed, tensors
+from .elements import by_elements  # noqa: F401
 from .networks import TRAINED, call_network  # noqa: F401
 from .priors import approximate, half, param, sample, sample_unconstrained  # noqa: F401
 from .sites import is_predicting, latent, observed, weighted
