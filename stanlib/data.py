@@ -49,7 +49,7 @@ class StandIn:
             record = constraints.get(constraint)
             inner = shape[len(shape) - record.event_dims :]
             sizes = inner if record.is_sized else ()
-            free = record.free_shape(inner, *(inner if constraint == "cholesky_factor_cov" else ()))
+            free = record.free_shape(inner, *record.sizes_of(inner))
             steps = self.kind * 0.1 * np.ones((*shape[: len(shape) - record.event_dims], *free)) + 0.1
             return np.asarray(record.constrain(xp, steps, *sizes)[0])
         base = v.type.rpartition(" ")[2]
@@ -263,8 +263,7 @@ def check(program: Program, v: Variable, value: Any, constraint: str | None, **b
         raise _error(program, v, f"is out of bounds: {outside}")
     if constraint is not None:
         record = constraints.get(constraint)
-        arguments = np.shape(value)[-2:] if constraint == "cholesky_factor_cov" else ()
-        if not np.all(record.check(xp, value, *arguments)):
+        if not np.all(record.check(xp, value, *record.sizes_of(np.shape(value)))):
             reason = reasons.of_kind(record, value)
             raise _error(program, v, f"is not {record.description}{f' ({reason})' if reason else ''}")
 

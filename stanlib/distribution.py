@@ -78,7 +78,9 @@ class Distribution:
     `logged` are parameters outside of whose domain the density is NaN by itself, as it takes their logarithm.
     `symmetric_about` is the parameter, or the number, that the law is symmetric about; a `circular` law is that of an
     angle, and none on the whole line. `regions` adds what declarations can promise of arguments to what support and
-    domains tell.
+    domains tell. `preferred` is the law that is better for a variable declared otherwise, `by_matrix` the same law by
+    the matrix of which the last parameter is the Cholesky factor, where it is cheaper; `vague` names two parameters
+    that make a prior less vague than it looks where they are equal and below 1.
     """
 
     name: str
@@ -99,6 +101,9 @@ class Distribution:
     symmetric_about: str | float | None = None
     circular: bool = False
     regions: Mapping[str, Region] = field(default_factory=dict)
+    preferred: str = ""
+    by_matrix: str = ""
+    vague: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method by its name, for the methods of other records: `normal.lpdf(xp, y, mu, sigma)`."""
@@ -132,6 +137,14 @@ class Distribution:
         of_outcome = supports.region(self.support) if self.density == "lpdf" and isinstance(self.support, str) else None
         named = {n: d.region for n, d in self.domains.items()} | {self.variate_name: of_outcome} | dict(self.regions)
         return tuple(named.get(n) for n in (self.variate_name, *self.argument_names))
+
+    @cached_property
+    def hard_bounds(self) -> tuple[str, ...]:
+        """The parameters that a continuous law's outcome is between, () if there are none."""
+        if self.density != "lpdf" or isinstance(self.support, str):
+            return ()
+        kind, *bounds = self.support(*self.argument_names)
+        return tuple(bounds) if kind == "interval" else ()
 
     @cached_property
     def dims(self) -> tuple[int, ...]:
@@ -310,7 +323,8 @@ def stan_distribution(
     argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Outcomes] | None = None,
     examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
-    circular: bool = False, regions: Mapping[str, Region] | None = None,
+    circular: bool = False, regions: Mapping[str, Region] | None = None, preferred: str = "", by_matrix: str = "",
+    vague: tuple[str, ...] = (),
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -323,6 +337,7 @@ def stan_distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
             tuple(sizes), tuple(logged), event_shape, symmetric_about, circular, dict(regions or {}),
+            preferred, by_matrix, vague,
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)

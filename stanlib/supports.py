@@ -33,36 +33,33 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Kinds:
-    """The values of some constrained types; the first names them."""
+class Kind:
+    """The values of a constrained type, by its name; other types may have some of them alone."""
 
-    names: tuple[str, ...]
+    name: str
 
     @property
     def declaration(self) -> str:
-        return f"as {self.names[0]}"
+        return f"as {self.name}"
 
     def __str__(self) -> str:
-        return f"of type {self.names[0]}"
+        return f"of type {self.name}"
 
 
-Region = Interval | Kinds
+Region = Interval | Kind
 
 REAL = Interval("real", closed=True)
 POSITIVE = Interval("positive", 0.0)
 NONNEGATIVE = Interval("nonnegative", 0.0, closed=True)
 UNIT = Interval("between 0 and 1", 0.0, 1.0)
 PROBABILITY = Interval("in [0, 1]", 0.0, 1.0, closed=True)
-SIMPLEX, ORDERED = Kinds(("simplex",)), Kinds(("ordered", "positive_ordered"))
-COVARIANCE = Kinds(("cov_matrix", "corr_matrix"))
-CHOLESKY_FACTOR = Kinds(("cholesky_factor_cov", "cholesky_factor_corr"))
+SIMPLEX, ORDERED = Kind("simplex"), Kind("ordered")
+COVARIANCE, CHOLESKY_FACTOR = Kind("cov_matrix"), Kind("cholesky_factor_cov")
 
 # The supports of univariate continuous laws, by the names that records give them. Those of integers are data's alone.
 INTERVALS: dict[str, Interval] = {"real": REAL, "positive": POSITIVE, "nonnegative": NONNEGATIVE, "unit": UNIT}
-# Those of laws of vectors and matrices, where more than the constrained type of that name has values inside.
-_WIDER: dict[str, Region] = {"vector": REAL, "cov_matrix": COVARIANCE, "cholesky_factor_cov": CHOLESKY_FACTOR}
 
 
 def region(support: str) -> Region:
     """The region of real values that a support is, by its name."""
-    return INTERVALS.get(support) or _WIDER.get(support) or Kinds((support,))
+    return REAL if support == "vector" else INTERVALS.get(support) or Kind(support)

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from stanlib import constraints
+
 from ..errors import Diagnostic, nearest
 from ..source import Span
 from .ast import BLOCKS
@@ -12,9 +14,7 @@ from .lexer import KEYWORDS, OPERATORS, Token, TokenStream
 
 _TYPES = {
     "INT", "REAL", "COMPLEX", "VECTOR", "ROW_VECTOR", "MATRIX", "COMPLEX_VECTOR", "COMPLEX_ROW_VECTOR",
-    "COMPLEX_MATRIX", "TUPLE", "ARRAY", "ORDERED", "POSITIVE_ORDERED", "SIMPLEX", "UNIT_VECTOR", "SUM_TO_ZERO_VECTOR",
-    "SUM_TO_ZERO_MATRIX", "CHOLESKY_FACTOR_CORR", "CHOLESKY_FACTOR_COV", "CORR_MATRIX", "COV_MATRIX",
-    "COLUMN_STOCHASTIC_MATRIX", "ROW_STOCHASTIC_MATRIX",
+    "COMPLEX_MATRIX", "TUPLE", "ARRAY", *(KEYWORDS[c.name] for c in constraints.types()),
 }  # fmt: skip
 _OPERATORS = {
     "PLUS", "MINUS", "TIMES", "DIVIDE", "INTEGER_DIVIDE", "MODULO", "LEFT_DIVIDE", "ELT_TIMES", "ELT_DIVIDE", "POWER",
@@ -100,6 +100,7 @@ _TYPE_NAMES = {
     "float": "real", "double": "real", "number": "real", "numeric": "real", "integer": "int", "bool": "int",
     "boolean": "int", "logical": "int", "long": "int", "list": "array[N] real", "string": "", "str": "", "char": "",
 }  # fmt: skip
+_SIZED = {"vector", "row_vector", *(c.name for c in constraints.types() if c.base == "vector")}
 _ANY_TYPE = {"let", "var", "const", "auto"}
 _SIZES = {"matrix": "a matrix has two sizes: matrix[M, N]", "complex_matrix": "a complex_matrix has two sizes"}
 
@@ -119,7 +120,7 @@ def _of_other_languages(token: Any, before: str, wanted: set[str], stream: Token
         return f"the type of an argument stands in front of its name: real {text}"
     if token.type in _TYPES and around == "{" and re.fullmatch(r"[A-Za-z]\w*", before) and before not in KEYWORDS:
         return f"the type stands in front of the name: {text} {before}"
-    if token.type == "IDENTIFIER" and "LBRACKET" in wanted and before in ("vector", "row_vector", "simplex", "ordered"):
+    if token.type == "IDENTIFIER" and "LBRACKET" in wanted and before in _SIZED:
         return f"give its size: {before}[N] {text}"
     if before in ("for", "while", "if") and "LPAREN" in wanted:
         return "write for (i in 1:N)" if before == "for" else f"the condition stands in parentheses: {before} (...)"

@@ -18,7 +18,6 @@ from ..ir.uses import walk_statements
 from .normalize import map_blocks, unsized
 
 Stmts = tuple[gprob.Stmt, ...]
-_DENSITY = {"multi_normal_cholesky_lpdf": "multi_normal_lpdf"}
 
 
 def run(program: gprob.Program, names: Fresh) -> gprob.Program:
@@ -61,11 +60,16 @@ def _only_in_densities(factor: str, definition: gprob.Stmt, body: Stmts) -> bool
 
 def _uses_in_densities(node: object, factor: str) -> int:
     """1 for a density by the factor, as an expression or as the law of an observation."""
-    if isinstance(node, gprob.Apply) and node.function.name in _DENSITY:
-        return int(_is_factor(node.arguments[2], factor))
-    if isinstance(node, gprob.Distribution) and isinstance(node.lpdf, Function) and node.lpdf.name in _DENSITY:
-        return int(_is_factor(node.arguments[1], factor))
+    f = node.lpdf if isinstance(node, gprob.Distribution) else node.function if isinstance(node, gprob.Apply) else None
+    if isinstance(node, (gprob.Apply, gprob.Distribution)) and isinstance(f, Function) and _by_matrix(f) is not None:
+        return int(_is_factor(node.arguments[-1], factor))
     return 0
+
+
+def _by_matrix(f: Function) -> Function | None:
+    """The density of the same law by its matrix, for a density by a Cholesky factor that has such."""
+    d = f.distribution
+    return registry.by_symbol(f"{d.by_matrix}_{f.method}") if d and d.by_matrix and f.method == d.density else None
 
 
 def _is_factor(e: gprob.Expr, factor: str) -> bool:
@@ -80,12 +84,15 @@ def _without(
     covariance = own or gprob.Var(MATRIX, definition.span, names.helper(f"covariance_of_{stem(factor)}"))
 
     def change(node: object) -> object:
-        if isinstance(node, gprob.Apply) and _uses_in_densities(node, factor):
-            return _density(node, (*node.arguments[:2], covariance))
-        if isinstance(node, gprob.Distribution) and _uses_in_densities(node, factor):
-            made = registry.by_symbol(_DENSITY[node.lpdf.name])  # type: ignore[union-attr]
-            return replace(node, family="multi_normal", lpdf=made, arguments=(node.arguments[0], covariance))
-        return node
+        if not isinstance(node, (gprob.Apply, gprob.Distribution)) or not _uses_in_densities(node, factor):
+            return node
+        f = node.function if isinstance(node, gprob.Apply) else node.lpdf
+        made = _by_matrix(f) if isinstance(f, Function) else None
+        assert made is not None
+        arguments = (*node.arguments[:-1], covariance)
+        if isinstance(node, gprob.Apply):
+            return replace(node, function=made, arguments=arguments)
+        return replace(node, family=made.distribution.name, lpdf=made, arguments=arguments)
 
     out: list[gprob.Stmt] = []
     recorded = any(_records(s, factor) for s in body)
@@ -113,7 +120,3 @@ def _records(s: gprob.Stmt, name: str) -> bool:
 def _sets(s: gprob.Stmt, name: str) -> bool:
     declared = isinstance(s, gprob.Declare) and s.name == name
     return declared or isinstance(s, gprob.Assign) and s.place.name == name
-
-
-def _density(e: gprob.Apply, arguments: tuple[gprob.Expr, ...]) -> gprob.Expr:
-    return replace(e, function=registry.by_symbol(_DENSITY[e.function.name]), arguments=arguments)

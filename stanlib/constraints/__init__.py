@@ -7,9 +7,10 @@ axes; axes in front are array dimensions. Source: Stan Reference Manual, "Constr
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 from ..arrays.base import Namespace
@@ -28,7 +29,8 @@ class Constraint:
     A constrained type is declared by its `name`: `base` is the type of its values ("vector", "matrix", or "" for
     bounds, which are no types), `sizes` the numbers of sizes that a declaration may have (one size of a matrix is that
     of a square one), `interval` the bounds of the components. `is_sized` where the free values don't tell the size of
-    the constrained one: rows and columns are then arguments.
+    the constrained one: rows and columns are then arguments. `within` is the constrained type that has all its values,
+    `reasons` says of one value what is wrong with it.
     """
 
     name: str
@@ -44,8 +46,23 @@ class Constraint:
     sizes: tuple[int, ...] = ()
     interval: tuple[float | None, float | None] = (None, None)
     is_sized: bool = False
+    within: str = ""
+    reasons: Callable[[ModuleType, Any], Iterator[str]] | None = None
     value: Callable[..., Any] | None = None
     jacobian: Callable[..., Any] | None = None
+
+    def sizes_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """What all functions of the record take beside a value of that shape: its rows and columns, or nothing."""
+        return tuple(shape[-2:]) if self.arguments == ("rows", "cols") else ()
+
+    @property
+    def is_square(self) -> bool:
+        """Whether its values are square matrices."""
+        return self.base == "matrix" and self.sizes == (1,)
+
+    def has_all_of(self, name: str) -> bool:
+        """Whether all values of the constrained type of that name are of this one."""
+        return name == self.name or name in CONSTRAINTS and CONSTRAINTS[name].within == self.name
 
     def constrained(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
         """The value alone."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..arrays import named
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add
+from . import TOLERANCE, Constraint, add, faults
 
 Indices = tuple[Any, Any]
 
@@ -94,7 +94,8 @@ CHOLESKY_FACTOR_CORR = add(
     Constraint(
         "cholesky_factor_corr", "a Cholesky factor of a correlation matrix", 2, 1, cholesky_corr,
         cholesky_corr_inverse, _is_cholesky_corr, _pairs,
-        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True,
+        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True, within="cholesky_factor_cov",
+        reasons=faults.correlation_factor,
     )
 )  # fmt: skip
 
@@ -128,7 +129,8 @@ def _is_corr_matrix(xp: Namespace, m: Array, *sizes: int) -> Array:
 CORR_MATRIX = add(
     Constraint(
         "corr_matrix", "a correlation matrix", 2, 1, _corr_matrix, _corr_matrix_inverse, _is_corr_matrix, _pairs,
-        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True,
+        base="matrix", sizes=(1,), interval=(-1.0, 1.0), is_sized=True, within="cov_matrix",
+        reasons=faults.correlation,
     )
 )  # fmt: skip
 
@@ -170,6 +172,7 @@ CHOLESKY_FACTOR_COV = add(
         _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor),
         lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
         base="matrix", sizes=(1, 2), is_sized=True,
+        reasons=faults.factor,
     )
 )  # fmt: skip
 
@@ -198,5 +201,6 @@ COV_MATRIX = add(
         "cov_matrix", "a covariance matrix", 2, 1, _cov_matrix, _cov_matrix_inverse, _is_positive_definite,
         lambda shape: (shape[0] * (shape[0] + 1) // 2,),
         base="matrix", sizes=(1,),
+        reasons=faults.covariance,
     )
 )  # fmt: skip

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add
+from . import TOLERANCE, Constraint, add, faults
 
 
 def sum_to_zero(xp: Namespace, x: Array) -> Array:
@@ -47,6 +47,7 @@ SUM_TO_ZERO_VECTOR = add(
         "sum_to_zero_vector", "a vector that sums to zero", 1, 1,
         lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse, _sums_to_zero, _one_less,
         base="vector", sizes=(1,),
+        reasons=faults.total,
     )
 )  # fmt: skip
 
@@ -78,6 +79,7 @@ SUM_TO_ZERO_MATRIX = add(
         & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1] - 1),
         base="matrix", sizes=(2,),
+        reasons=faults.zero_sums,
     )
 )  # fmt: skip
 
@@ -102,6 +104,7 @@ SIMPLEX = add(
     Constraint(
         "simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less, base="vector", sizes=(1,),
         interval=(0.0, 1.0),
+        reasons=faults.simplex,
     )
 )
 
@@ -116,6 +119,7 @@ ROW_STOCHASTIC = add(
         "row_stochastic_matrix", "a row stochastic matrix", 2, 2, _rows, simplex_inverse,
         lambda xp, y: xp.all(is_simplex(xp, y), axis=-1), lambda shape: (shape[0], shape[1] - 1),
         base="matrix", sizes=(2,), interval=(0.0, 1.0),
+        reasons=faults.stochastic("row"),
     )
 )  # fmt: skip
 
@@ -132,5 +136,6 @@ COLUMN_STOCHASTIC = add(
         lambda xp, y: xp.all(is_simplex(xp, xp.swapaxes(y, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1]),
         base="matrix", sizes=(2,), interval=(0.0, 1.0),
+        reasons=faults.stochastic("column"),
     )
 )  # fmt: skip

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace
-from . import TOLERANCE, Constraint, add
+from . import TOLERANCE, Constraint, add, faults
 
 
 def _same(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -31,6 +31,7 @@ ORDERED = add(
     Constraint(
         "ordered", "an ordered vector", 1, 1, _ordered, _ordered_inverse, _increasing, _same,
         base="vector", sizes=(1,),
+        reasons=faults.increasing,
     )
 )
 
@@ -51,7 +52,8 @@ POSITIVE_ORDERED = add(
     Constraint(
         "positive_ordered", "a positive ordered vector", 1, 1, _positive_ordered, _positive_ordered_inverse,
         _positive_increasing, _same,
-        base="vector", sizes=(1,), interval=(0.0, None),
+        base="vector", sizes=(1,), interval=(0.0, None), within="ordered",
+        reasons=faults.positive_increasing,
     )
 )  # fmt: skip
 
@@ -67,5 +69,6 @@ UNIT_VECTOR = add(
         "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
         lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
         base="vector", sizes=(1,), interval=(-1.0, 1.0),
+        reasons=faults.length,
     )
 )  # fmt: skip

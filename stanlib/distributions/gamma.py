@@ -16,6 +16,7 @@ from ._terms import inner, power_terms, within
     support="positive",
     domains={"alpha": POSITIVE_FINITE, "beta": POSITIVE_FINITE},
     logged=("beta",),
+    vague=("alpha", "beta"),
     variate={"lpdf": POSITIVE_FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     native=Native("Gamma", ("alpha", "beta")),
     examples=[(0.3, 1.7, 0.8), (30.0, 0.5, 2.0)],

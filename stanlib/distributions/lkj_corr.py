@@ -20,6 +20,7 @@ from ._terms import LOG_PI
     variate={"lpdf": CORRELATION},
     event_dims=2,
     sizes=["K"],
+    preferred="lkj_corr_cholesky",
     examples=[([[1.0, 0.3], [0.3, 1.0]], 2.5)],
 )
 class lkj_corr:

@@ -29,6 +29,7 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
     event_dims=1,
     argument_dims={"mu": 1, "L": 2},
     regions={"L": supports.CHOLESKY_FACTOR},
+    by_matrix="multi_normal",
     native=Native("MultivariateNormal", ("mu",), keywords={"scale_tril": "L"}),
     examples=[_EXAMPLE, ([_EXAMPLE[0], [1.0, 2.0]], *_EXAMPLE[1:])],
 )

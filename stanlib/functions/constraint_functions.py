@@ -81,11 +81,11 @@ def _checked_value(xp: Namespace, name: str, record: Constraint, y: Any, given: 
     _check_bounds(xp, name, record, y, given)
     if record.event_dims:
         nonempty(xp, name, y)
-    if record.name in ("cholesky_factor_corr", "corr_matrix", "cov_matrix"):
+    if record.is_square:
         rows, columns = xp.shape(y)[-2:]
         same_size(name, "the rows of the matrix", rows, "its columns", columns)
     y = xp.real(y)
-    given = xp.shape(y)[-2:] if record.name == "cholesky_factor_cov" else given
+    given = record.sizes_of(xp.shape(y)) or given
     wanted = record.description.format(**dict(zip(record.arguments, given)))
     error = partial(StanDomainError, f"{name}: the argument is {y}, but must be {wanted}!")
     refuse(xp.asarray(record.check(xp, y, *given)) == 0, error)

@@ -119,8 +119,8 @@ def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
     value, *limits = xp.convert([value, *bounds.values()])
     bounds = dict(zip(bounds, limits))
     if kind is not None:
-        sizes = xp.shape(value)[-2:] if kind == "cholesky_factor_cov" else ()
-        return xp.all(records.get(kind).check(xp, value, *sizes))
+        record = records.get(kind)
+        return xp.all(record.check(xp, value, *record.sizes_of(xp.shape(value))))
     inside = None
     for name, holds in (("lower", lambda b: value >= b), ("upper", lambda b: value <= b)):
         if name in bounds:

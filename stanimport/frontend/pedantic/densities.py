@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from stanlib import distribution
+from stanlib import constraints, distribution
 from stanlib.supports import Interval, Region
 
 from ...errors import Diagnostic
@@ -66,7 +66,7 @@ def _argument(facts: Facts, use: Use, position: int, region: Region) -> Iterator
 
 def _fits(c: gprob.Constraint | None, region: Region) -> bool:
     if not isinstance(region, Interval):
-        return c is not None and c.kind in region.names
+        return c is not None and constraints.get(region.name).has_all_of(c.kind)
     lower, upper = bounds_of(c)
     if region.lower is not None and (lower is None or lower is not True and lower < region.lower):
         return False
@@ -83,19 +83,22 @@ def _unscaled(use: Use) -> Iterator[Diagnostic]:
 
 
 def _advice(facts: Facts, use: Use) -> Iterator[Diagnostic]:
-    """Warnings of laws with better ones: lkj_corr, gamma with small equal arguments, uniform with hard bounds."""
-    if use.family == "lkj_corr":
-        hint = "declare the Cholesky factor and write lkj_corr_cholesky: faster and numerically safer"
-        yield Diagnostic("lkj_corr has a variant for Cholesky factors", use.span, hint, "warning", "lkj")
-    if use.family in ("gamma", "inv_gamma") and len(use.arguments) == 3:
-        a, b = map(number, use.arguments[1:])
-        if a is not None and a == b and a < 1:
-            hint = "a normal or Student t prior on a positive parameter is weaker (Gelman, 2006)"
-            message = f"{use.family}({a:g}, {a:g}) is less vague than it looks"
-            yield Diagnostic(message, use.arguments[1].span, hint, "warning", "vague-gamma")
-    if use.family == "uniform" and _hard(facts, use):
+    """Warnings of laws with better ones: matrices with factors, small equal arguments, hard bounds."""
+    record = distribution.DISTRIBUTIONS.get(use.family)
+    if record is None or len(use.arguments) != 1 + len(record.argument_names):
+        return
+    if record.preferred:
+        hint = f"declare the Cholesky factor and write {record.preferred}: faster and numerically safer"
+        yield Diagnostic(f"{use.family} has a variant for Cholesky factors", use.span, hint, "warning", "lkj")
+    places = [1 + record.argument_names.index(n) for n in record.vague]
+    a, b = (number(use.arguments[i]) for i in places) if places else (None, None)
+    if a is not None and a == b and a < 1:
+        hint = "a normal or Student t prior on a positive parameter is weaker (Gelman, 2006)"
+        message = f"{use.family}({a:g}, {a:g}) is less vague than it looks"
+        yield Diagnostic(message, use.arguments[places[0]].span, hint, "warning", "vague-gamma")
+    if record.hard_bounds and _hard(facts, use):
         hint = "unless nature sets these bounds, a prior that makes values outside unlikely samples better"
-        yield Diagnostic("a uniform distribution has hard bounds", use.span, hint, "warning", "uniform")
+        yield Diagnostic(f"a {use.family} distribution has hard bounds", use.span, hint, "warning", "uniform")
 
 
 def _hard(facts: Facts, use: Use) -> bool:
