@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .arrays import is_of_data, named
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .errors import StanDomainError, StanIndexError
 from .rejection import is_noted, refuse, whole
 
@@ -22,7 +22,7 @@ def known(xp: Namespace, x: Any) -> Any:
     return named("numpy").asarray(x) if xp.is_concrete(x) else None
 
 
-def same_shape(xp: Namespace, function: str, a: Any, b: Any) -> None:
+def same_shape(xp: Namespace, function: str, a: Array, b: Array) -> None:
     """Two containers whose components go together one by one."""
     if xp.shape(a) != xp.shape(b):
         raise StanIndexError(f"{function}: sizes {_shown(xp, a)} and {_shown(xp, b)} must match")
@@ -32,7 +32,7 @@ def elementwise(body: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator of a body that works component by component: its arguments are scalars or of one shape."""
 
     @functools.wraps(body)
-    def checked(xp: Namespace, *args: Any) -> Any:
+    def checked(xp: Namespace, *args: Any) -> Array:
         shapes = {xp.shape(a): a for a in args}
         shapes.pop((), None)
         if len(shapes) > 1:
@@ -46,7 +46,7 @@ def of_reals(body: Callable[..., Any]) -> Callable[..., Any]:
     """The same for a body whose arguments are all taken as reals: integers become reals first."""
 
     @functools.wraps(body)
-    def converted(xp: Namespace, *args: Any) -> Any:
+    def converted(xp: Namespace, *args: Any) -> Array:
         return body(xp, *xp.reals(args))
 
     return elementwise(converted)
@@ -67,7 +67,7 @@ def check_bounds(name: str, shape: tuple[int, ...], bounds: Mapping[str, Any]) -
             raise StanIndexError(f"{name}: the {bound} is of size {sizes}, but the variable of size {wanted}")
 
 
-def nonempty(xp: Namespace, function: str, x: Any) -> None:
+def nonempty(xp: Namespace, function: str, x: Array) -> None:
     if 0 in xp.shape(x):
         raise StanIndexError(f"{function}: the argument has size 0, but must have a non-zero size")
 
@@ -98,7 +98,7 @@ def index(xp: Namespace, function: str, i: Any, n: int, what: str = "") -> Any:
     return i if is_of_data((i,)) or not n else xp.minimum(xp.maximum(i, 1), n)
 
 
-def symmetric(xp: Namespace, function: str, m: Any) -> int:
+def symmetric(xp: Namespace, function: str, m: Array) -> int:
     """The size of a square matrix, which must be symmetric."""
     n = square(xp, function, m)
     if n > 1:
@@ -123,12 +123,12 @@ def _asymmetry(xp: Namespace, function: str, m: Any) -> StanDomainError:
     )
 
 
-def positive_definite(xp: Namespace, function: str, factor: Any) -> None:
+def positive_definite(xp: Namespace, function: str, factor: Array) -> None:
     """The Cholesky factor of a matrix that must be positive definite has no NaN on its diagonal."""
     error = StanDomainError(f"{function}: the matrix is not positive definite")
     refuse(xp.isnan(xp.diagonal(factor)), lambda: error)
 
 
-def _shown(xp: Namespace, x: Any) -> str:
+def _shown(xp: Namespace, x: Array) -> str:
     shape = xp.shape(x)
     return str(shape[0]) if len(shape) == 1 else "(" + ", ".join(map(str, shape)) + ")"

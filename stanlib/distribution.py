@@ -31,7 +31,7 @@ from typing import Any
 
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .domains import Domain, Interval, guard, outside
 from .observations import check_sizes, common_shape, numbers
 from .registry import Function
@@ -193,7 +193,7 @@ class Distribution:
         """The parameters, reals where the signature says so: a program may give integers for them."""
         return [a if count else _in_reals(a) for a, count in zip(arguments, self.counts)]
 
-    def log_prob(self, y: Any, *arguments: Any) -> Any:
+    def log_prob(self, y: Array, *arguments: Any) -> Array:
         """One log density per observation, of arguments of any array library.
 
         Parameters outside their domain raise StanDomainError where they are known, and make the result -inf where
@@ -201,7 +201,7 @@ class Distribution:
         """
         return self.checked_log_prob(y, arguments, self._density_checks)
 
-    def checked_log_prob(self, y: Any, arguments: Sequence[Any], checks: Sequence[Check]) -> Any:
+    def checked_log_prob(self, y: Array, arguments: Sequence[Any], checks: Sequence[Check]) -> Array:
         """The same, for parameters of which some have been checked already: `checks` are those to be made."""
         xp = namespace((y, *arguments))
         with collected() as found:
@@ -235,7 +235,7 @@ class Distribution:
             return domain.of(dict(zip(self.argument_names, arguments)))
         return domain(*arguments) if callable(domain) else domain
 
-    def _are_inside(self, xp: Namespace, domain: Domain, y: Any) -> Any:
+    def _are_inside(self, xp: Namespace, domain: Domain, y: Array) -> Array:
         """Whether outcomes are in a domain; those of matrices say it of one."""
         outcomes = y.shape[: max(y.ndim - self.event_dims, 0)]
         if self.event_dims < 2 or not outcomes:
@@ -243,7 +243,7 @@ class Distribution:
         matrices = y.reshape(math.prod(outcomes), *y.shape[len(outcomes) :])
         return xp.asarray([bool(xp.all(domain.inside(xp, m))) for m in matrices], dtype=bool).reshape(outcomes)
 
-    def checked_terms(self, method: str, arguments: Sequence[Any]) -> Any:
+    def checked_terms(self, method: str, arguments: Sequence[Any]) -> Array:
         """The terms of a density or distribution function of arrays that broadcast.
 
         What Stan throws for rejects the draw, or raises where it is known.
@@ -297,20 +297,20 @@ class Distribution:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
         guard(namespace(arguments), f"{self.name}_{self.density}", arguments, self._density_checks)
 
-    def check_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
+    def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
         domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
         if domain is not None and is_of_data(domain.bounds):
             domain.check(xp, f"{self.name}_{method}", self.variate_name, y)
 
-    def refuse_variate(self, xp: Namespace, method: str, y: Any, arguments: Sequence[Any]) -> None:
+    def refuse_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[Any]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
         domain = self._outcomes(method, arguments)
         if domain is not None:
             guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
 
 
-def _in_reals(x: Any) -> Any:
+def _in_reals(x: Array) -> Any:
     return float(x) if isinstance(x, (int, float)) else namespace((x,)).real(x)
 
 
@@ -354,7 +354,7 @@ def _with_ends(method: Callable[..., Any], below: float, above: float) -> Callab
     """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
 
     @functools.wraps(method)
-    def terms(xp: Namespace, y: Any, *arguments: Any) -> Any:
+    def terms(xp: Namespace, y: Array, *arguments: Any) -> Array:
         infinite = xp.isinf(y)
         if xp.is_concrete(infinite) and not xp.any(infinite):
             return method(xp, y, *arguments)
@@ -377,13 +377,13 @@ def _summed_function(d: Distribution, method: str) -> Function:
     name, reduction = f"{d.name}_{method}", "prod" if method == "cdf" else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
-    def body(xp: Namespace, y: Any, *parameters: Any) -> Any:
+    def body(xp: Namespace, y: Array, *parameters: Any) -> Array:
         arguments: Sequence[Any] = parameters
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
         return numbers(name, getattr(xp, reduction)(d.methods[method](xp, y, *arguments)))
 
-    def check(xp: Namespace, y: Any, *parameters: Any) -> None:
+    def check(xp: Namespace, y: Array, *parameters: Any) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
         d.refuse_variate(xp, method, y, parameters)
 
@@ -397,7 +397,7 @@ def _summed_function(d: Distribution, method: str) -> Function:
 def _rng_function(d: Distribution) -> Function:
     name = f"{d.name}_rng"
 
-    def body(xp: Namespace, random: Any, *arguments: Any) -> Any:
+    def body(xp: Namespace, random: Any, *arguments: Any) -> Array:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
         return d.methods["rng"](xp, random, *arguments)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from . import supports
 from .arrays import is_of_data, named, namespace
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .errors import StanDomainError
 from .rejection import is_lane_by_lane, refuse
 from .supports import Region
@@ -37,7 +37,7 @@ class Domain:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 
-    def is_known_to_hold(self, xp: Namespace, x: Any) -> bool:
+    def is_known_to_hold(self, xp: Namespace, x: Array) -> bool:
         """Whether a number of PyTorch's is inside, as NumPy tells in a fraction of the time."""
         number = None if self.bounds else xp.glance(x)
         return number is not None and bool(self.test(named("numpy"), number))
@@ -45,7 +45,7 @@ class Domain:
     def _known_bounds(self) -> list[Any]:
         return [namespace((b,)).known(b) for b in self.bounds]
 
-    def error(self, function: str, argument: str, x: Any) -> StanDomainError:
+    def error(self, function: str, argument: str, x: Array) -> StanDomainError:
         """The error for a value that is not inside; it shows the first component that is not, as far as is known."""
         numpy, value, bounds = named("numpy"), namespace((x,)).known(x), self._known_bounds()
         if value is None or any(b is None for b in bounds):
@@ -53,11 +53,11 @@ class Domain:
         shown = _name(numpy, argument, numpy.asarray(self.test(numpy, value, *bounds)), value)
         return StanDomainError(f"{function}: {shown}, but must be {self.description}!")
 
-    def looks_at(self, x: Any) -> bool:
+    def looks_at(self, x: Array) -> bool:
         """Whether to test a value that depends on parameters: a number costs nothing."""
         return self.traced or not getattr(x, "shape", ())
 
-    def replaced(self, xp: Namespace, bad: Any, x: Any) -> Any:
+    def replaced(self, xp: Namespace, bad: Array, x: Array) -> Array:
         """x with a number of the domain for what is outside, where the domain tells one."""
         if self.safe is None:
             return x
@@ -105,7 +105,7 @@ def outside(
                 yield i, ~inside, domain, partial(domain.error, function, name, x)
 
 
-def _name(xp: Namespace, argument: str, inside: Any, x: Any) -> str:
+def _name(xp: Namespace, argument: str, inside: Array, x: Array) -> str:
     x = xp.asarray(x)
     if x.shape != inside.shape or x.ndim == 0:
         return f"{argument} is {x}"
@@ -156,9 +156,9 @@ class Interval:
         return between(*(parameters.get(b, b) if isinstance(b, str) else b for b in (self.lower, self.upper)))
 
 
-def _increasing(xp: Namespace, x: Any) -> Any:
+def _increasing(xp: Namespace, x: Array) -> Array:
     return xp.all(x[..., 1:] > x[..., :-1])
 
 
-def _is_simplex(xp: Namespace, x: Any) -> Any:
+def _is_simplex(xp: Namespace, x: Array) -> Array:
     return (x >= 0) & xp.asarray(xp.abs(xp.sum(x, axis=-1) - 1) <= SIMPLEX_TOLERANCE)[..., None]

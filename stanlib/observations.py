@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from .arrays import is_of_data, namespace
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .errors import StanDomainError, StanIndexError
 from .rejection import refuse
 
 
-def numbers(function: str, values: Any) -> Any:
+def numbers(function: str, values: Any) -> Array:
     """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
     if not is_of_data((values,)):
         refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))

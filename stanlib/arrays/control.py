@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .base import Array
+
 
 def loop(
     stack: Callable[[Sequence[Any]], Any], step: Callable[..., Any], carry: Any, xs: Any, constants: Sequence[Any],
@@ -23,5 +25,5 @@ def loop(
     return carry, stack(collected)
 
 
-def cond(predicate: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
     return f(*args) if predicate else g(*args)

@@ -13,7 +13,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +64,11 @@ class Constraint:
         """Whether all values of the constrained type of that name are of this one."""
         return name == self.name or name in CONSTRAINTS and CONSTRAINTS[name].within == self.name
 
-    def constrained(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
+    def constrained(self, xp: Namespace, x: Array, *arguments: Array) -> Array:
         """The value alone."""
         return self.constrain(xp, x, *arguments)[0] if self.value is None else self.value(xp, x, *arguments)
 
-    def log_jacobian(self, xp: Namespace, x: Any, *arguments: Any) -> Any:
+    def log_jacobian(self, xp: Namespace, x: Array, *arguments: Array) -> Array:
         """The log Jacobian alone."""
         return self.constrain(xp, x, *arguments)[1] if self.jacobian is None else self.jacobian(xp, x, *arguments)
 

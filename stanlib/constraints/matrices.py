@@ -41,7 +41,7 @@ def _placed(xp: Namespace, x: Array, n: int, at: Indices) -> Array:
     return padded[..., where]
 
 
-def _factor(xp: Namespace, x: Any, order: Any, rows: int | None) -> tuple[Any, Any, Any]:
+def _factor(xp: Namespace, x: Array, order: Any, rows: int | None) -> tuple[Any, Any, Any]:
     """Cholesky factor from partial correlations tanh(x): row i holds w_ij times the length left by those before.
 
     Returns also the logarithms of the lengths left before each entry, and the log Jacobian. The number of rows tells

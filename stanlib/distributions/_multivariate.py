@@ -95,7 +95,7 @@ def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Array:
     return y - mu
 
 
-def covariance_lengths(xp: Namespace, sigma: Any, d: Any) -> Any:
+def covariance_lengths(xp: Namespace, sigma: Any, d: Array) -> Any:
     """log det sigma, and the squared Mahalanobis length of every row of d."""
     if xp.is_concrete(sigma):
         return factor_lengths(xp, xp.cholesky(sigma), d)
@@ -105,7 +105,7 @@ def covariance_lengths(xp: Namespace, sigma: Any, d: Any) -> Any:
     return log_det, squares[0]
 
 
-def factor_lengths(xp: Namespace, factor: Any, d: Any) -> Any:
+def factor_lengths(xp: Namespace, factor: Array, d: Array) -> Any:
     """The same for a covariance matrix of which the Cholesky factor is given."""
     white = whiten(xp, factor, d)
     return 2 * log_diagonal(xp, factor), xp.sum(white * white, axis=-1)

@@ -24,7 +24,7 @@ def log_rising(xp: Namespace, x: Any, n: Any) -> Array:
     return (b - 0.5) * xp.log1p(d / a) + d * (xp.log(a) - 1) + (_remainder(b) - _remainder(a)) + moved
 
 
-def _remainder(x: Any) -> Any:
+def _remainder(x: Array) -> Array:
     r = 1 / x
     return r * horner(_STIRLING, r * r)
 

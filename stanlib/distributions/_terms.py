@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..domains import between
 from ..errors import StanIndexError, StanUnknownError
 
@@ -16,7 +16,7 @@ FEW = 16  # components up to which a product with a matrix does better than to p
 MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
 
 
-def holds(xp: Namespace, condition: Any) -> Any:
+def holds(xp: Namespace, condition: Array) -> Any:
     """Whether a condition is known to hold everywhere, so that nothing needs to be masked."""
     return xp.is_concrete(condition) and bool(xp.all(condition))
 
@@ -43,13 +43,13 @@ def log_one_less(xp: Namespace, x: Any) -> Array:
     return within(xp, less, xp.log1p(-inner(xp, less, x, 0.5)))
 
 
-def times(xp: Namespace, n: Any, x: Any) -> Array:
+def times(xp: Namespace, n: Any, x: Array) -> Array:
     """n x, and 0 where n is 0 and x infinite."""
     used = n != 0
     return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
 
 
-def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Any:
+def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Array:
     """p log(y) + rest - tail(y, log(y)) for y > 0, its limit at 0 and -inf below; the tail vanishes at 0."""
     inside = y > 0
     y1 = inner(xp, inside, y, 1.0)
@@ -66,7 +66,7 @@ def softplus(xp: Namespace, x: Array) -> Array:
     return -split_log_expit(xp, x)[1]
 
 
-def split_log_expit(xp: Namespace, x: Any) -> Any:
+def split_log_expit(xp: Namespace, x: Array) -> Any:
     """log(inv_logit(x)) and log(inv_logit(-x)); the branches are smooth, so that 0 needs no care."""
     left = x < 0
     tail = xp.log1p(xp.exp(xp.where(left, x, -x)))
@@ -96,7 +96,7 @@ def standardized(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     return centered * (1.0 / sigma) if shared else centered / sigma
 
 
-def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Array:
+def predictor(xp: Namespace, name: str, x: Real, alpha: Real, beta: Real) -> Array:
     """alpha + x beta for a matrix of rows x or a single row.
 
     Raises:
@@ -108,7 +108,7 @@ def predictor(xp: Namespace, name: str, x: Any, alpha: Any, beta: Any) -> Array:
     return xp.matmul(x, beta) + alpha
 
 
-def pick(xp: Namespace, x: Any, y: Any) -> Array:
+def pick(xp: Namespace, x: Any, y: Array) -> Array:
     """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
     if xp.are_between(y, 1, xp.shape(x)[-1]):
         return pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, y)
@@ -122,7 +122,7 @@ def _from_table(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.get(table, (xp.integer(y - 1),))
 
 
-def pick_all(xp: Namespace, tables: Any, y: Any) -> Any:
+def pick_all(xp: Namespace, tables: Any, y: Array) -> Any:
     """The y-th components of vectors of one length, all finite; for many known y by a product with a matrix, whose
     derivative is another one, where XLA would else add up observation by observation.
     """
@@ -133,7 +133,7 @@ def pick_all(xp: Namespace, tables: Any, y: Any) -> Any:
     return tuple(pick(xp, t, y) for t in tables)
 
 
-def stored(xp: Namespace, x: Any, uses: Any) -> Array:
+def stored(xp: Namespace, x: Array, uses: Real) -> Array:
     """The vector x, written to memory: XLA would else compute components anew for every observation that picks one."""
     if xp.LIBRARY != "jax" or xp.is_concrete(x) or uses < MANY:
         return x
@@ -157,7 +157,7 @@ def _masked_column(xp: Namespace, x: Array, y: Array) -> Array:
 def categories(name: str) -> Any:
     """The domain of an ordered outcome, as a function of its location and cut points."""
 
-    def domain(location: Any, c: Any) -> Any:
+    def domain(location: Array, c: Array) -> Any:
         if len(c.shape) == 2 and c.shape[0] != 1 and not getattr(location, "shape", ()):
             raise StanIndexError(f"{name}: {c.shape[0]} vectors of cut points for one location")
         return between(1, c.shape[-1] + 1)
@@ -165,7 +165,7 @@ def categories(name: str) -> Any:
     return domain
 
 
-def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tables: Any = ()) -> Array:
+def cut_points(xp: Namespace, name: str, y: Any, eta: Array, c: Real, end: Real, tables: Any = ()) -> Array:
     """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:
@@ -178,13 +178,13 @@ def cut_points(xp: Namespace, name: str, y: Any, eta: Any, c: Any, end: Any, tab
     return pick_all(xp, (edges[..., :-1], edges[..., 1:], *tables), y)
 
 
-def with_ends(xp: Namespace, c: Any, before: Any, after: Any) -> Array:
+def with_ends(xp: Namespace, c: Real, before: Real, after: Real) -> Array:
     """c with numbers before and behind the components of its last axis."""
     end = xp.zeros(xp.shape(c)[:-1] + (1,))
     return xp.concatenate([end + before, c, end + after], axis=-1)
 
 
-def known_maximum(xp: Namespace, name: str, n: Any) -> Any:
+def known_maximum(xp: Namespace, name: str, n: Array) -> Any:
     """The greatest of the counts that a sum runs over; it sets the length of an array.
 
     Raises:

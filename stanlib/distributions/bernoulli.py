@@ -5,7 +5,7 @@ import math
 from itertools import zip_longest
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import PROBABILITY, between
 from ..random.base import Random
@@ -33,15 +33,15 @@ class bernoulli:
         return terms if xp.are_between(y, 0, 1) else within(xp, (y == 0) | (y == 1), terms)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, theta: Any) -> Array:
+    def cdf(xp: Namespace, y: Real, theta: Real) -> Array:
         return _with_ends(xp, y, 1 - theta, 0.0, 1.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def lcdf(xp: Namespace, y: Real, theta: Real) -> Real:
         return _with_ends(xp, y, log_one_less(xp, theta), -xp.inf, 0.0)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, theta: Any) -> Any:
+    def lccdf(xp: Namespace, y: Any, theta: Any) -> Real:
         return _with_ends(xp, y, log0(xp, theta), 0.0, -xp.inf)
 
     @staticmethod
@@ -56,5 +56,5 @@ def _is_large(xp: Namespace, y: Array, theta: Array) -> bool:
     return bool(shape) and 2 * math.prod(shape) > math.prod(map(max, together))
 
 
-def _with_ends(xp: Namespace, y: Any, at_zero: Any, below: Any, above: Any) -> Array:
+def _with_ends(xp: Namespace, y: Real, at_zero: Real, below: Real, above: Real) -> Array:
     return xp.where(y < 0, below, xp.where(y >= 1, above, at_zero))

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, between
@@ -38,15 +38,15 @@ class beta:
         return xp.where(inside, (alpha - 1) * xp.log(y1) + (beta - 1) * xp.log1p(-y1) + rest, edges)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return xp.exp(_log_lower(xp, y, 1 - y, alpha, beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return _log_lower(xp, y, 1 - y, alpha, beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return _log_lower(xp, 1 - y, y, beta, alpha)
 
     @staticmethod
@@ -54,7 +54,7 @@ class beta:
         return random.beta(alpha, beta, xp.broadcast_shape(alpha, beta))
 
 
-def _log_lower(xp: Namespace, x: Any, y: Any, a: Any, b: Any) -> Array:
+def _log_lower(xp: Namespace, x: Any, y: Real, a: Real, b: Real) -> Array:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
     log_p = log_betainc_inside(xp, xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))

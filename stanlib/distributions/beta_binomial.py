@@ -30,15 +30,15 @@ class beta_binomial:
         return within(xp, inside, lchoose(xp, N, n) + ratio)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, N: Array, alpha: Array, beta: Array) -> Array:
         return xp.exp(_log_tails(xp, n, N, alpha, beta)[0])
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, N: Array, alpha: Array, beta: Array) -> Array:
         return _log_tails(xp, n, N, alpha, beta)[0]
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, N: Array, alpha: Array, beta: Array) -> Array:
         return _log_tails(xp, n, N, alpha, beta)[1]
 
     @staticmethod
@@ -47,7 +47,7 @@ class beta_binomial:
         return random.binomial(N, random.beta(alpha, beta, shape), shape)
 
 
-def _log_tails(xp: Namespace, n: Any, N: Any, alpha: Any, beta: Any) -> Any:
+def _log_tails(xp: Namespace, n: Array, N: Any, alpha: Array, beta: Array) -> Any:
     """log P(at most n) and log P(more than n), as sums over all outcomes along a leading axis."""
     shape = xp.broadcast_shape(n, N, alpha, beta)
     k = outcomes(xp, known_maximum(xp, "beta_binomial", N), shape, alpha, beta)

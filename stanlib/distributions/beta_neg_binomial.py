@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,22 +24,22 @@ class beta_neg_binomial:
     """Failures before the r-th success, if the success probability is beta distributed."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+    def lpmf(xp: Namespace, n: Any, r: Array, alpha: Array, beta: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, beta, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + log_beta(xp, n + r, alpha + beta) - log_beta(xp, r, alpha))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, r: Array, alpha: Array, beta: Array) -> Array:
         return xp.exp(_log_lower(xp, n, r, alpha, beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, r: Array, alpha: Array, beta: Array) -> Array:
         return _log_lower(xp, n, r, alpha, beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, n: Real, r: Real, alpha: Real, beta: Real) -> Array:
         log_p = _log_lower(xp, n, r, alpha, beta)
         some = log_p > -xp.inf
         return within(xp, some, xp.log1mexp(inner(xp, some, log_p, -1.0)), 0.0)

@@ -1,10 +1,8 @@
 """The beta proportion distribution. Source: Stan Functions Reference, "Beta proportion distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from .. import supports
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain, between
 from ..random.base import Random
@@ -26,15 +24,15 @@ class beta_proportion:
     """Beta with mean mu and precision kappa."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, kappa: Real) -> Array:
         return beta.lpdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
         return beta.lcdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
         return beta.lccdf(xp, y, mu * kappa, (1 - mu) * kappa)
 
     @staticmethod

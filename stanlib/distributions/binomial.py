@@ -34,15 +34,15 @@ class binomial:
         return within(xp, (n >= 0) & (n <= N), lchoose(xp, N, n) + terms)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         return xp.exp(_log_lower(xp, n, N, theta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         return _log_lower(xp, n, N, theta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
         tail = log_betainc_inside(xp, n1, rest, p, 1 - p)
         return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), 0.0, -xp.inf))
@@ -52,7 +52,7 @@ class binomial:
         return random.binomial(N, theta, xp.broadcast_shape(N, theta))
 
 
-def _log_likelihoods(xp: Namespace, n: Any, N: Any, theta: Any) -> Array:
+def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Any) -> Array:
     """n log(theta) + (N - n) log(1 - theta) for an array of probabilities, NaN where they are none."""
     inside = (theta > 0) & (theta < 1)
     p = inner(xp, inside, theta, 0.5)
@@ -68,7 +68,7 @@ def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))
 
 
-def _beta_arguments(xp: Namespace, n: Any, N: Any, theta: Any) -> Any:
+def _beta_arguments(xp: Namespace, n: Array, N: Array, theta: Array) -> Any:
     """Whether a tail is neither 0 nor 1, and if so n + 1, N - n and the probability: more than n successes are as
     probable as a beta variate of these parameters below theta (DLMF 8.17.24).
     """

@@ -31,15 +31,15 @@ class cauchy:
         return -xp.log1p(xp.square(z)) - (xp.log(sigma) + LOG_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.arctan2(sigma, mu - y) / math.pi
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return log_of(xp, xp.arctan2(sigma, mu - y) / math.pi, xp.arctan2(sigma, y - mu) / math.pi)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return log_of(xp, xp.arctan2(sigma, y - mu) / math.pi, xp.arctan2(sigma, mu - y) / math.pi)
 
     @staticmethod

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,21 +24,21 @@ class chi_square:
     """The law of the sum of nu squared standard normals: gamma(nu / 2, 1 / 2)."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, nu: Value) -> Real:
         half = 0.5 * nu
         rest = -LOG_2 * half - xp.lgamma(half)
         return power_terms(xp, y, half - 1, rest, lambda y, log_y: 0.5 * y)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def cdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return gamma.cdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lcdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return gamma.lcdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any) -> Any:
+    def lccdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod

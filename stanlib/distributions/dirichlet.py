@@ -1,9 +1,7 @@
 """The Dirichlet distribution. Source: Stan Functions Reference, "Dirichlet distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE, SIMPLEX
 from ..random.base import Random
@@ -26,7 +24,7 @@ class dirichlet:
     """Dirichlet with concentrations alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, theta: Any, alpha: Any) -> Any:
+    def lpdf(xp: Namespace, theta: Real, alpha: Real) -> Real:
         check_vectors(xp, "dirichlet", xp.shape(alpha)[-1], "the size of alpha", theta=theta, alpha=alpha)
         normalizer = xp.lgamma(xp.sum(alpha, axis=-1)) - xp.sum(xp.lgamma(alpha), axis=-1)
         used = (theta != 0) | (alpha != 1)  # a uniform component has no gradient where it underflows

@@ -1,8 +1,6 @@
 """The discrete range distribution. Source: Stan Functions Reference, "Discrete range distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import at_least
@@ -24,15 +22,15 @@ class discrete_range:
         return xp.where((y >= lower) & (y <= upper), -xp.log(_count(xp, lower, upper)), -xp.inf)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
         return xp.exp(_log_share(xp, y - lower + 1.0, _count(xp, lower, upper)))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
         return _log_share(xp, y - lower + 1.0, _count(xp, lower, upper))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, lower: Any, upper: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
         return _log_share(xp, upper - y * 1.0, _count(xp, lower, upper))
 
     @staticmethod

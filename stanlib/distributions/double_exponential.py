@@ -4,9 +4,7 @@ Source: Stan Functions Reference, "Double exponential (Laplace) distribution".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -28,21 +26,21 @@ class double_exponential:
     """Double exponential (Laplace) with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Real) -> Array:
         return -xp.abs(y - mu) * (1 / sigma) - (xp.log(sigma) + LOG_2)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         z = (y - mu) / sigma
         tail = 0.5 * xp.exp(-xp.abs(z))
         return xp.where(z < 0, tail, 1 - tail)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return _log_tail(xp, (mu - y) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return _log_tail(xp, (y - mu) / sigma)
 
     @staticmethod

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -30,19 +30,19 @@ class exp_mod_normal:
     """The law of the sum of a normal (mu, sigma) and an exponential of rate lambda."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Real) -> Array:
         return xp.log(lam) + _log_excess(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array, lam: Array) -> Array:
         return xp.exp(_log_lower(xp, (y - mu) / sigma, lam * sigma))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array, lam: Array) -> Array:
         return _log_lower(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, lam: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array, lam: Array) -> Array:
         return _log_upper(xp, (y - mu) / sigma, lam * sigma)
 
     @staticmethod

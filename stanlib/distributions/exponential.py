@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,21 +24,21 @@ class exponential:
     """Exponential with rate beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, beta: Real) -> Array:
         return within(xp, y >= 0, xp.log(beta) - beta * y)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Real, beta: Real) -> Array:
         return -xp.expm1(-beta * inner(xp, y >= 0, y, 0.0))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Any, beta: Real) -> Array:
         inside = y > 0
         t = beta * inner(xp, inside, y, 1.0)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Real, beta: Real) -> Array:
         return -beta * inner(xp, y >= 0, y, 0.0)
 
     @staticmethod

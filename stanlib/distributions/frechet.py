@@ -28,17 +28,17 @@ class frechet:
         return within(xp, inside, xp.log(alpha) + log_t - log_y - xp.exp(log_t))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, xp.exp(-xp.exp(log_t)), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, -xp.exp(log_t))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, _, log_t = _log_terms(xp, y, alpha, sigma)
         return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t), 0.0)
 
@@ -47,7 +47,7 @@ class frechet:
         return sigma * xp.exp(-xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 
-def _log_terms(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+def _log_terms(xp: Namespace, y: Any, alpha: Array, sigma: Array) -> Any:
     """Whether y is positive, its logarithm, and that of (sigma / y)^alpha."""
     inside = y > 0
     log_y = xp.log(inner(xp, inside, y, 1.0))

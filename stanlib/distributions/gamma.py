@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -25,22 +25,22 @@ class gamma:
     """Gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, alpha: Value, beta: Real) -> Array:
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: beta * y)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.gammainc(alpha, beta * inner(xp, inside, y, 1.0)), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.log_gammainc(alpha, beta * inner(xp, inside, y, 1.0)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.log_gammaincc(alpha, beta * inner(xp, inside, y, 1.0)), 0.0)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, Domain
@@ -45,7 +45,7 @@ class gaussian_dlm_obs:
         return xp.scan(lambda *args: _filter(xp, *args), tuple(start), steps, F, G, noise, W)[0][2]
 
 
-def _filter(xp: Namespace, state: Any, y: Any, F: Any, G: Any, V: Any, W: Any) -> Any:
+def _filter(xp: Namespace, state: Array, y: Real, F: Array, G: Array, V: Array, W: Array) -> Any:
     """Mean, covariance and log density so far, after one more observation."""
     mean, covariance, total = state
     mean = xp.matmul(G, mean)

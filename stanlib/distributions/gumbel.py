@@ -1,9 +1,7 @@
 """The Gumbel distribution. Source: Stan Functions Reference, "Gumbel distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
 from ..random.base import Random
@@ -24,20 +22,20 @@ class gumbel:
     """Gumbel (of maxima) with location mu and scale beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, beta: Real) -> Array:
         z = (y - mu) / beta
         return -z - xp.exp(-z) - xp.log(beta)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
         return xp.exp(-xp.exp((mu - y) / beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
         return -xp.exp((mu - y) / beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
         z = (mu - y) / beta
         return log1mexp_neg(xp, xp.exp(z), z)
 

@@ -31,6 +31,6 @@ class hypergeometric:
         return random.hypergeometric(N, a, b)
 
 
-def _range(N: Any, a: Any, b: Any) -> Any:
+def _range(N: Array, a: Array, b: Array) -> Any:
     xp = namespace((N, a, b))
     return xp.maximum(0, N - b), xp.minimum(a, N)

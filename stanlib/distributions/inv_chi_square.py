@@ -1,9 +1,7 @@
 """The inverse chi-square distribution. Source: Stan Functions Reference, "Inverse chi-square distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,19 +21,19 @@ class inv_chi_square:
     """The law of 1 / x for chi-square x: inv_gamma(nu / 2, 1 / 2)."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any) -> Array:
+    def cdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any) -> Array:
+    def lcdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any) -> Array:
+    def lccdf(xp: Namespace, y: Real, nu: Real) -> Array:
         return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5)
 
     @staticmethod

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -25,24 +25,24 @@ class inv_gamma:
     """The law of beta / x for gamma x with shape alpha and rate 1."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return within(xp, inside, rest - (alpha + 1) * xp.log(y) - beta * (1 / y))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.gammaincc(alpha, beta / inner(xp, inside, y, 1.0)), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.log_gammaincc(alpha, beta / inner(xp, inside, y, 1.0)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.log_gammainc(alpha, beta / inner(xp, inside, y, 1.0)), 0.0)
 

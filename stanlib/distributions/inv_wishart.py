@@ -37,7 +37,7 @@ class inv_wishart:
         return inverse_draw(xp, random, size, nu, xp.cholesky(Sigma))
 
 
-def inverse_draw(xp: Namespace, random: Random, size: Array, nu: Array, factor: Array) -> Array:
+def inverse_draw(xp: Namespace, random: Random, size: int, nu: Array, factor: Array) -> Array:
     """The inverse of a Wishart draw of scale (factor factor')^-1."""
     rows = xp.solve_triangular(bartlett(xp, random, size, nu), xp.transpose(factor))
     return xp.matmul(xp.transpose(rows), rows)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
@@ -27,7 +27,7 @@ class lkj_corr:
     """Correlation matrices with density proportional to a power eta - 1 of the determinant."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, eta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, eta: Real) -> Array:
         size = square(xp, "lkj_corr", y)
         return (eta - 1) * log_det_spd(xp, y) - log_volume(xp, size, eta)
 
@@ -37,14 +37,14 @@ class lkj_corr:
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def log_volume(xp: Namespace, size: Any, eta: Any) -> Array:
+def log_volume(xp: Namespace, size: int, eta: Real) -> Array:
     """The log of the integral of the power of the determinant (Lewandowski, Kurowicka and Joe, 2009, section 3.2)."""
     k, eta = xp.convert((xp.arange(1.0, size), eta))
     terms = 0.5 * LOG_PI * k + xp.lgamma(eta + 0.5 * (size - 1 - k))
     return xp.sum(terms) - (size - 1) * xp.lgamma(eta + 0.5 * (size - 1))
 
 
-def factor_draw(xp: Namespace, random: Random, size: Any, eta: Any) -> Array:
+def factor_draw(xp: Namespace, random: Random, size: Any, eta: Real) -> Array:
     """The Cholesky factor of a draw: those of column j are beta on (-1, 1) among its partial correlations."""
     column, eta = xp.convert((xp.minimum(xp.arange(1.0, size + 1), size - 1.0), eta))
     shape = eta + 0.5 * (size - 1 - column)

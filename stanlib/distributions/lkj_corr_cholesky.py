@@ -4,9 +4,7 @@ Source: Stan Functions Reference, "Cholesky LKJ correlation distribution".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import stan_distribution
 from ..domains import POSITIVE
@@ -29,7 +27,7 @@ class lkj_corr_cholesky:
     """The Cholesky factor of a correlation matrix of the LKJ distribution."""
 
     @staticmethod
-    def lpdf(xp: Namespace, L: Any, eta: Any) -> Any:
+    def lpdf(xp: Namespace, L: Array, eta: Real) -> Array:
         size = square(xp, "lkj_corr_cholesky", L)
         # the determinant, and the Jacobian of L to L L'; the first entry of the diagonal is 1
         log_diagonal = xp.log(xp.diagonal(L)[1:])
@@ -37,5 +35,5 @@ class lkj_corr_cholesky:
         return xp.sum((behind + 2 * (eta - 1)) * log_diagonal) - log_volume(xp, size, eta)
 
     @staticmethod
-    def rng(xp: Namespace, random: Random, K: Any, eta: Any) -> Array:
+    def rng(xp: Namespace, random: Random, K: Real, eta: Array) -> Array:
         return factor_draw(xp, random, int(K), eta)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Namespace, Real
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE
@@ -25,7 +25,7 @@ class lkj_cov:
     """Lognormal standard deviations beside a correlation matrix of the LKJ distribution, without a Jacobian."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, eta: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, mu: Real, sigma: Real, eta: Real) -> Real:
         size = square(xp, "lkj_cov", y)
         for name, v in (("mu", mu), ("sigma", sigma)):
             same_size("lkj_cov", f"the size of {name}", xp.shape(v)[0], "the rows of y", size)

@@ -1,9 +1,7 @@
 """The logistic distribution. Source: Stan Functions Reference, "Logistic distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,20 +22,20 @@ class logistic:
     """Logistic with location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Real) -> Array:
         z = xp.abs(y - mu) / sigma
         return -z - 2 * xp.log1p(xp.exp(-z)) - xp.log(sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.expit((y - mu) / sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.log_expit((y - mu) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.log_expit((mu - y) / sigma)
 
     @staticmethod

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,7 +23,7 @@ class loglogistic:
     """The law of exp(x) for logistic x with location log(alpha) and scale 1 / beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, alpha: Real, beta: Value) -> Array:
         log_alpha = xp.log(alpha)
         rest = xp.log(beta) - beta * log_alpha
         return power_terms(
@@ -31,7 +31,7 @@ class loglogistic:
         )
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Any, alpha: Real, beta: Real) -> Array:
         inside = y > 0
         return within(xp, inside, xp.expit(beta * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(alpha))), 0.0)
 

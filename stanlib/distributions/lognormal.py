@@ -31,17 +31,17 @@ class lognormal:
         return within(xp, inside, -0.5 * xp.square(z) - log_y - (xp.log(sigma) + 0.5 * LOG_2_PI))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.ndtr(z), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(z))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         inside, z = _standardised(xp, y, mu, sigma)
         return within(xp, inside, xp.log_ndtr(-z), 0.0)
 
@@ -50,7 +50,7 @@ class lognormal:
         return xp.exp(mu + sigma * random.normal(xp.broadcast_shape(mu, sigma)))
 
 
-def _standardised(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Any:
+def _standardised(xp: Namespace, y: Any, mu: Array, sigma: Array) -> Any:
     """Whether y is positive, and the normal variate."""
     inside = y > 0
     return inside, (xp.log(inner(xp, inside, y, 1.0)) - mu) / sigma

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -34,7 +34,7 @@ class multi_student_t:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, Sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, Sigma: Array) -> Array:
         size = square(xp, "multi_student_t", Sigma)
         d = residuals(xp, "multi_student_t", y, mu, size)
         return student_terms(xp, size, nu, *covariance_lengths(xp, Sigma, d))
@@ -44,7 +44,7 @@ class multi_student_t:
         return student_draws(xp, random, nu, mu, xp.cholesky(Sigma))
 
 
-def student_terms(xp: Namespace, size: Any, nu: Any, log_det: Any, squares: Any) -> Array:
+def student_terms(xp: Namespace, size: int, nu: Real, log_det: Real, squares: Real) -> Array:
     """The log density of Student t vectors of this size, by scale matrix and squared Mahalanobis lengths."""
     peak = log_rising(xp, 0.5 * nu, 0.5 * size) - 0.5 * (size * (xp.log(nu) + LOG_PI) + log_det)
     return peak - 0.5 * (nu + size) * xp.log1p(squares / nu)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -35,7 +35,7 @@ class multi_student_t_cholesky:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix L L'."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, L: Any) -> Any:
+    def lpdf(xp: Namespace, y: Real, nu: Any, mu: Real, L: Any) -> Real:
         size = square(xp, "multi_student_t_cholesky", L)
         d = residuals(xp, "multi_student_t_cholesky", y, mu, size)
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))

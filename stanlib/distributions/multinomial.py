@@ -25,7 +25,7 @@ class multinomial:
     """The counts of the categories in independent trials with probabilities theta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, theta: Any) -> Array:
+    def lpmf(xp: Namespace, y: Any, theta: Array) -> Array:
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
         y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))
@@ -46,7 +46,7 @@ def count_draws(xp: Namespace, random: Random, theta: Array, n: Array) -> Array:
     behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
     share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)
 
-    def step(left: Any, x: Any, random: Random) -> Any:
+    def step(left: Array, x: Array, random: Random) -> Any:
         i, p = x
         count = random.at(i).binomial(left, p, ())
         return left - count, count

@@ -25,22 +25,22 @@ class neg_binomial:
     """The counts of a Poisson law whose rate is gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
+    def lpmf(xp: Namespace, n: Any, alpha: Array, beta: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, alpha, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight - n * xp.log1p(beta) - alpha * xp.log1p(1 / beta))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, alpha: Array, beta: Array) -> Array:
         return xp.exp(log_lower(xp, n, alpha, 1 / beta))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, alpha: Array, beta: Array) -> Array:
         return log_lower(xp, n, alpha, 1 / beta)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, alpha: Array, beta: Array) -> Array:
         return log_upper(xp, n, alpha, 1 / beta)
 
     @staticmethod

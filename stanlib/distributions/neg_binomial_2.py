@@ -29,22 +29,22 @@ class neg_binomial_2:
     """Negative binomial with mean mu and variance mu + mu^2 / phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
+    def lpmf(xp: Namespace, n: Any, mu: Array, phi: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
         return within(xp, inside, weight + n * (xp.log(mu) - xp.log(phi)) - (n + phi) * xp.log1p(mu / phi))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, mu: Array, phi: Array) -> Array:
         return xp.exp(log_lower(xp, n, phi, mu / phi))
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, mu: Array, phi: Array) -> Array:
         return log_lower(xp, n, phi, mu / phi)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, mu: Any, phi: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, mu: Array, phi: Array) -> Array:
         return log_upper(xp, n, phi, mu / phi)
 
     @staticmethod
@@ -64,7 +64,7 @@ def log_upper(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     return xp.where(inside, log_betainc_inside(xp, n1, shape, q, p), 0.0)
 
 
-def _beta_arguments(xp: Namespace, n: Any, shape: Any, odds: Any) -> Any:
+def _beta_arguments(xp: Namespace, n: Array, shape: Array, odds: Array) -> Any:
     """Whether n is a count, n + 1, the shape, and 1 / (1 + odds) with its complement: at most n counts are as probable
     as a beta variate (shape, n + 1) below it.
     """

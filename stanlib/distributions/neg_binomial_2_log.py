@@ -29,7 +29,7 @@ class neg_binomial_2_log:
     """Negative binomial with mean exp(eta) and precision phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, eta: Any, phi: Any) -> Array:
+    def lpmf(xp: Namespace, n: Any, eta: Array, phi: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         odds = eta - xp.log(phi)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -33,15 +33,15 @@ class normal:
         return -0.5 * xp.square(z) - (xp.log(sigma) + 0.5 * LOG_2_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.ndtr((y - mu) / sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.log_ndtr((y - mu) / sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
         return xp.log_ndtr((mu - y) / sigma)
 
     @staticmethod
@@ -64,7 +64,7 @@ class normal_id_glm:
     """Normal around alpha + x * beta, with scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, x: Any, alpha: Any, beta: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, x: Real, alpha: Real, beta: Real, sigma: Real) -> Array:
         return normal.lpdf(xp, y, predictor(xp, "normal_id_glm", x, alpha, beta), sigma)
 
     @staticmethod

@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Ordered logistic distribution" and "Ordered l
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED, between
@@ -29,7 +27,7 @@ class ordered_logistic:
     """The number of cut points c below a logistic variate at lambda, plus 1."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, lam: Any, c: Any) -> Array:
+    def lpmf(xp: Namespace, y: Array, lam: Array, c: Array) -> Array:
         lower, upper, width = cut_points(xp, "ordered_logistic", y, lam, c, FAR, (_log_widths(xp, c),))
         terms = xp.log_expit(lam - lower) + xp.log_expit(upper - lam) + width
         return within(xp, (y >= 1) & (y <= xp.shape(c)[-1] + 1), terms)
@@ -40,7 +38,7 @@ class ordered_logistic:
         return 1 + xp.sum(xp.integer(lam + xp.log(u) - xp.log1p(-u) > c))
 
 
-def _log_widths(xp: Namespace, c: Any) -> Array:
+def _log_widths(xp: Namespace, c: Array) -> Array:
     """log(1 - exp(lower - upper)) for the cut points around each category: the difference of two inv_logits is this
     times the inv_logits of the distances to both.
     """
@@ -65,5 +63,5 @@ class ordered_logistic_glm:
         return ordered_logistic.lpmf(xp, y, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)
 
     @staticmethod
-    def draw(xp: Namespace, random: Random, x: Any, beta: Any, c: Any) -> Array:
+    def draw(xp: Namespace, random: Random, x: Array, beta: Array, c: Array) -> Array:
         return ordered_logistic.rng(xp, random, predictor(xp, "ordered_logistic_glm", x, 0.0, beta), c)

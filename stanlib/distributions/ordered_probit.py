@@ -1,8 +1,6 @@
 """The ordered probit distribution. Source: Stan Functions Reference, "Ordered probit distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, ORDERED
@@ -26,7 +24,7 @@ class ordered_probit:
     """The number of cut points c below a normal variate around eta, plus 1."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, eta: Any, c: Any) -> Array:
+    def lpmf(xp: Namespace, y: Array, eta: Array, c: Array) -> Array:
         lower, upper = cut_points(xp, "ordered_probit", y, eta, c, FAR)
         a, b = lower - eta, upper - eta
         right = a + b > 0  # then the interval's mirror image has the smaller, more precise probabilities

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -26,24 +26,24 @@ class pareto:
     """Pareto with minimum y_min and shape alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
+    def lpdf(xp: Namespace, y: Any, y_min: Real, alpha: Any) -> Real:
         inside = y >= y_min
         log_y = xp.log(inner(xp, inside, y, 1.0))
         log_min = xp.log(inner(xp, inside, y_min, 1.0))
         return within(xp, inside, xp.log(alpha) - log_y + alpha * (log_min - log_y))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, y_min, alpha)
         return within(xp, inside, -t, 0.0)
 
@@ -52,7 +52,7 @@ class pareto:
         return y_min * xp.exp(random.exponential(xp.broadcast_shape(y_min, alpha)) / alpha)
 
 
-def _log_decline(xp: Namespace, y: Any, y_min: Any, alpha: Any) -> Any:
+def _log_decline(xp: Namespace, y: Any, y_min: Array, alpha: Array) -> Any:
     """Whether y is above the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
     inside = y > y_min
     excess = inner(xp, inside, (y - y_min) / y_min, 1.0)

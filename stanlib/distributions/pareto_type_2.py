@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE_FINITE, at_least
 from ..random.base import Random
@@ -23,23 +23,23 @@ class pareto_type_2:
     """Pareto type 2 (Lomax) from mu on, with scale lambda and shape alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, mu: Real, lam: Any, alpha: Value) -> Array:
         inside = y >= mu
         excess = inner(xp, inside, y - mu, 0.0) / lam
         return within(xp, inside, xp.log(alpha) - xp.log(lam) - (alpha + 1) * xp.log1p(excess))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, lam: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -xp.expm1(-t), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, lam: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, log1mexp_neg(xp, t, log0(xp, t)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, lam: Array, alpha: Array) -> Array:
         inside, t = _log_decline(xp, y, mu, lam, alpha)
         return within(xp, inside, -t, 0.0)
 
@@ -49,7 +49,7 @@ class pareto_type_2:
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
 
 
-def _log_decline(xp: Namespace, y: Any, mu: Any, lam: Any, alpha: Any) -> Any:
+def _log_decline(xp: Namespace, y: Any, mu: Array, lam: Array, alpha: Array) -> Any:
     """Whether y is above mu, and alpha log(1 + (y - mu) / lambda), which is exponential with rate 1."""
     inside = y > mu
     return inside, alpha * xp.log1p(inner(xp, inside, y - mu, 1.0) / lam)

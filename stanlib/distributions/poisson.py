@@ -27,17 +27,17 @@ class poisson:
         return times(xp, n, log0(xp, lam)) - lam - xp.lgamma(n + 1.0)
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, lam: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, lam: Array) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.gammaincc(end, lam), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, lam: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, lam: Array) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammaincc(end, lam), -xp.inf)
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, lam: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, lam: Array) -> Array:
         inside, end = _end(xp, n)
         return xp.where(inside, xp.log_gammainc(end, lam), 0.0)
 
@@ -46,7 +46,7 @@ class poisson:
         return random.poisson(lam)
 
 
-def _end(xp: Namespace, n: Any) -> Any:
+def _end(xp: Namespace, n: Array) -> Any:
     """Whether n is a count, and the shape of the gamma law that exceeds the rate when there are at most n events."""
     inside = n >= 0
     return inside, xp.where(inside, n, 0) + 1.0

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE
 from ..random.base import Random
@@ -23,26 +23,26 @@ class rayleigh:
     """The law of the length of two normals with scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, sigma: Real) -> Array:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, xp.log(y) - 0.5 * xp.square(z) - 2 * xp.log(sigma))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Real, sigma: Real) -> Array:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -xp.expm1(-0.5 * z * z)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Any, sigma: Array) -> Array:
         inside = y > 0
         y = inner(xp, inside, y, 1.0)
         z = y / sigma
         return within(xp, inside, log1mexp_neg(xp, 0.5 * z * z, 2 * (xp.log(y) - xp.log(sigma)) - LOG_2))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Real, sigma: Real) -> Array:
         z = inner(xp, y > 0, y, 0.0) / sigma
         return -0.5 * z * z
 

@@ -4,9 +4,7 @@ Source: Stan Functions Reference, "Scaled inverse chi-square distribution".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -26,19 +24,19 @@ class scaled_inv_chi_square:
     """The law of nu sigma^2 / x for chi-square x with nu degrees of freedom."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, nu: Real, sigma: Real) -> Array:
         return inv_gamma.lpdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, nu: Array, sigma: Array) -> Array:
         return inv_gamma.cdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, nu: Array, sigma: Array) -> Array:
         return inv_gamma.lcdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, nu: Array, sigma: Array) -> Array:
         return inv_gamma.lccdf(xp, y, 0.5 * nu, 0.5 * nu * sigma * sigma)
 
     @staticmethod

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE, PROBABILITY
 from ..random.base import Random
@@ -27,23 +27,23 @@ class skew_double_exponential:
     """Double exponential with location mu and scale sigma, of which the part tau lies below mu."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, sigma: Any, tau: Any) -> Array:
         z = (y - mu) / sigma
         decline = 2 * xp.where(z < 0, (tau - 1) * z, tau * z)
         return log0(xp, tau) + log0(xp, 1 - tau) - xp.log(sigma) + LOG_2 - decline
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, tau * xp.exp(below), 1 - (1 - tau) * xp.exp(above))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, log0(xp, tau) + below, xp.log1p((tau - 1) * xp.exp(above)))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Array:
         left, below, above = _tails(xp, y, mu, sigma, tau)
         return xp.where(left, xp.log1p(-tau * xp.exp(below)), log0(xp, 1 - tau) + above)
 
@@ -55,7 +55,7 @@ class skew_double_exponential:
         return mu + 0.5 * sigma * xp.where((u < tau) & (u > 0), below, -xp.log((1 - u) / (1 - tau)) / tau)
 
 
-def _tails(xp: Namespace, y: Any, mu: Any, sigma: Any, tau: Any) -> Any:
+def _tails(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Any:
     """Whether y is below mu, and the exponents (at most 0) of the law's two sides."""
     z = (y - mu) / sigma
     left = z < 0

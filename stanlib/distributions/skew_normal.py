@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import on_unit_interval, smaller_root
 from ..distribution import stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE
@@ -27,20 +26,20 @@ class skew_normal:
     """Skew normal with location xi, scale omega and shape alpha."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, xi: Real, omega: Real, alpha: Real) -> Array:
         z = (y - xi) / omega
         return xp.log_ndtr(alpha * z) - 0.5 * xp.square(z) - (xp.log(omega) + 0.5 * LOG_2_PI - LOG_2)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, xi: Array, omega: Array, alpha: Array) -> Array:
         return xp.exp(_log_lower(xp, (y - xi) / omega, alpha))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, xi: Array, omega: Array, alpha: Array) -> Array:
         return _log_lower(xp, (y - xi) / omega, alpha)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, xi: Any, omega: Any, alpha: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, xi: Array, omega: Array, alpha: Array) -> Array:
         return _log_lower(xp, (xi - y) / omega, -alpha)
 
     @staticmethod

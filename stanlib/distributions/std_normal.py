@@ -1,9 +1,7 @@
 """The standard normal distribution. Source: Stan Functions Reference, "Standard normal distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NOT_NAN
 from ..random.base import Random
@@ -23,19 +21,19 @@ class std_normal:
     """Normal with location 0 and scale 1."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real) -> Array:
         return -0.5 * xp.square(y) - 0.5 * LOG_2_PI
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any) -> Array:
+    def cdf(xp: Namespace, y: Array) -> Array:
         return xp.ndtr(y)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array) -> Array:
         return xp.log_ndtr(y)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array) -> Array:
         return xp.log_ndtr(-y)
 
     @staticmethod

@@ -37,15 +37,15 @@ class student_t:
         return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
         return xp.exp(_log_tail(xp, (mu - y) / sigma, nu))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
         return _log_tail(xp, (mu - y) / sigma, nu)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
         return _log_tail(xp, (y - mu) / sigma, nu)
 
     @staticmethod

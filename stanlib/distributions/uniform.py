@@ -1,9 +1,7 @@
 """The uniform distribution. Source: Stan Functions Reference, "Uniform distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
@@ -23,20 +21,20 @@ class uniform:
     """Uniform between alpha and beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
         inside = (y >= alpha) & (y <= beta)
         return xp.where(inside, -xp.log(inner(xp, inside, beta - alpha, 1.0)), -xp.inf)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return _share(xp, y, alpha, beta)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return log0(xp, _share(xp, y, alpha, beta))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
         return log0(xp, _share(xp, -y, -beta, -alpha))
 
     @staticmethod
@@ -44,7 +42,7 @@ class uniform:
         return alpha + (beta - alpha) * random.uniform(xp.broadcast_shape(alpha, beta))
 
 
-def _share(xp: Namespace, y: Any, alpha: Any, beta: Any) -> Array:
+def _share(xp: Namespace, y: Real, alpha: Array, beta: Array) -> Array:
     """The part of the interval below y, between 0 and 1."""
     inside = (y > alpha) & (y < beta)
     share = inner(xp, inside, (y - alpha) / (beta - alpha), 0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, between
@@ -28,20 +28,20 @@ class von_mises:
     """Von Mises around mu with concentration kappa."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lpdf(xp: Namespace, y: Real, mu: Real, kappa: Real) -> Array:
         half = xp.sin(0.5 * (y - mu))
         return -2 * kappa * half * half - (xp.log(xp.i0e(kappa)) + LOG_2_PI)
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
         return xp.exp(_log_between(xp, -math.pi - mu, y - mu, kappa))
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
         return _log_between(xp, -math.pi - mu, y - mu, kappa)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, mu: Any, kappa: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
         return _log_between(xp, y - mu, math.pi - mu, kappa)
 
     @staticmethod
@@ -66,7 +66,7 @@ def _log_between(xp: Namespace, a: Array, b: Array, kappa: Array) -> Array:
     return xp.where(possible, scale + xp.log(xp.where(possible, p, 1.0)), -xp.inf)
 
 
-def _tail(xp: Namespace, x: Any, kappa: Any) -> Any:
+def _tail(xp: Namespace, x: Array, kappa: Array) -> Any:
     """The distribution function at x as a whole number plus a tail, which is exp(front) times a signed area."""
     turns = xp.floor((xp.stop_gradient(x) + math.pi) / TWO_PI)
     r = x - TWO_PI * turns

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,23 +24,23 @@ class weibull:
     """Weibull with shape alpha and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Any, alpha: Value, sigma: Real) -> Array:
         log_sigma = xp.log(sigma)
         rest = xp.log(alpha) - alpha * log_sigma
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: xp.exp(alpha * (log_y - log_sigma)))
 
     @staticmethod
-    def cdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def cdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, -xp.expm1(-xp.exp(log_t)), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def lcdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t))
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Array:
+    def lccdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
         return within(xp, inside, -xp.exp(log_t), 0.0)
 
@@ -49,7 +49,7 @@ class weibull:
         return sigma * xp.exp(xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 
-def _log_hazard(xp: Namespace, y: Any, alpha: Any, sigma: Any) -> Any:
+def _log_hazard(xp: Namespace, y: Any, alpha: Array, sigma: Array) -> Any:
     """Whether y is positive, and the logarithm of the cumulative hazard (y / sigma)^alpha."""
     inside = y > 0
     return inside, alpha * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(sigma))

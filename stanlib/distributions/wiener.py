@@ -31,7 +31,7 @@ DOMAINS = {
 }  # fmt: skip
 
 
-def _after(alpha: Any, tau: Any, beta: Any, delta: Any, *variances: Any) -> Any:
+def _after(alpha: Array, tau: Array, beta: Array, delta: Array, *variances: Array) -> Any:
     """Only with the variances of the parameters Stan refuses an infinite time."""
     most = math.inf if variances else math.nan
     return Domain(
@@ -78,7 +78,7 @@ class wiener:
         return _log_mean_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
 
 
-def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Any, st: Any) -> Any:
+def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw: Array, st: Array) -> Array:
     """The log of the mean density over starts of width sw around w and over times less up to st."""
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
@@ -105,7 +105,7 @@ def log_mean(xp: Namespace, log_f: Any, width: Any, beside: Any, count: Any) -> 
     return xp.logsumexp(log_f(x) + log_weights, axis=0)
 
 
-def _log_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any) -> Array:
+def _log_density(xp: Namespace, t: Any, a: Array, w: Array, v: Array, sv: Array) -> Array:
     """The log density at the lower boundary, at time t from w a with drift v of standard deviation sv."""
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)

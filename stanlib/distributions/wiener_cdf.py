@@ -65,8 +65,8 @@ def wiener_lcdf_unnorm_full(
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
 def wiener_lccdf_unnorm_full(
-    xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any, var_beta: Any, var_tau: Any,
-    precision: Any = None,
+    xp: Namespace, y: Any, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array,
+    var_tau: Array, precision: Any = None,
 ) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_after, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
@@ -100,7 +100,7 @@ def _mean_before_drift(xp: Namespace, t: Array, a: Array, w: Array, v: Array, sv
     return xp.logsumexp(_log_before(xp, t, a, w, v + sv * nodes) + log_weights, axis=0)
 
 
-def _mean_after_drift(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, like: Any) -> Array:
+def _mean_after_drift(xp: Namespace, t: Array, a: Any, w: Array, v: Array, sv: Array, like: Array) -> Array:
     """The log of the mean of P(after t) over a normal drift, which is about exp(-v a w - v^2 t / 2) for drift v: the
     product with the drift's density is normal again, and the rest is smooth.
     """
@@ -147,7 +147,7 @@ def _log_after(xp: Namespace, t: Array, a: Array, w: Array, v: Array) -> Array:
     return xp.where(inside, terms, xp.where(t > 0, -xp.inf, ever))
 
 
-def _standard(xp: Namespace, t: Any, a: Any, v: Any) -> Any:
+def _standard(xp: Namespace, t: Any, a: Array, v: Array) -> Any:
     """Whether the time is positive and finite, and time and drift in units of the boundaries."""
     inside = (t > 0) & (t < xp.inf)
     return inside, inner(xp, inside, t, 1.0) / (a * a), v * a
@@ -191,18 +191,18 @@ def _log_images_after(xp: Namespace, u: Array, w: Array, m: Array) -> Array:
     return log0(xp, xp.sum(sign * terms, axis=0)) + top - m * w
 
 
-def _images(xp: Namespace, w: Any, like: Any) -> Any:
+def _images(xp: Namespace, w: Array, like: Array) -> Any:
     """The signs and distances of the start and of its images, along a new leading axis."""
     k = xp.asarray([0.0, *IMAGES]).reshape((-1,) + (1,) * xp.ndim(w + like))
     sign, shift, _ = xp.convert((xp.where(k < 0, -1.0, 1.0), 2 * xp.abs(k), like))
     return sign, shift + sign * w
 
 
-def _exponent(u: Any, b: Any, size: Any) -> Any:
+def _exponent(u: Array, b: Array, size: Array) -> Array:
     return -0.5 * (b * b / u + size * size * u)
 
 
-def _image(xp: Namespace, u: Any, b: Any, size: Any, top: Any) -> Any:
+def _image(xp: Namespace, u: Array, b: Array, size: Array, top: Array) -> Any:
     """Whether the drift has led past b before u, and the rest of the distribution function, over exp(top)."""
     passed = b < size * u
     scale = 1 / xp.sqrt(2 * u)

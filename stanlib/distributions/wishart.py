@@ -51,7 +51,7 @@ def check_matrices(xp: Namespace, name: str, what: str, y: Any, nu: Any, matrix:
     return size, require(xp, name, "nu", nu, above(size - 1))
 
 
-def log_normalizer(size: Any, nu: Any) -> Any:
+def log_normalizer(size: int, nu: Array) -> Array:
     """The logarithm of the integral of the Wishart density's kernel, for the identity as its scale."""
     return 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
 
@@ -63,7 +63,7 @@ def trace_of_ratio(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.sum(xp.diagonal(xp.solve_spd(b, a)))
 
 
-def bartlett(xp: Namespace, random: Random, size: Any, nu: Any) -> Any:
+def bartlett(xp: Namespace, random: Random, size: Any, nu: Any) -> Array:
     """The Cholesky factor of a Wishart draw of scale 1: chi variates on the diagonal, normal ones below (Bartlett)."""
     i, nu = xp.convert((xp.arange(float(size)), nu))
     chi = xp.sqrt(2 * random.gamma(0.5 * (nu - i), (size,)))

@@ -24,22 +24,22 @@ class yule_simon:
     """Yule-Simon on 1, 2, ... with shape alpha."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Any) -> Array:
+    def lpmf(xp: Namespace, n: Any, alpha: Array) -> Array:
         inside = n >= 1
         return within(xp, inside, xp.log(alpha) + log_beta(xp, inner(xp, inside, n, 1) * 1.0, alpha + 1))
 
     @staticmethod
-    def cdf(xp: Namespace, n: Any, alpha: Any) -> Array:
+    def cdf(xp: Namespace, n: Array, alpha: Array) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, -xp.expm1(log_upper), 0.0)
 
     @staticmethod
-    def lcdf(xp: Namespace, n: Any, alpha: Any) -> Array:
+    def lcdf(xp: Namespace, n: Array, alpha: Array) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, xp.log1mexp(log_upper))
 
     @staticmethod
-    def lccdf(xp: Namespace, n: Any, alpha: Any) -> Array:
+    def lccdf(xp: Namespace, n: Array, alpha: Array) -> Array:
         inside, log_upper = _log_upper(xp, n, alpha)
         return within(xp, inside, log_upper, 0.0)
 
@@ -50,7 +50,7 @@ class yule_simon:
         return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))
 
 
-def _log_upper(xp: Namespace, n: Any, alpha: Any) -> Any:
+def _log_upper(xp: Namespace, n: Any, alpha: Array) -> Any:
     """Whether n is in the support, and log P(more than n) = log(n B(n, alpha + 1))."""
     inside = n >= 1
     n = inner(xp, inside, n, 1) * 1.0

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import nonempty, same_size
 from ..domains import FINITE, NONNEGATIVE, POSITIVE
 from ..registry import stan_function, variadic_function
@@ -39,7 +39,7 @@ def _solve(
     size = xp.shape(guess)[0]
 
     @functools.wraps(f)
-    def system(y: Any, *arguments: Any) -> Any:
+    def system(y: Array, *arguments: Array) -> Array:
         out = f(y, *arguments)
         same_size(name, "the output of the algebraic system", len(out), "the vector of unknowns", size)
         return out
@@ -52,12 +52,12 @@ def _register(method: Any) -> None:
     """Register the solver of a method with Stan's default controls, and its `_tol` form, which is given them."""
     name = f"solve_{method}"
 
-    def default(xp: Namespace, f: Callable[..., Any], guess: Any, *arguments: Any) -> Any:
+    def default(xp: Namespace, f: Callable[..., Any], guess: Any, *arguments: Any) -> Real:
         return _solve(xp, name, method, f, guess, arguments, STEP[method], RESIDUAL, MOST_STEPS)
 
     def with_tolerances(
-        xp: Namespace, f: Callable[..., Any], guess: Any, step_tolerance: Any, residual: Any, most_steps: Any,
-        *arguments: Any,
+        xp: Namespace, f: Callable[..., Any], guess: Any, step_tolerance: Array, residual: Array, most_steps: Array,
+        *arguments: Array,
     ) -> Array:  # fmt: skip
         return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
 
@@ -78,7 +78,9 @@ def _register_old(name: str, method: Any) -> None:
     tolerance = "scaling_step" if method == "newton" else "rel_tol"
     controls = f"data real {tolerance}, data real f_tol, data real max_steps"
 
-    def solver(xp: Namespace, f: Callable[..., Any], guess: Any, theta: Any, x_r: Any, x_i: Any, *controls: Any) -> Any:
+    def solver(
+        xp: Namespace, f: Callable[..., Any], guess: Any, theta: Real, x_r: Array, x_i: Array, *controls: Any
+    ) -> Array:
         controls = controls or (STEP[method], RESIDUAL, MOST_STEPS_OF_OLD)
         return _solve(xp, name, method, f, guess, (theta, x_r, x_i), *controls)
 

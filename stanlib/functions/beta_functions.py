@@ -5,8 +5,6 @@ distribution".
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..checks import of_reals
 from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE, PROBABILITY, Domain
@@ -17,7 +15,7 @@ POSITIVE_FINITE_OR_ZERO = Domain("nonnegative and finite", lambda xp, x: (x >= 0
 
 @stan_function("R beta(T1 a, T2 b)", examples=[(2.5, 0.5)])
 @of_reals
-def beta(xp: Namespace, a: Any, b: Any) -> Array:
+def beta(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.exp(xp.betaln(a, b))
 
 

@@ -21,7 +21,7 @@ POSITIVE_OR_NAN = or_nan("positive", lambda xp, x: x > 0)
 
 @stan_function("Z choose(I1 n, I2 k)", domains={"n": NONNEGATIVE, "k": NONNEGATIVE}, examples=[(10, 3), (4, 5)])
 @elementwise
-def choose(xp: Namespace, n: Any, k: Any) -> Array:
+def choose(xp: Namespace, n: Any, k: Array) -> Array:
     """The number of ways to choose k of n."""
     inside = k <= n
     k = xp.where(inside, k, 0)
@@ -30,7 +30,7 @@ def choose(xp: Namespace, n: Any, k: Any) -> Array:
     return xp.integer(xp.floor(count))
 
 
-def _too_many(xp: Namespace, count: Any) -> Any:
+def _too_many(xp: Namespace, count: Array) -> Any:
     shown = "" if xp.known(count) is None else f" is {xp.known(count).max():g}, but"
     return StanDomainError(f"choose: n choose k{shown} must be less than or equal to {LARGEST_INT}")
 

@@ -9,56 +9,56 @@ import sys
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..registry import stan_function
 
 
 @stan_function("real pi()", examples=[()])
-def pi(xp: Namespace) -> Any:
+def pi(xp: Namespace) -> Real:
     return math.pi
 
 
 @stan_function("real e()", examples=[()])
-def e(xp: Namespace) -> Any:
+def e(xp: Namespace) -> Real:
     return math.e
 
 
 @stan_function("real sqrt2()", examples=[()])
-def sqrt2(xp: Namespace) -> Any:
+def sqrt2(xp: Namespace) -> Real:
     return math.sqrt(2)
 
 
 @stan_function("real log2()", examples=[()])
-def log_of_2(xp: Namespace) -> Any:
+def log_of_2(xp: Namespace) -> Real:
     return math.log(2)
 
 
 @stan_function("real log10()", examples=[()])
-def log_of_10(xp: Namespace) -> Any:
+def log_of_10(xp: Namespace) -> Real:
     return math.log(10)
 
 
 @stan_function("real not_a_number()", examples=[()])
-def not_a_number(xp: Namespace) -> Any:
+def not_a_number(xp: Namespace) -> Real:
     return math.nan
 
 
 @stan_function("real positive_infinity()", examples=[()])
-def positive_infinity(xp: Namespace) -> Any:
+def positive_infinity(xp: Namespace) -> Real:
     return math.inf
 
 
 @stan_function("real negative_infinity()", examples=[()])
-def negative_infinity(xp: Namespace) -> Any:
+def negative_infinity(xp: Namespace) -> Real:
     return -math.inf
 
 
 @stan_function("real machine_precision()", examples=[()])
-def machine_precision(xp: Namespace) -> Any:
+def machine_precision(xp: Namespace) -> Real:
     return sys.float_info.epsilon
 
 
-def as_int(xp: Namespace, truth: Any) -> Any:
+def as_int(xp: Namespace, truth: Array) -> Any:
     """0 or 1: a Python int where the value is known."""
     return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 

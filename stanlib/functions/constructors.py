@@ -5,9 +5,8 @@ Source: Stan Functions Reference, "Array Operations", "Broadcast functions" and 
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import index, size
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
@@ -80,7 +79,7 @@ def rep_rows(xp: Namespace, x: Array, m: Array) -> Array:
     return xp.full((size("rep_matrix", "m", m), xp.shape(x)[0]), x)
 
 
-def _linspaced(xp: Namespace, name: str, n: Any, lower: Any, upper: Any) -> Array:
+def _linspaced(xp: Namespace, name: str, n: Real, lower: Array, upper: Array) -> Array:
     n = size(name, "size", n)
     _check_bounds(xp, name, lower, upper)
     if n == 1:
@@ -125,7 +124,7 @@ def linspaced_array(xp: Namespace, n: Array, lower: Array, upper: Array) -> Arra
     "array[] int linspaced_int_array(int n, int lower, int upper)", examples=[(5, 1, 9), (4, 1, 9), (5, 1, 2)],
     sizes=("n",),
 )
-def linspaced_int_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Array:
+def linspaced_int_array(xp: Namespace, n: Real, lower: Array, upper: Array) -> Array:
     """Steps of the whole part of (upper - lower) / (n - 1); with fewer integers than n, each one repeated."""
     n = size("linspaced_int_array", "size", n)
     _check_bounds(xp, "linspaced_int_array", lower, upper)
@@ -137,7 +136,7 @@ def linspaced_int_array(xp: Namespace, n: Any, lower: Any, upper: Any) -> Array:
     return lower + xp.arange(n) * (gap // (n - 1))
 
 
-def _one_hot(xp: Namespace, name: str, n: Any, k: Any) -> Any:
+def _one_hot(xp: Namespace, name: str, n: Real, k: Real) -> Array:
     n = size(name, "size", n)
     index(xp, name, k, n, "k")
     return xp.arange(1, n + 1) == k

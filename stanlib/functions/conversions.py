@@ -133,7 +133,7 @@ def to_shaped_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     *_shaped("int m, int n, int col_major"), examples=[([1.0, 2.0, 3.0, 4.0], 2, 2, 0)], sizes=("m", "n"),
     linear=("x",),
 )
-def to_ordered_matrix(xp: Namespace, x: Any, m: Any, n: Any, col_major: Any) -> Array:
+def to_ordered_matrix(xp: Namespace, x: Any, m: Array, n: Array, col_major: Array) -> Array:
     """As to_matrix(x, m, n), but filled row by row where col_major is 0."""
     return _fill(xp, x, m, n, column_by_column=bool(col_major))
 

@@ -5,6 +5,7 @@ Source: Stan Functions Reference, "Gaussian Process covariance functions".
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..arrays.base import Array, Namespace
@@ -28,11 +29,11 @@ def _kernel(name: str, suffix: Any = '', lengths: Any = ('real length_scale', 'a
     return out
 
 
-def _one(texts: Any) -> Any:
+def _one(texts: Sequence[str]) -> Any:
     return [t for t in texts if " y," not in t]
 
 
-def _two(texts: Any) -> Any:
+def _two(texts: Sequence[str]) -> Any:
     return [t for t in texts if " y," in t]
 
 

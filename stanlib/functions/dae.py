@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..checks import same_size
 from ..registry import variadic_function
 from ..solvers import solve
@@ -26,9 +26,9 @@ _CALL = Variadic(array(VECTOR, 1), _CONTROL, values(REAL, VECTOR, VECTOR), VECTO
 
 @variadic_function("dae", _CALL)
 def dae(
-    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
-    *arguments: Any,
-) -> Any:  # fmt: skip
+    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Array, times: Array,
+    *arguments: Array,
+) -> Array:  # fmt: skip
     return _solve(
         xp, "dae", residual, initial_state, initial_state_derivative, initial_time, times, *DEFAULTS, arguments
     )
@@ -36,9 +36,9 @@ def dae(
 
 @variadic_function("dae_tol", replace(_CALL, control=(*_CONTROL, *data(REAL, REAL, INT))))
 def dae_tol(
-    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Any, initial_time: Any, times: Any,
-    rel_tol: Any, abs_tol: Any, max_num_steps: Any, *arguments: Any,
-) -> Any:  # fmt: skip
+    xp: Namespace, residual: Any, initial_state: Any, initial_state_derivative: Array, initial_time: Array,
+    times: Array, rel_tol: Array, abs_tol: Array, max_num_steps: Array, *arguments: Array,
+) -> Array:  # fmt: skip
     controls = (rel_tol, abs_tol, max_num_steps)
     return _solve(
         xp, "dae_tol", residual, initial_state, initial_state_derivative, initial_time, times, *controls, arguments
@@ -58,7 +58,7 @@ def _solve(
     same_size(name, "the initial state derivative", xp.shape(dy0)[0], "the initial state", size)
 
     @functools.wraps(f)
-    def residual(t: Any, y: Any, dy: Any, *arguments: Any) -> Any:
+    def residual(t: Array, y: Array, dy: Array, *arguments: Array) -> Array:
         out = f(t, y, dy, *arguments)
         same_size(name, "the residual", len(out), "the state", size)
         return out

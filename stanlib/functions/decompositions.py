@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import nonempty, positive_definite, same_size, size, square, symmetric
 from ..registry import stan_function
 
@@ -25,18 +25,18 @@ def cholesky_decompose(xp: Namespace, a: Array) -> Array:
 
 
 @stan_function("real determinant(matrix A)", examples=[(_M,)])
-def determinant(xp: Namespace, a: Any) -> Any:
+def determinant(xp: Namespace, a: Array) -> Real:
     return xp.det(a) if square(xp, "determinant", a) else 1.0
 
 
 @stan_function("real log_determinant(matrix A)", examples=[(_M,)])
-def log_determinant(xp: Namespace, a: Any) -> Any:
+def log_determinant(xp: Namespace, a: Array) -> Real:
     """The logarithm of the absolute value of the determinant."""
     return xp.slogdet(a)[1] if square(xp, "log_determinant", a) else 0.0
 
 
 @stan_function("real log_determinant_spd(matrix A)", examples=[(_SPD,)])
-def log_determinant_spd(xp: Namespace, a: Any) -> Any:
+def log_determinant_spd(xp: Namespace, a: Array) -> Real:
     if symmetric(xp, "log_determinant_spd", a) == 0:
         return 0.0
     factor = xp.cholesky(a)
@@ -45,7 +45,7 @@ def log_determinant_spd(xp: Namespace, a: Any) -> Any:
     return 2 * xp.sum(xp.log(xp.diagonal(factor)))
 
 
-def _qr_thin(xp: Namespace, name: str, a: Any) -> Any:
+def _qr_thin(xp: Namespace, name: str, a: Array) -> Any:
     """Q and R of min(rows, columns) columns and rows, with a positive diagonal of R.
 
     A wide matrix has the Q of its leading square part: the libraries have no derivative for it otherwise.
@@ -109,7 +109,7 @@ def singular_values(xp: Namespace, a: Array) -> Array:
     return xp.zeros(0) if 0 in xp.shape(a) else xp.svd(a, full_matrices=False, compute_uv=False)
 
 
-def _svd(xp: Namespace, name: str, a: Any) -> Any:
+def _svd(xp: Namespace, name: str, a: Array) -> Any:
     nonempty(xp, name, a)
     u, s, vh = xp.svd(a, full_matrices=False)
     return u, s, xp.conj(xp.transpose(vh))
@@ -156,7 +156,7 @@ def _exp_multiply(xp: Namespace, name: str, a: Array, b: Array) -> Array:
 
 
 @stan_function("matrix matrix_power(matrix A, int n)", examples=[(_M, 5), (_M, 0)])
-def matrix_power(xp: Namespace, a: Any, n: Any) -> Any:
+def matrix_power(xp: Namespace, a: Real, n: Real) -> Any:
     """By repeated squaring."""
     rows, n = square(xp, "matrix_power", a), size("matrix_power", "n", n)
     if n == 0:

@@ -5,9 +5,7 @@ values of theirs: stanlib/discrete/ says how, and is loaded by the first call.
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..random.base import Random
 from ..registry import variadic_function
 
@@ -21,7 +19,7 @@ def discrete_elements__(xp: Namespace, before: Array, *shape: Array) -> Array:
 
 
 @variadic_function("discrete_count__")
-def discrete_count__(xp: Namespace, name: str, lower: Any, upper: Any, *shape: Any) -> Any:
+def discrete_count__(xp: Namespace, name: str, lower: Array, upper: Array, *shape: Array) -> Real:
     """The number of assignments of values in lower..upper to a variable of a shape.
 
     Raises:
@@ -55,7 +53,7 @@ def discrete_places__(xp: Namespace, stands: Array) -> Array:
 
 
 @variadic_function("discrete_standing__")
-def discrete_standing__(xp: Namespace, stands: Any) -> Any:
+def discrete_standing__(xp: Namespace, stands: Array) -> Real:
     """How many places of an array hold 1."""
     from ..discrete.problem import places
 
@@ -71,7 +69,7 @@ def discrete_alike__(xp: Namespace, *keys: Array) -> Array:
 
 
 @variadic_function("discrete_rows__")
-def discrete_rows__(xp: Namespace, codes: Any) -> Any:
+def discrete_rows__(xp: Namespace, codes: Array) -> Real:
     """How many different numbers such an array has."""
     from ..discrete.problem import count_rows
 
@@ -103,7 +101,7 @@ def discrete_logs__(xp: Namespace, x: Array) -> Array:
 
 
 @variadic_function("discrete_total__")
-def discrete_total__(xp: Namespace, *arguments: Any) -> Any:
+def discrete_total__(xp: Namespace, *arguments: Array) -> Real:
     """The number of elements of all variables together."""
     from ..discrete.problem import read
 

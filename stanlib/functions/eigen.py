@@ -26,14 +26,14 @@ def eigenvalues_hermitian(xp: Namespace, a: Array) -> Array:
     return xp.eigh(a)[0] + 0j
 
 
-def _eigh(xp: Namespace, name: str, a: Any) -> Any:
+def _eigh(xp: Namespace, name: str, a: Array) -> Any:
     nonempty(xp, name, a)
     symmetric(xp, name, a)
     values, vectors = xp.eigh(a)
     return vectors, values
 
 
-def _eigh_complex(xp: Namespace, name: str, a: Any) -> Any:
+def _eigh_complex(xp: Namespace, name: str, a: Array) -> Any:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eigh(a)
@@ -62,7 +62,7 @@ def eigendecompose_hermitian(xp: Namespace, a: Array) -> Array:
     return _eigh_complex(xp, "eigendecompose_sym", a)
 
 
-def _eig(xp: Namespace, name: str, a: Any) -> Any:
+def _eig(xp: Namespace, name: str, a: Array) -> Any:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eig(a)

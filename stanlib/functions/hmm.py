@@ -58,7 +58,7 @@ def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Array, Gamma: Array
     u, start, _ = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.zeros(xp.shape(rho)), filtered))
     arrivals = xp.transpose(log_gamma)
 
-    def step(next_state: Any, x: Any, arrivals: Any) -> Any:
+    def step(next_state: Array, x: Array, arrivals: Array) -> Any:
         log_weights, u = x
         log_weights = log_weights + next_state
         sums = xp.cumsum(xp.exp(log_weights - xp.max(log_weights)), axis=-1)
@@ -96,7 +96,7 @@ def _product(xp: Namespace, p: Array, matrix: Array) -> Array:
     return xp.sum(p[:, None] * matrix, axis=0)
 
 
-def _weights(xp: Namespace, log_omega: Any) -> Any:
+def _weights(xp: Namespace, log_omega: Array) -> Any:
     """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
     most = xp.max(log_omega, axis=0)
     most = xp.where(xp.isfinite(most), most, 0.0)
@@ -106,7 +106,7 @@ def _weights(xp: Namespace, log_omega: Any) -> Any:
 def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> Array:
     """The filtered probabilities of the states, and the density of each observation given those before it."""
 
-    def step(predicted: Any, weight: Any, Gamma: Any) -> Any:
+    def step(predicted: Array, weight: Array, Gamma: Array) -> Any:
         joint = predicted * weight
         density = xp.sum(joint)
         filtered = _over(xp, joint, density)
@@ -120,7 +120,7 @@ def _scaled(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
-def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Any:
     """The log density and its derivatives in log_omega, Gamma and rho, in their shapes, by scaled probabilities."""
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
@@ -129,7 +129,7 @@ def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> An
     ones, zeros, _ = xp.convert((xp.ones(states), xp.zeros((states, states)), filtered))
     before = xp.concatenate([zeros[:1], filtered[:-1]])
 
-    def step(carry: Any, x: Any, departures: Any) -> Any:
+    def step(carry: Array, x: Array, departures: Array) -> Any:
         """`later` is the density of what follows relative to what is expected, by state."""
         later, moves = carry
         weight, density, before = x
@@ -144,7 +144,7 @@ def _scaled_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> An
 def _log_forward(xp: Namespace, log_omega: Array, log_gamma: Array, rho: Array) -> Array:
     """The logarithms of the joint densities of the observations so far and the state, by rows."""
 
-    def step(predicted: Any, log_weight: Any, log_gamma: Any) -> Any:
+    def step(predicted: Array, log_weight: Array, log_gamma: Array) -> Any:
         joint = predicted + log_weight
         return xp.logsumexp(joint[:, None] + log_gamma, axis=0), joint
 
@@ -156,14 +156,14 @@ def _in_logarithms(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) ->
     return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
 
 
-def _log_gradients(xp: Namespace, log_omega: Any, Gamma: Any, rho: Any) -> Any:
+def _log_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Any:
     """The log density and these derivatives, in logarithms; those in Gamma and rho are 0 where they are infinite."""
     log_gamma = _log(xp, Gamma)
     joint = _log_forward(xp, log_omega, log_gamma, rho)
     value = xp.logsumexp(joint[-1])
     base = xp.where(value > -xp.inf, value, 0.0)
 
-    def step(carry: Any, x: Any, departures: Any) -> Any:
+    def step(carry: Array, x: Array, departures: Array) -> Any:
         """`later` is the log density of what follows, by state."""
         later, moves = carry
         log_weight, before = x

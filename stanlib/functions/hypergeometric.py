@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import known
 from ..domains import FINITE, Domain
 from ..errors import StanDomainError
@@ -64,7 +64,7 @@ def hypergeometric_pFq(xp: Namespace, a: Array, b: Array, z: Array) -> Array:
     return _checked(xp, "hypergeometric_pFq", a, b, z)
 
 
-def _checked(xp: Namespace, function: str, a: Any, b: Any, z: Any) -> Array:
+def _checked(xp: Namespace, function: str, a: Real, b: Real, z: Real) -> Array:
     if all(map(xp.is_concrete, (a, b, z))) and not _converges(*(known(xp, x) for x in (a, b, z))):
         raise StanDomainError(f"{function}: the series does not converge for a: {a}, b: {b}, z: {z}")
     return xp.hypergeometric(a, b, z)

@@ -27,23 +27,23 @@ MOST_HALVINGS = 30  # a step that was cut in half so often is too short to matte
 # --- likelihoods of Stan's own ---------------------------------------------------------------------------------------
 
 
-def _predictor(theta: Any, mean: Any, y_index: Any) -> Any:
+def _predictor(theta: Array, mean: Array, y_index: Array) -> Array:
     return (theta + mean)[y_index - 1]
 
 
-def bernoulli_logit(theta: Any, y: Any, y_index: Any, mean: Any) -> Any:
+def bernoulli_logit(theta: Array, y: Array, y_index: Array, mean: Array) -> Array:
     from ..registry import by_symbol
 
     return by_symbol("bernoulli_logit_lpmf")(y, _predictor(theta, mean, y_index))
 
 
-def poisson_log(theta: Any, y: Any, y_index: Any, mean: Any) -> Any:
+def poisson_log(theta: Array, y: Array, y_index: Array, mean: Array) -> Array:
     from ..registry import by_symbol
 
     return by_symbol("poisson_log_lpmf")(y, _predictor(theta, mean, y_index))
 
 
-def neg_binomial_2_log(theta: Any, y: Any, y_index: Any, eta: Any, mean: Any) -> Any:
+def neg_binomial_2_log(theta: Array, y: Array, y_index: Array, eta: Array, mean: Array) -> Array:
     """eta is one dispersion for all observations, or has one for each."""
     from ..registry import by_symbol
 
@@ -71,7 +71,7 @@ def _call(name: str, result: Type, family: str = "", data_only: bool = False) ->
 # --- calls -----------------------------------------------------------------------------------------------------------
 
 
-def _search(xp: Namespace, name: str, size: Any, control: Any) -> Any:
+def _search(xp: Namespace, name: str, size: Any, control: Array) -> Any:
     """How to look for the mode, by the controls of a call, or for None by default; a guess of zeros counts as none."""
     if control is None:
         return Search()
@@ -161,7 +161,7 @@ for _tol in ("", "_tol"):
 @stan_function(
     "tuple(vector, real, int, int, int, int) generate_laplace_options(int theta_size)", sizes=("theta_size",)
 )
-def generate_laplace_options(xp: Namespace, theta_size: Any) -> Any:
+def generate_laplace_options(xp: Namespace, theta_size: Array) -> Any:
     return xp.zeros((int(theta_size),)), TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH
 
 
@@ -169,5 +169,5 @@ def generate_laplace_options(xp: Namespace, theta_size: Any) -> Any:
     "tuple(vector, real, int, int, int, int) generate_laplace_options(vector theta_init)",
     symbol="laplace_options_from",
 )
-def laplace_options_from(xp: Namespace, theta_init: Any) -> Any:
+def laplace_options_from(xp: Namespace, theta_init: Array) -> Any:
     return theta_init, TOLERANCE, MOST_STEPS, SOLVER, LINE_SEARCH, FALL_THROUGH

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import positive_definite, same_size, square, symmetric
 from ..errors import StanDomainError
 from ..registry import stan_function
@@ -38,7 +38,7 @@ def _solve_spd(xp: Namespace, name: str, a: Array, b: Array) -> Array:
 
 
 @stan_function(*_left("mdivide_left"), examples=[(_B, [1.0, 2.0])])
-def mdivide_left(xp: Namespace, a: Any, b: Any) -> Array:
+def mdivide_left(xp: Namespace, a: Real, b: Real) -> Array:
     _check(xp, "mdivide_left", a, xp.shape(b)[0])
     return xp.solve(a, b)
 
@@ -49,19 +49,19 @@ def mdivide_left(xp: Namespace, a: Any, b: Any) -> Array:
     "complex_matrix mdivide_right(complex_matrix b, complex_matrix A)",
     examples=[([1.0, 2.0], _B)], linear=("b",),
 )
-def mdivide_right(xp: Namespace, b: Any, a: Any) -> Array:
+def mdivide_right(xp: Namespace, b: Real, a: Real) -> Array:
     _check(xp, "mdivide_right", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve(xp.transpose(a), xp.transpose(b)))
 
 
 @stan_function(*_left("mdivide_left_tri_low"), examples=[(_L, [1.0, 2.0])])
-def mdivide_left_tri_low(xp: Namespace, a: Any, b: Any) -> Array:
+def mdivide_left_tri_low(xp: Namespace, a: Real, b: Real) -> Array:
     _check(xp, "mdivide_left_tri_low", a, xp.shape(b)[0])
     return xp.solve_triangular(a, b, lower=True)
 
 
 @stan_function(*_right("mdivide_right_tri_low"), examples=[([1.0, 2.0], _L)])
-def mdivide_right_tri_low(xp: Namespace, b: Any, a: Any) -> Array:
+def mdivide_right_tri_low(xp: Namespace, b: Real, a: Real) -> Array:
     _check(xp, "mdivide_right_tri_low", a, xp.shape(b)[-1])
     return xp.transpose(xp.solve_triangular(a, xp.transpose(b), lower=True, trans=True))
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import of_reals, same_size
 from ..domains import FINITE, NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -28,7 +27,7 @@ def log_sum_exp(xp: Namespace, x: Array, y: Array) -> Array:
     *each("real log_sum_exp({t} x)", ("vector", "row_vector", "matrix", "array[] real")),
     examples=[([1.0, -0.5, 700.0],)], neutral=-math.inf,
 )
-def log_sum_exp_of_all(xp: Namespace, x: Any) -> Any:
+def log_sum_exp_of_all(xp: Namespace, x: Array) -> Real:
     return xp.logsumexp(x) if 0 not in xp.shape(x) else -xp.inf
 
 

@@ -19,7 +19,7 @@ def _named(name: str, texts: Any) -> Any:
     return [t.format(name=name) for t in texts]
 
 
-def _as_int(xp: Namespace, truth: Any) -> Any:
+def _as_int(xp: Namespace, truth: Array) -> Any:
     return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size
 from ..domains import POSITIVE
 from ..registry import stan_function, variadic_function
@@ -22,7 +22,7 @@ _CALL = Variadic(REAL, values(_SLICES, INT), values(_SLICES, INT, INT), REAL, ki
 
 
 def _register(name: str) -> None:
-    def reduce(xp: Namespace, f: Callable[..., Any], x: Any, grainsize: Any, *arguments: Any) -> Any:
+    def reduce(xp: Namespace, f: Callable[..., Any], x: Array, grainsize: Array, *arguments: Array) -> Real:
         if xp.is_concrete(grainsize):
             POSITIVE.check(xp, name, "grainsize", grainsize)
         size = xp.shape(x)[0]

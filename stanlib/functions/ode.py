@@ -70,7 +70,7 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
     """f, whose result must be of the size of the state."""
 
     @functools.wraps(f)
-    def slope(t: Any, y: Any, *arguments: Any) -> Any:
+    def slope(t: Any, y: Any, *arguments: Array) -> Array:
         out = f(t, y, *arguments)
         same_size(name, "the derivative", len(out), "the state", size)
         return out
@@ -95,13 +95,13 @@ def _register(method: Any) -> None:
     name = f"ode_{method}"
 
     def default(
-        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, *arguments: Any
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, *arguments: Array
     ) -> Array:
         return _solve(xp, name, method, f, initial_state, initial_time, times, *DEFAULTS[method], arguments)
 
     def with_tolerances(
-        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol: Any,
-        abs_tol: Any, max_num_steps: Any, *arguments: Any,
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Array, times: Array, rel_tol: Array,
+        abs_tol: Array, max_num_steps: Array, *arguments: Array,
     ) -> Array:  # fmt: skip
         controls = (rel_tol, abs_tol, max_num_steps)
         return _solve(xp, f"{name}_tol", method, f, initial_state, initial_time, times, *controls, arguments)
@@ -116,11 +116,11 @@ for _method in DEFAULTS:
 
 @variadic_function("ode_adjoint_tol_ctl", replace(_CALL, control=(*_CONTROL, *_ADJOINT)))
 def ode_adjoint_tol_ctl(
-    xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, rel_tol_forward: Any,
-    abs_tol_forward: Any, rel_tol_backward: Any, abs_tol_backward: Any, rel_tol_quadrature: Any,
-    abs_tol_quadrature: Any, max_num_steps: Any, num_steps_between_checkpoints: Any, interpolation_polynomial: Any,
-    solver_forward: Any, solver_backward: Any, *arguments: Any,
-) -> Any:  # fmt: skip
+    xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Array, rel_tol_forward: Array,
+    abs_tol_forward: Array, rel_tol_backward: Array, abs_tol_backward: Array, rel_tol_quadrature: Array,
+    abs_tol_quadrature: Array, max_num_steps: Array, num_steps_between_checkpoints: Array,
+    interpolation_polynomial: Array, solver_forward: Array, solver_backward: Array, *arguments: Array,
+) -> Array:  # fmt: skip
     """Derivatives are those of the steps forward, so that the tolerances of the way back have nothing to control."""
     name = "ode_adjoint_tol_ctl"
     same_size(
@@ -155,9 +155,9 @@ def _register_old(name: str, method: Any, *texts: Any) -> None:
     """Register a solver of y' = f(t, y, theta, x_r, x_i), with or without controls; `texts` are its arguments."""
 
     def integrate(
-        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Any, theta: Any, x_r: Any,
-        x_i: Any, *controls: Any,
-    ) -> Any:  # fmt: skip
+        xp: Namespace, f: Callable[..., Any], initial_state: Any, initial_time: Any, times: Array, theta: Array,
+        x_r: Array, x_i: Array, *controls: Any,
+    ) -> Array:  # fmt: skip
         arguments = (theta, x_r, x_i)
         relative, absolute, most_steps = controls or DEFAULTS[method]
         problem = (f, initial_state, initial_time, times, relative, absolute, most_steps)

@@ -36,7 +36,7 @@ def _scalar_right(name: str) -> Any:
     )
 
 
-def _with_scalars(name: str, scalars: Any = SCALARS) -> Any:
+def _with_scalars(name: str, scalars: Any = SCALARS) -> Array:
     """Two scalars, or a container with a scalar on either side."""
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 

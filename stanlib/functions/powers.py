@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import elementwise, of_reals
 from ..registry import stan_function
 
@@ -83,7 +83,7 @@ def pow(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.power(xp.real(x), _exponent(xp, y))
 
 
-def _exponent(xp: Namespace, y: Any) -> Any:
+def _exponent(xp: Namespace, y: Array) -> Real:
     """A small whole exponent as a Python int, for which array libraries multiply."""
     if not xp.is_concrete(y) or xp.ndim(y):
         return y
@@ -112,7 +112,7 @@ def multiply_log(xp: Namespace, x: Array, y: Array) -> Array:
 
 @stan_function("R ldexp(X x, N n)", examples=[(0.75, 3), (1e300, -1100)])
 @elementwise
-def ldexp(xp: Namespace, x: Any, n: Any) -> Array:
+def ldexp(xp: Namespace, x: Array, n: Any) -> Array:
     """x 2^n, by two factors so that neither overflows before the product does."""
     half = n // 2
     return xp.real(x) * xp.power(2.0, xp.real(half)) * xp.power(2.0, xp.real(n - half))

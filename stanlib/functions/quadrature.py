@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace, Real, Value
 from ..domains import NONNEGATIVE, POSITIVE, Domain, outside
 from ..registry import stan_function, variadic_function
 from ..rejection import refuse
@@ -52,7 +52,7 @@ def _integrate(
 def integrate_1d(
     xp: Namespace, f: Callable[..., Any], a: Any, b: Any, theta: Any, x_r: Any, x_i: Any,
     relative_tolerance: Any = RELATIVE,
-) -> Any:  # fmt: skip
+) -> Real:  # fmt: skip
     tolerance = Tolerance(float(relative_tolerance))
     return _integrate(xp, "integrate_1d", "double_exponential", f, a, b, (theta, x_r, x_i), tolerance)
 
@@ -61,13 +61,13 @@ def _register(method: Any) -> None:
     """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 
-    def default(xp: Namespace, f: Callable[..., Any], a: Any, b: Any, *arguments: Any) -> Any:
+    def default(xp: Namespace, f: Callable[..., Any], a: Any, b: Any, *arguments: Any) -> Value:
         return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
 
     def with_tolerances(
         xp: Namespace, f: Callable[..., Any], a: Any, b: Any, relative_tolerance: Any, absolute_tolerance: Any,
-        depth: Any, *arguments: Any,
-    ) -> Any:  # fmt: skip
+        depth: Array, *arguments: Any,
+    ) -> Array:  # fmt: skip
         NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)
         tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))
         return _integrate(xp, f"{name}_tol", method, f, a, b, arguments, tolerance)

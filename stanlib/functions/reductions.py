@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import nonempty
 from ..domains import NOT_NAN, PROBABILITY
 from ..registry import stan_function
@@ -35,11 +35,11 @@ def sum(xp: Namespace, x: Array) -> Array:
     *_over_numbers("prod"), *each("complex prod({t} x)", _COMPLEX), examples=[([1.0, 2.5, -4.0],)],
     neutral=1.0,
 )
-def prod(xp: Namespace, x: Any) -> Array:
+def prod(xp: Namespace, x: Array) -> Array:
     return xp.prod(x)
 
 
-def _first_extreme(xp: Namespace, x: Any, position: Any) -> Array:
+def _first_extreme(xp: Namespace, x: Array, position: Any) -> Array:
     """The gradient of an extreme belongs to the first of equal components."""
     flat = column_major(xp, x)
     return flat[position(flat)]
@@ -77,7 +77,7 @@ def smaller_int(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.minimum(x, y)
 
 
-def _count(xp: Namespace, x: Any) -> Any:
+def _count(xp: Namespace, x: Real) -> Real:
     return math.prod(xp.shape(x))
 
 
@@ -93,13 +93,13 @@ def _variance(xp: Namespace, x: Array) -> Array:
 
 
 @stan_function(*each("real variance({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def variance(xp: Namespace, x: Any) -> Any:
+def variance(xp: Namespace, x: Array) -> Real:
     nonempty(xp, "variance", x)
     return 0.0 if _count(xp, x) == 1 else _variance(xp, x)
 
 
 @stan_function(*each("real sd({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)])
-def sd(xp: Namespace, x: Any) -> Any:
+def sd(xp: Namespace, x: Array) -> Real:
     """Where all components are equal, Stan takes 1 / sqrt(n) as the derivative in each of them."""
     nonempty(xp, "sd", x)
     n = _count(xp, x)

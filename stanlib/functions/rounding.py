@@ -5,9 +5,7 @@ functions", "Step functions" and "Casting functions".
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import elementwise, of_reals
 from ..domains import Domain
 from ..registry import stan_function
@@ -107,7 +105,7 @@ def to_int(xp: Namespace, x: Array) -> Array:
 
 
 @stan_function("IntsOfQ to_int(data Q x)", domains={"x": INT_RANGE}, elementwise=True, examples=[(3.9,), (-3.9,)])
-def real_to_int(xp: Namespace, x: Any) -> Any:
+def real_to_int(xp: Namespace, x: Array) -> Real:
     """The integer part."""
     whole = xp.trunc(x)
     return int(whole) if xp.is_concrete(x) and xp.ndim(x) == 0 else xp.integer(whole)

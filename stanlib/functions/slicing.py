@@ -7,21 +7,21 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays import is_of_data
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import index, size
 from ..registry import stan_function
 
 _MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 
 
-def _pick(xp: Namespace, x: Any, i: Any, axis: Any) -> Array:
+def _pick(xp: Namespace, x: Any, i: Real, axis: int) -> Array:
     """Row or column i of a matrix; an index known only at run time takes a gather."""
     if is_of_data((i,)):
         return x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
     return xp.take(x, i - 1, axis=axis)
 
 
-def _part(xp: Namespace, name: str, what: str, x: Any, start: Any, count: Any, axis: Any = 0) -> Any:
+def _part(xp: Namespace, name: str, what: str, x: Any, start: Real, count: Real, axis: Any = 0) -> Array:
     """`count` rows or columns from `start`; Stan looks at the first index even where there is none to take."""
     count, n = size(name, "size", count), xp.shape(x)[axis]
     start = index(xp, name, start, n, what)
@@ -37,7 +37,7 @@ def _part(xp: Namespace, name: str, what: str, x: Any, start: Any, count: Any, a
 
 
 @stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",), linear=("v",), selects=True)
-def head(xp: Namespace, v: Any, n: Any) -> Array:
+def head(xp: Namespace, v: Array, n: Real) -> Array:
     n = size("head", "n", n)
     if n:
         index(xp, "head", n, xp.shape(v)[0], "n")
@@ -45,7 +45,7 @@ def head(xp: Namespace, v: Any, n: Any) -> Array:
 
 
 @stan_function("S tail(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",), linear=("v",), selects=True)
-def tail(xp: Namespace, v: Any, n: Any) -> Array:
+def tail(xp: Namespace, v: Array, n: Real) -> Array:
     n = size("tail", "n", n)
     if n:
         index(xp, "tail", n, xp.shape(v)[0], "n")
@@ -73,7 +73,7 @@ def col(xp: Namespace, m: Array, n: Array) -> Array:
     "row_vector row(matrix m, int n)", "complex_row_vector row(complex_matrix m, int n)", examples=[(_MATRIX, 2)],
     linear=("m",),
 )
-def row(xp: Namespace, m: Any, n: Any) -> Array:
+def row(xp: Namespace, m: Real, n: Array) -> Array:
     n = index(xp, "row", n, xp.shape(m)[0], "rows")
     return _pick(xp, m, n, 0)
 
@@ -94,7 +94,7 @@ def block(xp: Namespace, m: Array, i: Array, j: Array, n_rows: Array, n_cols: Ar
     examples=[(_MATRIX, 1, 2, 2)],
     sizes=("n_rows",), linear=("m",), selects=True,
 )
-def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Array:
+def sub_col(xp: Namespace, m: Real, i: Array, j: Array, n_rows: Array) -> Array:
     j = index(xp, "sub_col", j, xp.shape(m)[1], "columns")
     return _pick(xp, _part(xp, "sub_col", "rows", m, i, n_rows), j, 1)
 
@@ -105,7 +105,7 @@ def sub_col(xp: Namespace, m: Any, i: Any, j: Any, n_rows: Any) -> Array:
     examples=[(_MATRIX, 1, 2, 2)],
     sizes=("n_cols",), linear=("m",), selects=True,
 )
-def sub_row(xp: Namespace, m: Any, i: Any, j: Any, n_cols: Any) -> Array:
+def sub_row(xp: Namespace, m: Real, i: Array, j: Array, n_cols: Array) -> Array:
     i = index(xp, "sub_row", i, xp.shape(m)[0], "rows")
     return _pick(xp, _part(xp, "sub_row", "columns", m, j, n_cols, axis=1), i, 0)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, size
 from ..errors import StanIndexError
 from ..registry import stan_function
@@ -49,11 +49,11 @@ def csr_extract_u(xp: Namespace, m: Array) -> Array:
 
 
 @stan_function("tuple(vector, array[] int, array[] int) csr_extract(matrix m)", examples=[(_M,)])
-def csr_extract(xp: Namespace, m: Any) -> Any:
+def csr_extract(xp: Namespace, m: Array) -> Any:
     return _w(xp, m), _v(xp, m), _u(xp, m)
 
 
-def _check(xp: Namespace, name: str, m: Any, n: Any, w: Any, v: Any, u: Any) -> None:
+def _check(xp: Namespace, name: str, m: Array, n: Real, w: Array, v: Array, u: Array) -> None:
     count = xp.shape(w)[0]
     same_size(name, "size of w", count, "size of v", xp.shape(v)[0])
     same_size(name, "size of u", xp.shape(u)[0], "rows + 1", size(name, "m", m) + 1)
@@ -64,7 +64,7 @@ def _check(xp: Namespace, name: str, m: Any, n: Any, w: Any, v: Any, u: Any) -> 
         raise StanIndexError(f"{name}: u must rise from 1 to {count + 1}")
 
 
-def _row_of_each(xp: Namespace, u: Any, count: Any) -> Array:
+def _row_of_each(xp: Namespace, u: Real, count: Real) -> Array:
     """The row, from 0, in which each of the values stands."""
     return xp.searchsorted(u, xp.arange(1, count + 1), side="right") - 1
 
@@ -85,7 +85,7 @@ def csr_to_dense_matrix(xp: Namespace, m: Array, n: Array, w: Array, v: Array, u
     "vector csr_matrix_times_vector(int m, int n, vector w, array[] int v, array[] int u, vector b)",
     examples=[(*_EXAMPLE, [0.5, 1.0])],
 )
-def csr_matrix_times_vector(xp: Namespace, m: Any, n: Any, w: Any, v: Any, u: Any, b: Any) -> Any:
+def csr_matrix_times_vector(xp: Namespace, m: Any, n: Any, w: Array, v: Array, u: Array, b: Array) -> Array:
     _check(xp, "csr_matrix_times_vector", m, n, w, v, u)
     same_size("csr_matrix_times_vector", "size of b", xp.shape(b)[0], "n", n)
     return xp.segment_sum(w * xp.take(b, v - 1), _row_of_each(xp, u, xp.shape(w)[0]), int(m))

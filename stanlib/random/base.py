@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 from ..arrays import named
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 
 Shape = tuple[int, ...]
 
@@ -29,7 +29,7 @@ class Random(ABC):
         """A source independent of this one, for the iterations of a loop: `at` gives each its own."""
         return self
 
-    def at(self, index: Any) -> Random:
+    def at(self, index: Array) -> Random:
         """The source of one iteration of a compiled loop, or of one lane of a vectorised one, out of a `split` one.
 
         A loop that is traced once would else draw the same numbers in every iteration. Sources that keep a state
@@ -38,42 +38,42 @@ class Random(ABC):
         return self
 
     @abstractmethod
-    def uniform(self, shape: Shape) -> Any:
+    def uniform(self, shape: Shape) -> Array:
         """Uniform on [0, 1)."""
 
     @abstractmethod
-    def normal(self, shape: Shape) -> Any:
+    def normal(self, shape: Shape) -> Array:
         """Standard normal."""
 
     @abstractmethod
-    def exponential(self, shape: Shape) -> Any:
+    def exponential(self, shape: Shape) -> Array:
         """Exponential of rate 1."""
 
     @abstractmethod
-    def gamma(self, alpha: Any, shape: Shape | None = None) -> Any:
+    def gamma(self, alpha: Array, shape: Shape | None = None) -> Array:
         """Gamma of shape parameter alpha and rate 1."""
 
     @abstractmethod
-    def beta(self, a: Any, b: Any, shape: Shape | None = None) -> Any:
+    def beta(self, a: Array, b: Array, shape: Shape | None = None) -> Array:
         """Beta with parameters a and b, which may be far below 1."""
 
     @abstractmethod
-    def poisson(self, rate: Any, shape: Shape | None = None) -> Any:
+    def poisson(self, rate: Array, shape: Shape | None = None) -> Array:
         """Poisson counts."""
 
     @abstractmethod
-    def binomial(self, n: Any, p: Any, shape: Shape | None = None) -> Any:
+    def binomial(self, n: Array, p: Array, shape: Shape | None = None) -> Array:
         """Successes in n trials of probability p."""
 
     @abstractmethod
-    def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
+    def von_mises(self, kappa: Array, shape: Shape | None = None) -> Array:
         """Von Mises angles in [-pi, pi] around 0, of concentration kappa >= 0."""
 
     @abstractmethod
-    def hypergeometric(self, draws: Any, good: Any, bad: Any) -> Any:
+    def hypergeometric(self, draws: Array, good: Array, bad: Array) -> Array:
         """The number of good ones among `draws` taken without replacement out of `good + bad`."""
 
-    def categorical(self, probabilities: Any) -> Any:
+    def categorical(self, probabilities: Array) -> Array:
         """Categories, counted from 0, of probabilities (or weights) along the last axis: inversion of their sums."""
         xp = self.xp
         sums = xp.cumsum(xp.real(probabilities), axis=-1)
@@ -81,7 +81,7 @@ class Random(ABC):
         return xp.sum(xp.integer(sums[..., :-1] <= u[..., None] * sums[..., -1:]), axis=-1)
 
 
-def propose_angle(xp: Namespace, kappa: Any, u: Any) -> tuple[Any, Any]:
+def propose_angle(xp: Namespace, kappa: Array, u: Array) -> tuple[Any, Any]:
     """One round of rejection for von Mises angles: which lanes accept, and their angles; u holds three uniforms each.
 
     The proposal is a wrapped Cauchy law, whose parameter rho is Best and Fisher's (1979). Everything is written in

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..arrays import named
+from ..arrays.base import Array
 from .base import Random, Shape, propose_angle
 
 xp = named("jax")
@@ -22,51 +23,51 @@ class JaxRandom(Random):
 
     LIBRARY = "jax"
 
-    def __init__(self, key: Any):
+    def __init__(self, key: Array):
         self.key = key
         self.calls = 0
 
-    def _next(self) -> Any:
+    def _next(self) -> Array:
         self.calls += 1
         return jax.random.fold_in(self.key, self.calls)
 
     def split(self) -> JaxRandom:
         return type(self)(self._next())
 
-    def at(self, index: Any) -> JaxRandom:
+    def at(self, index: Array) -> JaxRandom:
         return JaxRandom(jax.random.fold_in(self.key, index))
 
-    def _given(self, draws: Any) -> Any:
+    def _given(self, draws: Array) -> Array:
         """The draws as they are handed out."""
         return draws
 
-    def uniform(self, shape: Shape) -> Any:
+    def uniform(self, shape: Shape) -> Array:
         return self._given(jax.random.uniform(self._next(), shape))
 
-    def normal(self, shape: Shape) -> Any:
+    def normal(self, shape: Shape) -> Array:
         return self._given(jax.random.normal(self._next(), shape))
 
-    def exponential(self, shape: Shape) -> Any:
+    def exponential(self, shape: Shape) -> Array:
         return self._given(jax.random.exponential(self._next(), shape))
 
-    def gamma(self, alpha: Any, shape: Shape | None = None) -> Any:
+    def gamma(self, alpha: Array, shape: Shape | None = None) -> Array:
         return self._given(jax.random.gamma(self._next(), _real(alpha), shape))
 
-    def beta(self, a: Any, b: Any, shape: Shape | None = None) -> Any:
+    def beta(self, a: Array, b: Array, shape: Shape | None = None) -> Array:
         return self._given(jax.random.beta(self._next(), _real(a), _real(b), shape))
 
-    def poisson(self, rate: Any, shape: Shape | None = None) -> Any:
+    def poisson(self, rate: Array, shape: Shape | None = None) -> Array:
         return self._given(jax.random.poisson(self._next(), _real(rate), shape))
 
-    def binomial(self, n: Any, p: Any, shape: Shape | None = None) -> Any:
+    def binomial(self, n: Array, p: Array, shape: Shape | None = None) -> Array:
         return self._given(jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int))
 
-    def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
+    def von_mises(self, kappa: Array, shape: Shape | None = None) -> Array:
         kappa = _real(kappa)
         kappa = jnp.broadcast_to(kappa, jnp.shape(kappa) if shape is None else shape)
         return self._given(_von_mises(self._next(), kappa))
 
-    def hypergeometric(self, draws: Any, good: Any, bad: Any) -> Any:
+    def hypergeometric(self, draws: Array, good: Array, bad: Array) -> Array:
         return self._given(_hypergeometric(self.uniform(()), _real(draws), _real(good), _real(bad)).astype(int))
 
 
@@ -75,27 +76,27 @@ class ConcreteRandom(JaxRandom):
 
     LIBRARY = "numpy"
 
-    def at(self, index: Any) -> JaxRandom:
+    def at(self, index: Array) -> JaxRandom:
         return random_of(super().at(index).key)
 
-    def _given(self, draws: Any) -> Any:
+    def _given(self, draws: Array) -> Array:
         return np.asarray(draws)
 
 
-def random_of(key: Any) -> JaxRandom:
+def random_of(key: Array) -> JaxRandom:
     """The source of a key: of NumPy's arrays, unless the key is traced."""
     return JaxRandom(key) if isinstance(key, jax.core.Tracer) else ConcreteRandom(key)
 
 
-def _real(x: Any) -> Any:
+def _real(x: Array) -> Array:
     return jnp.asarray(x, jnp.result_type(x, float))
 
 
 @jax.jit
-def _von_mises(key: Any, kappa: Any) -> Any:
+def _von_mises(key: Array, kappa: Array) -> Array:
     """Rejection until every component is accepted; NaN for a kappa that is none."""
 
-    def step(state: Any) -> Any:
+    def step(state: Array) -> Any:
         key, done, out = state
         key, sub = jax.random.split(key)
         accepted, angle = propose_angle(xp, kappa, jax.random.uniform(sub, (3, *kappa.shape), kappa.dtype))
@@ -106,13 +107,13 @@ def _von_mises(key: Any, kappa: Any) -> Any:
 
 
 @jax.jit
-def _hypergeometric(u: Any, draws: Any, good: Any, bad: Any) -> Any:
+def _hypergeometric(u: Array, draws: Array, good: Array, bad: Array) -> Array:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
     lchoose = lambda n, k: jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
     first = lchoose(good, least) + lchoose(bad, draws - least) - lchoose(good + bad, draws)
 
-    def step(state: Any) -> Any:
+    def step(state: Array) -> Any:
         k, log_p, total = state
         ratio = (good - k) * (draws - k) / ((k + 1) * (bad - draws + k + 1))
         log_p = log_p + jnp.log(ratio)

@@ -1,10 +1,9 @@
 """Random numbers from a NumPy Generator."""
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from ..arrays.base import Array
 from .base import Random, Shape
 
 
@@ -16,29 +15,29 @@ class NumpyRandom(Random):
     def __init__(self, generator: np.random.Generator):
         self.generator = generator
 
-    def uniform(self, shape: Shape) -> Any:
+    def uniform(self, shape: Shape) -> Array:
         return self.generator.random(shape)
 
-    def normal(self, shape: Shape) -> Any:
+    def normal(self, shape: Shape) -> Array:
         return self.generator.standard_normal(shape)
 
-    def exponential(self, shape: Shape) -> Any:
+    def exponential(self, shape: Shape) -> Array:
         return self.generator.standard_exponential(shape)
 
-    def gamma(self, alpha: Any, shape: Shape | None = None) -> Any:
+    def gamma(self, alpha: Array, shape: Shape | None = None) -> Array:
         return self.generator.standard_gamma(alpha, shape)
 
-    def beta(self, a: Any, b: Any, shape: Shape | None = None) -> Any:
+    def beta(self, a: Array, b: Array, shape: Shape | None = None) -> Array:
         return self.generator.beta(a, b, shape)
 
-    def poisson(self, rate: Any, shape: Shape | None = None) -> Any:
+    def poisson(self, rate: Array, shape: Shape | None = None) -> Array:
         return self.generator.poisson(rate, shape)
 
-    def binomial(self, n: Any, p: Any, shape: Shape | None = None) -> Any:
+    def binomial(self, n: Array, p: Array, shape: Shape | None = None) -> Array:
         return self.generator.binomial(n, p, shape)
 
-    def von_mises(self, kappa: Any, shape: Shape | None = None) -> Any:
+    def von_mises(self, kappa: Array, shape: Shape | None = None) -> Array:
         return self.generator.vonmises(0.0, kappa, shape)
 
-    def hypergeometric(self, draws: Any, good: Any, bad: Any) -> Any:
+    def hypergeometric(self, draws: Array, good: Array, bad: Array) -> Array:
         return self.generator.hypergeometric(good, bad, draws)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 
 
 class Lift:
@@ -50,7 +50,7 @@ def _tensors(values: Any) -> Iterator[Any]:
             yield v
 
 
-def precision(x: Any) -> float:
+def precision(x: Array) -> float:
     """The relative precision of the type of x."""
     return float(np.finfo(plain(x).dtype).eps)
 
@@ -73,7 +73,7 @@ def records(xp: Namespace, *values: Any) -> bool:
     return torch.is_grad_enabled() and any(v.requires_grad for v in _tensors(values))
 
 
-def jacobian(xp: Namespace, f: Callable[[Any], Any], x: Any) -> Any:
+def jacobian(xp: Namespace, f: Callable[[Any], Any], x: Any) -> Array:
     """The derivative of f at x, without a record of its own: one row per component of f."""
     if xp.LIBRARY == "torch":
         import torch

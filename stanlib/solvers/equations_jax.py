@@ -8,6 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..arrays.base import Array
+
 Slope = Callable[..., Any]
 
 
@@ -18,7 +20,7 @@ class Equations:
     slope: Slope | None
     residual: Callable[[Any, Any, Any, Any], Any]
 
-    def jacobians(self, t: Any, y: Any, dy: Any, p: Any) -> tuple[Any, Any]:
+    def jacobians(self, t: Array, y: Array, dy: Array, p: Array) -> tuple[Any, Any]:
         """The derivatives of the residual in y and in y'."""
         if self.slope is not None:
             return -jax.jacfwd(self.slope, 1)(t, y, p), jnp.eye(y.size, dtype=y.dtype)
@@ -49,5 +51,5 @@ class Coupled:
         return _stack(*self.push(lambda y, p: f(t, y, p), rows))
 
 
-def _stack(value: Any, along: Any) -> Any:
+def _stack(value: Array, along: Any) -> Array:
     return jnp.concatenate([value[None], along]) if len(along) else value[None]

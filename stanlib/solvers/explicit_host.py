@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.base import Array
 from . import explicit
 from .calculus_host import plain
 from .control import FIRST_STEP, Control, explicit_growth
@@ -14,12 +15,12 @@ from .march_host import Step, first_step
 class Explicit:
     """The method of a tableau for y' = slope(t, y); PyTorch records what is computed."""
 
-    def __init__(self, tableau: explicit.Tableau, slope: Any, control: Control, t: float, y: Any, stans_own: bool):
+    def __init__(self, tableau: explicit.Tableau, slope: Any, control: Control, t: float, y: Array, stans_own: bool):
         self.tableau, self.slope, self.control = tableau, slope, control
         self.slopes: list[Any] = [slope(t, y)]
         self.first_size = FIRST_STEP if stans_own else first_step(self._allowed(0.0, y), y, plain(self.slopes[-1]))
 
-    def _allowed(self, h: float, y: Any) -> Any:
+    def _allowed(self, h: float, y: Array) -> Array:
         return self.control.absolute + self.control.relative * (np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1])))
 
     def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]:

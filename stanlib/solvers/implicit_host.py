@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays.base import Array
 from . import implicit
 from .calculus_host import Lift, jacobian, plain, records, without_gradient
 from .control import Control, implicit_growth
@@ -19,7 +20,7 @@ class Radau:
     """
 
     def __init__(
-        self, lift: Lift, residual: Any, control: Control, y: Any, derivative: Any, arguments: tuple[Any, ...],
+        self, lift: Lift, residual: Any, control: Control, y: Array, derivative: Array, arguments: tuple[Any, ...],
         slope: Any = None,
     ):  # fmt: skip
         self.xp, self.lift, self.residual, self.arguments, self.slope = lift.xp, lift, residual, arguments, slope
@@ -51,7 +52,7 @@ class Radau:
     def growth(self, worst: float) -> float:
         return float(implicit_growth(np, worst, implicit.POWER))
 
-    def jacobians(self, t: float, y: Any, dy: Any) -> tuple[Any, Any]:
+    def jacobians(self, t: float, y: Any, dy: Array) -> tuple[Any, Any]:
         """The derivatives of the residual in y and in y', as NumPy arrays."""
         lift = self.lift
         if self.slope is not None:
@@ -65,7 +66,7 @@ class Radau:
         states = [y + h * (self.lift(row) @ stages) for row in implicit.A]
         return [self.residual(t + c * h, state, k) for c, state, k in zip(implicit.C, states, stages)]
 
-    def newton(self, t: float, h: float, y: Any, inverse: Any) -> Any:
+    def newton(self, t: float, h: float, y: Array, inverse: Any) -> Array:
         """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
         limits = allowed(self.newton_control, y) / h
         powers = (1 + implicit.C * h / self.size)[:, None] ** np.arange(3)
@@ -78,7 +79,7 @@ class Radau:
                 return stages
         return np.full_like(stages, np.nan)
 
-    def corrected(self, t: float, h: float, y: Any, start: Any, found: Any) -> Any:
+    def corrected(self, t: float, h: float, y: Array, start: Array, found: Any) -> Array:
         """The stages after one more iteration, recorded: with their own matrix its derivatives are theirs."""
         pairs = [self.jacobians(t + c * h, start + h * a @ found, k) for a, c, k in zip(implicit.A, implicit.C, found)]
         inverse = self.lift(_inverse(_matrix(h, *zip(*pairs))))
@@ -87,7 +88,7 @@ class Radau:
         return fixed - (inverse @ lacking).reshape(fixed.shape)
 
 
-def _matrix(h: float, in_y: Any, in_dy: Any) -> Any:
+def _matrix(h: float, in_y: Any, in_dy: Any) -> Array:
     """The derivative of the residuals in the stages, from those of F at each stage."""
     rows = [
         np.concatenate([h * implicit.A[i, j] * in_y[i] + (i == j) * in_dy[i] for j in range(3)], axis=1)
@@ -96,7 +97,7 @@ def _matrix(h: float, in_y: Any, in_dy: Any) -> Any:
     return np.concatenate(rows)
 
 
-def _inverse(matrix: Any) -> Any:
+def _inverse(matrix: Array) -> Array:
     """The inverse, NaN if there is none: then the step is rejected."""
     try:
         return np.linalg.inv(matrix)

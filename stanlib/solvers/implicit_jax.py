@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays.base import Array
 from ..arrays.jax import linalg as linalg_jax
 from . import implicit
 from .control import Control, implicit_growth
@@ -21,7 +22,7 @@ def radau(coupled: Coupled, control: Control, dy0: Any) -> Stepper:
     """The method; dy0 are the derivatives at the beginning, if the equations don't give them."""
     relative, absolute = implicit.tolerances(control.relative, control.absolute)
 
-    def start(t: Any, rows: Any) -> tuple[Any, Memory]:
+    def start(t: Array, rows: Any) -> tuple[Any, Memory]:
         memory = _start(coupled, t, rows, dy0)
         return first_step(absolute + relative * jnp.abs(rows), rows, memory[0]), memory
 
@@ -33,7 +34,7 @@ def radau(coupled: Coupled, control: Control, dy0: Any) -> Stepper:
     return Stepper(start, step, lambda worst: implicit_growth(jnp, worst, implicit.POWER))
 
 
-def _start(coupled: Coupled, t: Any, rows: Any, dy0: Any) -> Memory:
+def _start(coupled: Coupled, t: Array, rows: Any, dy0: Array) -> Memory:
     if coupled.equations.slope is not None:
         slopes = coupled.slope(t, rows)
     else:
@@ -45,7 +46,7 @@ def _start(coupled: Coupled, t: Any, rows: Any, dy0: Any) -> Memory:
 
 
 def _step(
-    coupled: Coupled, control: Control, t: Any, h: Any, rows: Any, memory: Memory
+    coupled: Coupled, control: Control, t: Array, h: Array, rows: Any, memory: Memory
 ) -> tuple[Any, Any, Memory]:
     """The rows, (rows, n), after a step of size h, estimates of their errors, (rows, n), and what to remember."""
     slopes, stages, size = memory
@@ -73,7 +74,7 @@ def residuals(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any)
     return jax.vmap(equations.residual, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)
 
 
-def _matrix(h: Any, in_y: Any, in_dy: Any) -> Any:
+def _matrix(h: Array, in_y: Any, in_dy: Any) -> Array:
     """The derivative of the residuals in the stages, from those of F at each stage (the first axis)."""
     n = in_y.shape[-1]
     in_dy = jnp.broadcast_to(in_dy, in_y.shape)
@@ -89,7 +90,7 @@ def _newton(
     """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
     allowed = (control.absolute + control.relative * jnp.abs(y)) / h
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         _, size, count = loop
         return (size > 1) & (count < implicit.NEWTON_STEPS)
 
@@ -120,7 +121,7 @@ def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple
     return found - change[0], -change[1:]
 
 
-def implicit_matrix(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
+def implicit_matrix(equations: Equations, t: Array, h: Array, y: Array, p: Array, stages: Any) -> Array:
     """The derivative of the residuals in the stages, where these are."""
     a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
     in_y, in_dy = jax.vmap(equations.jacobians, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ..arrays.base import Array
+
 
 @dataclass(frozen=True)
 class Search:
@@ -35,7 +37,7 @@ class Model:
     block: int
 
 
-def probes(size: int, block: int) -> Any:
+def probes(size: int, block: int) -> Array:
     """The vectors whose products with a block diagonal matrix hold all its entries, one per column of a block."""
     import numpy as np  # not before it is needed: records are read without an array library
 

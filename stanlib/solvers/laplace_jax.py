@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..arrays.base import Array
 from . import laplace, roots
 from .arguments_jax import Arguments, fixed, real_type
 from .laplace import Model, Search
@@ -26,7 +27,7 @@ class _Likelihood:
     def slope(self, theta: Any, leaves: Any) -> Any:
         return jax.grad(self.value)(theta, leaves)
 
-    def curvature(self, theta: Any, leaves: Any) -> Any:
+    def curvature(self, theta: Array, leaves: Any) -> Array:
         """The negative Hessian in theta."""
         along = lambda v: -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
         products = jax.vmap(along)(jnp.asarray(laplace.probes(self.size, self.block), theta.dtype))
@@ -34,7 +35,7 @@ class _Likelihood:
         return jnp.zeros((self.size, self.size), theta.dtype).at[rows, columns].set(products)
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Any:
+def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Array:
     """The covariance matrix f(*arguments)."""
     return f(*arguments)
 
@@ -45,7 +46,7 @@ def _prepared(model: Model) -> tuple[_Likelihood, Any, tuple[Any, ...]]:
     split = Arguments(model.arguments)
     covariance = jnp.asarray(model.covariance, dtype)
 
-    def value(theta: Any, leaves: Any) -> Any:
+    def value(theta: Array, leaves: Any) -> Array:
         return jnp.asarray(model.likelihood(theta, *split.restore(leaves)), dtype)
 
     return _Likelihood(value, len(covariance), model.block), covariance, split.leaves
@@ -55,7 +56,7 @@ def _mode(likelihood: _Likelihood, covariance: Any, leaves: tuple[Any, ...], sea
     """The latent values of the largest posterior density; NaN where they are not found."""
 
     @jax.custom_jvp
-    def mode(start: Any, covariance: Any, *leaves: Any) -> Any:
+    def mode(start: Array, covariance: Array, *leaves: Any) -> Array:
         return _climb(likelihood, covariance, leaves, replace(search, start=start))
 
     @mode.defjvp
@@ -70,7 +71,7 @@ def _mode(likelihood: _Likelihood, covariance: Any, leaves: tuple[Any, ...], sea
     return mode(start, covariance, *leaves)
 
 
-def _factor(likelihood: _Likelihood, covariance: Any, theta: Any, leaves: Any) -> Any:
+def _factor(likelihood: _Likelihood, covariance: Array, theta: Array, leaves: Any) -> Array:
     """I + K W."""
     return jnp.eye(likelihood.size, dtype=theta.dtype) + covariance @ likelihood.curvature(theta, leaves)
 
@@ -79,7 +80,7 @@ def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search
     """Newton's method on the log posterior, in the variable a with theta = K a."""
     shares, one = 0.5 ** jnp.arange(search.halvings + 1), jnp.eye(likelihood.size, dtype=covariance.dtype)
 
-    def height(a: Any) -> Any:
+    def height(a: Array) -> Array:
         theta = covariance @ a
         return likelihood.value(theta, leaves) - theta @ a / 2
 
@@ -103,7 +104,7 @@ def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search
     return jnp.where(done & jnp.isfinite(top), theta, jnp.nan)
 
 
-def marginal(model: Model, search: Search) -> Any:
+def marginal(model: Model, search: Search) -> Array:
     """The log of the approximate marginal likelihood; NaN where the mode is not found."""
     likelihood, covariance, leaves = _prepared(model)
     theta = _mode(likelihood, covariance, leaves, search)

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..errors import StanDomainError
 from .calculus_host import plain, precision
 from .control import Control
@@ -18,7 +18,7 @@ class Stepper(Protocol):
 
     first_size: float
 
-    def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]: ...
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]: ...
 
     def accept(self, memory: Any) -> None:
         """Remember a step that was good enough."""
@@ -42,7 +42,7 @@ class _Stuck(Exception):
     """Too many steps, or too small ones."""
 
 
-def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Any, y: Any, past: bool) -> list[Any]:
+def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Array, y: Array, past: bool) -> list[Any]:
     """The states at every time of output; where it takes too many steps, or too small ones, NaN on PyTorch.
 
     With `past`, steps go past the times of output but the last, and states are taken inside them: the stepper must
@@ -65,7 +65,7 @@ def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Any, y: 
     return states
 
 
-def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Any) -> Iterator[Any]:
+def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Any]:
     """Steps that end at every time of output."""
     h = stepper.first_size
     for end in ends:
@@ -78,7 +78,7 @@ def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Any
         yield y
 
 
-def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Any) -> Iterator[Any]:
+def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Any]:
     """The states at the times of output, taken inside of steps, none of which goes beyond the last time."""
     h, last = stepper.first_size, Step(t, 1.0, y, y, None)
     for due in ends:
@@ -92,7 +92,7 @@ def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Any) -
         yield stepper.inside((due - last.begin) / last.size, last)
 
 
-def _count(control: Control, end: float, y: Any, size: Any) -> Iterator[int]:
+def _count(control: Control, end: float, y: Array, size: Any) -> Iterator[int]:
     """Counts the steps that are allowed, as long as they are not too small."""
     least = 10 * precision(y) * abs(end)
     for i in range(control.most_steps + 1):
@@ -102,7 +102,7 @@ def _count(control: Control, end: float, y: Any, size: Any) -> Iterator[int]:
     raise _Stuck
 
 
-def _attempt(stepper: Stepper, t: float, h: float, y: Any, end: float) -> tuple[Step | None, float]:
+def _attempt(stepper: Stepper, t: float, h: float, y: Array, end: float) -> tuple[Step | None, float]:
     """One step towards `end`, None if it is rejected, and the size to try next."""
     reaches = t + h >= end
     size = end - t if reaches else h
@@ -122,7 +122,7 @@ def allowed(control: Control, *states: Any) -> Any:
     return control.absolute + control.relative * np.max([np.abs(plain(s)) for s in states], axis=0)
 
 
-def first_step(limits: Any, y: Any, slope: Any) -> float:
+def first_step(limits: Any, y: Array, slope: Array) -> float:
     """A cautious guess: the change is a hundredth of the state, where the tolerances make a difference."""
     d0, d1 = np.max(np.abs(plain(y)) / limits), np.max(np.abs(slope) / limits)
     return float(0.01 * d0 / d1) if d0 > 1e-5 and d1 > 1e-5 else 1e-6

@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..arrays.base import Array
 from .control import Control
 
 State = tuple[Any, Any, Any, Any]  # t, the size to try next, rows, memory
@@ -31,7 +32,7 @@ class Stepper:
     inside: Callable[[Any, Any, Any], Any] | None = None  # the rows at a time in the step that ended at (rows, memory)
 
 
-def first_step(allowed: Any, rows: Any, slopes: Any) -> Any:
+def first_step(allowed: Any, rows: Any, slopes: Any) -> Array:
     """A cautious guess: the change is a hundredth of the state, where the tolerances make a difference."""
     d0, d1 = jnp.max(jnp.abs(rows) / allowed), jnp.max(jnp.abs(slopes) / allowed)
     return jnp.where((d0 > 1e-5) & (d1 > 1e-5), 0.01 * d0 / jnp.where(d1 > 0, d1, 1.0), 1e-6).astype(rows.dtype)
@@ -56,18 +57,18 @@ def attempt(method: Stepper, end: Any, state: State) -> tuple[State, Any, Any]:
     return (time, following, keep(new, rows), jax.tree.map(keep, remembered, memory)), accepted, size
 
 
-def least_step(t: Any) -> Any:
+def least_step(t: Array) -> Array:
     return 10 * jnp.finfo(t.dtype).eps * jnp.abs(t)
 
 
-def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any:
+def march(method: Stepper, control: Control, t0: Array, ts: Array, rows: Any) -> Array:
     """The rows at every time of output; NaN from where it would take too many steps, or too small ones."""
     h, memory = method.start(t0, rows)
     if method.inside is not None:
         return _march_past(method, method.inside, control, ts, (t0, h, rows, memory))
 
     def reach(state: State, end: Any) -> tuple[State, Any]:
-        def unfinished(loop: Any) -> Any:
+        def unfinished(loop: Any) -> Array:
             (t, h, *_), count = loop
             return (t < end) & (count < control.most_steps) & (h > least_step(end))
 
@@ -80,11 +81,11 @@ def march(method: Stepper, control: Control, t0: Any, ts: Any, rows: Any) -> Any
     return jax.lax.scan(reach, (t0, h, rows, memory), ts)[1]
 
 
-def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, ts: Any, start: State) -> Any:
+def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, ts: Array, start: State) -> Array:
     """The same with steps that only the last time cuts short: the rows at the others are taken inside the steps."""
 
     def reach(state: State, due: Any) -> tuple[State, Any]:
-        def unfinished(loop: Any) -> Any:
+        def unfinished(loop: Any) -> Array:
             (t, h, *_), count = loop
             return (t < due) & (count < control.most_steps) & (h > least_step(ts[-1]))
 

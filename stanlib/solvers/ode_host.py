@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from . import explicit
 from .calculus_host import Lift, plain, precision, records
 from .control import STANS_OWN, Control
@@ -62,8 +63,8 @@ def _stepper(
 
 
 def solve_dae(
-    f: Callable[..., Any], y0: Any, dy0: Any, t0: Any, ts: Any, arguments: tuple[Any, ...], control: Control
-) -> Any:
+    f: Callable[..., Any], y0: Any, dy0: Array, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
+) -> Array:
     """The states of 0 = f(t, y, y', *arguments) at the times ts, one per row."""
     xp = namespace((y0, dy0, arguments))
     lift = Lift(xp, y0, dy0, arguments)
@@ -72,7 +73,7 @@ def solve_dae(
         control = control.tightened()
     control = control.at_precision(precision(y0))
 
-    def residual(t: Any, y: Any, dy: Any) -> Any:
+    def residual(t: Array, y: Array, dy: Array) -> Array:
         return lift(f(lift(t), y, dy, *arguments))
 
     stepper = Radau(lift, residual, control, y0, dy0, arguments)

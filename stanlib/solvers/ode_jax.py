@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays.base import Array
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
 from .control import STANS_OWN, Control
 from .equations_jax import Coupled, Equations
@@ -53,13 +54,13 @@ def solve(
 
 
 def solve_dae(
-    f: Callable[..., Any], y0: Any, dy0: Any, t0: Any, ts: Any, arguments: tuple[Any, ...], control: Control
-) -> Any:
+    f: Callable[..., Any], y0: Any, dy0: Any, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
+) -> Array:
     """The states of 0 = f(t, y, y', *arguments) at the times ts, one per row."""
     dtype = real_type(y0, dy0, arguments)
     split = Arguments(arguments)
 
-    def residual(t: Any, y: Any, dy: Any, leaves: Any) -> Any:
+    def residual(t: Array, y: Array, dy: Array, leaves: Any) -> Array:
         return jnp.asarray(f(t, y, dy, *split.restore(leaves)), dtype)
 
     # the solution does not depend on dy0: it follows from y0 where the two are consistent
@@ -112,7 +113,7 @@ def _rows(
     in_y0[:n] = np.eye(n, y0.size)
     in_p[n:] = np.eye(p.size)
 
-    def restore(p: Any) -> list[Any]:
+    def restore(p: Array) -> list[Any]:
         out = list(leaves)
         for i, x in zip([i for i in varied if i], split(p)):
             out[i - 1] = x

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 
 FINITE, RIGHT, LEFT = "finite", "right", "left"  # [a, b], [a, inf), (-inf, b]
 
@@ -39,7 +39,7 @@ def pieces(a: Any, b: Any) -> list[Interval]:
     return [_piece(lower, upper)]
 
 
-def _is_traced(x: Any) -> bool:
+def _is_traced(x: Array) -> bool:
     return hasattr(x, "aval") or hasattr(x, "requires_grad")
 
 
@@ -74,7 +74,7 @@ def chunks(reach: float) -> tuple[Any, Any, Any]:
     return np.array(first), np.array(distance), np.array(complete)
 
 
-def substitute(xp: Namespace, t: Any, piece: Interval) -> tuple[Any, Any, Any]:
+def substitute(xp: Namespace, t: Array, piece: Interval) -> tuple[Any, Any, Any]:
     """The points, their distances to the nearer end, and their weights, at nodes t."""
     u = np.pi * xp.sinh(t)
     if piece.kind == FINITE:
@@ -88,7 +88,7 @@ def substitute(xp: Namespace, t: Any, piece: Interval) -> tuple[Any, Any, Any]:
     return x, xp.full(xp.shape(t), xp.nan), reach * np.pi / 2 * xp.cosh(t)
 
 
-def weighted(xp: Namespace, piece: Interval, x: Any, weight: Any, value: Any) -> Any:
+def weighted(xp: Namespace, piece: Interval, x: Array, weight: Array, value: Array) -> Array:
     """Weights times values; a pole at an end itself, or an overflow far out, counts nothing."""
     at_end = xp.abs(x) > FAR
     if piece.kind != LEFT:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from ..errors import StanDomainError
 from . import roots
 from .calculus_host import Lift, jacobian, plain, records, without_gradient
@@ -30,7 +31,7 @@ def solve(
     lift = Lift(xp, guess, arguments)
     arguments = lift.reals(arguments)
 
-    def recorded(y: Any) -> Any:
+    def recorded(y: Array) -> Array:
         return lift(f(y, *arguments))
 
     def residual(y: Any) -> Any:
@@ -85,7 +86,7 @@ def powell(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any,
     return y, left
 
 
-def _solve(matrix: Any, right: Any) -> Any:
+def _solve(matrix: Array, right: Any) -> Array:
     """NaN where the matrix is singular."""
     try:
         return np.linalg.solve(matrix, right)

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..arrays.base import Array
 from ..arrays.jax import linalg as linalg_jax
 from ..rejection import Lifted
 from . import roots
@@ -22,15 +23,15 @@ def solve(
     """The y with f(y, *arguments) = 0; NaN where it is not found. The guess has no derivatives."""
     dtype, split = real_type(guess, arguments), Arguments(arguments)
 
-    def residual(y: Any, leaves: Any) -> Any:
+    def residual(y: Array, leaves: Any) -> Array:
         return jnp.asarray(f(y, *split.restore(leaves)), dtype)
 
-    def watched(y: Any, leaves: Any) -> tuple[Any, Any]:
+    def watched(y: Array, leaves: Any) -> tuple[Any, Any]:
         out, flag = f.flagged(y, *split.restore(leaves))
         return jnp.asarray(out, dtype), jnp.asarray(False if flag is None else flag)
 
     @jax.custom_jvp
-    def root(guess: Any, *leaves: Any) -> Any:
+    def root(guess: Any, *leaves: Any) -> Array:
         y, left = METHODS[method](lambda y: watched(y, leaves), guess, limits.most_steps)
         return jnp.where(roots.norm(jnp, left) <= limits.residual, y, jnp.nan)
 
@@ -48,7 +49,7 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     """Newton's method with a line search: the last iterate and its residual."""
     shares = jnp.asarray(roots.LAMBDAS, guess.dtype)
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         _, _, count, done = loop
         return ~done & (count < most_steps)
 
@@ -72,7 +73,7 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
 def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     """Powell's hybrid method: the last iterate and its residual."""
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         _, _, _, count, done = loop
         return ~done & (count < most_steps)
 
@@ -95,7 +96,7 @@ def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     return y, left
 
 
-def _start(f: System, guess: Any) -> Any:
+def _start(f: System, guess: Array) -> Array:
     """The residual at the guess, NaN where it rejects the draw."""
     left, rejected = f(guess)
     return jnp.where(rejected, jnp.nan, left)

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from .calculus_host import Lift
 
 
-def apply(f: Callable[..., Any], phi: Any, thetas: Any, x_rs: Any, x_is: Any) -> Any:
+def apply(f: Callable[..., Any], phi: Array, thetas: Any, x_rs: Any, x_is: Any) -> Array:
     """The values f(phi, theta, x_r, x_i) of all shards, one behind the other."""
     xp = namespace((phi, thetas))
     lift = Lift(xp, phi, thetas)

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import horner
 
 _SHIFT = 20
@@ -34,7 +34,7 @@ def _uniform_polynomials() -> Any:
 _U = _uniform_polynomials()
 
 
-def log_iv(xp: Namespace, v: Any, x: Any) -> Any:
+def log_iv(xp: Namespace, v: Array, x: Array) -> Array:
     """log I_v(x) for v >= -1 and x >= 0."""
     v, x = xp.real(v), xp.real(x)
     inside = (x > 0) & (x < xp.inf) & (v >= -1) & (v < xp.inf)
@@ -46,7 +46,7 @@ def log_iv(xp: Namespace, v: Any, x: Any) -> Any:
     return xp.where(inside, value, ends)
 
 
-def _log_series(xp: Namespace, v: Any, x: Any, small: Any) -> Any:
+def _log_series(xp: Namespace, v: Array, x: Array, small: Any) -> Array:
     """log(I_v(x) / x^v) by the power series (DLMF 10.25.2)."""
     v, square = xp.where(small, v, 1.0), 0.25 * xp.where(small, x * x, 0.0)
     total = 0.0
@@ -55,7 +55,7 @@ def _log_series(xp: Namespace, v: Any, x: Any, small: Any) -> Any:
     return xp.log1p(total) - math.log(2) * v - xp.lgamma(v + 1)
 
 
-def _log_recurred(xp: Namespace, v: Any, x: Any) -> Any:
+def _log_recurred(xp: Namespace, v: Array, x: Array) -> Array:
     """log(I_v(x) / x^v) from order v + SHIFT."""
     order = v + _SHIFT
     value, next_value = _log_without_power(xp, order, x), _log_without_power(xp, order + 1, x)
@@ -68,7 +68,7 @@ def _log_recurred(xp: Namespace, v: Any, x: Any) -> Any:
     return value + _SHIFT * xp.log(scale) - xp.log(product)
 
 
-def _log_without_power(xp: Namespace, v: Any, x: Any) -> Any:
+def _log_without_power(xp: Namespace, v: Any, x: Array) -> Array:
     """log(I_v(x) / x^v) by the uniform expansion for large v."""
     s = xp.hypot(v, x)
     p = v / s

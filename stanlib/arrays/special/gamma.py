@@ -5,7 +5,7 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 
 LOG_2 = math.log(2)
 HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
@@ -29,7 +29,7 @@ def _zeta_coefficients() -> Any:
     return tuple((-1) ** k * float(zeta(k, 2.0)) / k for k in range(2, 20))
 
 
-def horner(coefficients: Any, x: Any) -> Any:
+def horner(coefficients: Any, x: Array) -> Array:
     """The polynomial with these coefficients, lowest power first."""
     out = coefficients[-1]
     for c in reversed(coefficients[:-1]):
@@ -37,7 +37,7 @@ def horner(coefficients: Any, x: Any) -> Any:
     return out
 
 
-def log1pmx(xp: Namespace, x: Any) -> Any:
+def log1pmx(xp: Namespace, x: Any) -> Array:
     """log(1 + x) - x, to full relative precision near 0."""
     near = abs(x) < _NEAR
     s = xp.where(near, x, 0.1)
@@ -47,7 +47,7 @@ def log1pmx(xp: Namespace, x: Any) -> Any:
     return xp.where(near, series, xp.log1p(far) - far)
 
 
-def stirling_error(xp: Namespace, x: Any) -> Any:
+def stirling_error(xp: Namespace, x: Array) -> Array:
     """lgamma(x) - (x - 1/2) log(x) + x - log(2 pi) / 2 for x > 0 (DLMF 5.11.1)."""
     x = xp.real(x)
     large = x >= _STEPS
@@ -56,7 +56,7 @@ def stirling_error(xp: Namespace, x: Any) -> Any:
     return xp.where(large, horner(_STIRLING, 1 / (big * big)) / big, direct)
 
 
-def lgamma1p(xp: Namespace, x: Any) -> Any:
+def lgamma1p(xp: Namespace, x: Any) -> Array:
     """lgamma(1 + x), to full relative precision near 0 (DLMF 5.7.3)."""
     near = abs(x) < 0.25
     s = xp.where(near, x, 0.1)
@@ -64,12 +64,12 @@ def lgamma1p(xp: Namespace, x: Any) -> Any:
     return xp.where(near, series, xp.lgamma(1 + xp.where(near, 1.0, x)))
 
 
-def log_gamma_kernel(xp: Namespace, a: Any, x: Any) -> Any:
+def log_gamma_kernel(xp: Namespace, a: Array, x: Array) -> Array:
     """a log(x) - x - lgamma(a) for a, x > 0, without the cancellation of its terms for large a."""
     return 0.5 * xp.log(a) - HALF_LOG_2_PI - stirling_error(xp, a) + log_power_ratio(xp, a, x)
 
 
-def log_power_ratio(xp: Namespace, a: Any, x: Any) -> Any:
+def log_power_ratio(xp: Namespace, a: Array, x: Array) -> Array:
     """a log(x / a) - (x - a) for a, x > 0: the exponent of the Poisson and binomial kernels."""
     d = x - a
     near = abs(d) < _NEAR * a
@@ -78,13 +78,13 @@ def log_power_ratio(xp: Namespace, a: Any, x: Any) -> Any:
     return xp.where(near, a * log1pmx(xp, ratio), a * (xp.log(far) - xp.log(a)) - d)
 
 
-def log1mexp(xp: Namespace, x: Any) -> Any:
+def log1mexp(xp: Namespace, x: Array) -> Array:
     """log(1 - exp(x)) for x < 0."""
     near = x > -LOG_2
     return xp.where(near, xp.log(-xp.expm1(xp.where(near, x, -1.0))), xp.log1p(-xp.exp(xp.where(near, -1.0, x))))
 
 
-def logaddexp(xp: Namespace, x: Any, y: Any) -> Any:
+def logaddexp(xp: Namespace, x: Array, y: Array) -> Array:
     """log(exp(x) + exp(y)), with its derivatives also at infinities."""
     above = x > y
     high = xp.where(above, x, y)
@@ -93,7 +93,7 @@ def logaddexp(xp: Namespace, x: Any, y: Any) -> Any:
     return high + xp.log1p(xp.exp(gap))
 
 
-def betaln(xp: Namespace, a: Any, b: Any) -> Any:
+def betaln(xp: Namespace, a: Array, b: Array) -> Array:
     """log B(a, b) for a, b > 0, without the cancellation of the three log gammas for large arguments."""
     a, b = xp.real(a), xp.real(b)
     inside = (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
@@ -106,7 +106,7 @@ def betaln(xp: Namespace, a: Any, b: Any) -> Any:
     return xp.where(inside, HALF_LOG_2_PI + remainder + powers - 0.5 * xp.log(b), outside)
 
 
-def digamma(xp: Namespace, x: Any) -> Any:
+def digamma(xp: Namespace, x: Array) -> Array:
     """The derivative of lgamma, from its recurrence, reflection and asymptotic series (DLMF 5.5.2, 5.5.4, 5.11.2)."""
     y, negative, pole, cut = _reflected(xp, x)
     inverse = 1 / (y + _STEPS)
@@ -116,7 +116,7 @@ def digamma(xp: Namespace, x: Any) -> Any:
     return xp.where(pole, xp.nan, xp.where(negative, value - math.pi / xp.tan(math.pi * cut), value))
 
 
-def trigamma(xp: Namespace, x: Any) -> Any:
+def trigamma(xp: Namespace, x: Array) -> Array:
     """The second derivative of lgamma (DLMF 5.15.5, 5.15.6, 5.15.8)."""
     y, negative, pole, cut = _reflected(xp, x)
     inverse = 1 / (y + _STEPS)
@@ -128,7 +128,7 @@ def trigamma(xp: Namespace, x: Any) -> Any:
     return xp.where(pole, xp.inf, xp.where(negative, reflected, value))
 
 
-def _reflected(xp: Namespace, x: Any) -> Any:
+def _reflected(xp: Namespace, x: Array) -> Any:
     """x, or 1 - x if x < 0; whether it is; whether x is a pole; and for negative x the distance to the next one."""
     x = xp.real(x)
     pole = (x <= 0) & (x == xp.floor(x))

@@ -10,33 +10,33 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import HALF_LOG_2_PI, log1mexp, log_power_ratio, stirling_error
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
 _SHIFT = 8  # the integrand has two scales for small a: it is taken at a + 8, and the recurrence leads back
 
 
-def betainc(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def betainc(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """I_x(a, b), the probability of [0, x] under the beta distribution."""
     a, b, x, ends = _inside(xp, a, b, x)
     direct, log_direct = _direct(xp, a, b, x, 1 - x)
     return _with_ends(xp, ends, xp.where(direct, xp.exp(log_direct), -xp.expm1(log_direct)), 0.0, 1.0)
 
 
-def log_betainc(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def log_betainc(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """log I_x(a, b), which does not underflow."""
     a, b, x, ends = _inside(xp, a, b, x)
     return _with_ends(xp, ends, log_betainc_inside(xp, a, b, x, 1 - x), -xp.inf, 0.0)
 
 
-def log_betainc_inside(xp: Namespace, a: Any, b: Any, x: Any, y: Any) -> Any:
+def log_betainc_inside(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     """log I_x(a, b) for x inside (0, 1) and y = 1 - x, which may be too small for x to show it."""
     direct, log_direct = _direct(xp, a, b, x, y)
     return xp.where(direct, log_direct, log1mexp(xp, log_direct))
 
 
-def log_beta_kernel(xp: Namespace, a: Any, b: Any, x: Any, y: Any) -> Any:
+def log_beta_kernel(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
     """a log(x) + b log(y) - log B(a, b), for y = 1 - x, without the cancellation of its terms for large a and b."""
     n = a + b
     scale = 0.5 * (xp.log(a) + xp.log(b) - xp.log(n)) - HALF_LOG_2_PI
@@ -44,7 +44,7 @@ def log_beta_kernel(xp: Namespace, a: Any, b: Any, x: Any, y: Any) -> Any:
     return scale + remainder + log_power_ratio(xp, a, n * x) + log_power_ratio(xp, b, n * y)
 
 
-def _inside(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def _inside(xp: Namespace, a: Array, b: Array, x: Array) -> Any:
     """The arguments, replaced where x is at an end or outside of (0, 1), and where it is not."""
     a, b, x = xp.real(a), xp.real(b), xp.real(x)
     unit = (x >= 0) & (x <= 1)
@@ -56,12 +56,12 @@ def _inside(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
     return xp.where(inside, a, 1.0), xp.where(inside, b, 1.0), xp.where(inside, x, 0.5), ends
 
 
-def _with_ends(xp: Namespace, ends: Any, value: Any, at_zero: Any, at_one: Any) -> Any:
+def _with_ends(xp: Namespace, ends: Any, value: Array, at_zero: Any, at_one: Any) -> Array:
     inside, zero, one = ends
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(one, at_one, xp.nan)))
 
 
-def _direct(xp: Namespace, a: Any, b: Any, x: Any, y: Any) -> Any:
+def _direct(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Any:
     """Whether I_x(a, b) is the one computed directly, and the logarithm of it or else of I_{1 - x}(b, a).
 
     Where one parameter is below 1 and its end carries nearly all the mass, the integral from that end is the smooth
@@ -79,14 +79,14 @@ def _direct(xp: Namespace, a: Any, b: Any, x: Any, y: Any) -> Any:
     return direct, log_beta_kernel(xp, a, b, x, y) + xp.log(s)
 
 
-def _integral(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def _integral(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     end = xp.stop_gradient(_end(xp, a, b, x))
     nodes, weights = on_unit_interval(xp, end)
     u = end * nodes
     return end * xp.sum(weights * xp.exp(-a * u - (a + b) * xp.log1p(x * xp.expm1(-u))), axis=0)
 
 
-def _end(xp: Namespace, a: Any, b: Any, x: Any) -> Any:
+def _end(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
     """Where the integrand has fallen to exp(-CUTOFF): an upper bound, brought down by Newton's method.
 
     The exponent is convex, so every step from above stays above. Its second derivative is (a + b) t (1 - t), which on

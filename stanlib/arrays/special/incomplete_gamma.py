@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import lgamma1p, log1mexp, log_gamma_kernel
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
@@ -17,7 +17,7 @@ _SMALL = 0.5  # Q for small x and a is 1 - P without cancellation, by a series i
 _SERIES = 16
 
 
-def gammainc(xp: Namespace, a: Any, x: Any) -> Any:
+def gammainc(xp: Namespace, a: Array, x: Array) -> Array:
     """P(a, x), the probability of [0, x] under the gamma distribution of shape a."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -25,7 +25,7 @@ def gammainc(xp: Namespace, a: Any, x: Any) -> Any:
     return _with_edges(xp, inside, value, 0.0, 1.0)
 
 
-def gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
+def gammaincc(xp: Namespace, a: Array, x: Array) -> Array:
     """Q(a, x) = 1 - P(a, x)."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -34,7 +34,7 @@ def gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
     return _with_edges(xp, inside, value, 1.0, 0.0)
 
 
-def log_gammainc(xp: Namespace, a: Any, x: Any) -> Any:
+def log_gammainc(xp: Namespace, a: Array, x: Array) -> Array:
     """log P(a, x), which does not underflow."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -43,7 +43,7 @@ def log_gammainc(xp: Namespace, a: Any, x: Any) -> Any:
     return _with_edges(xp, inside, value, -xp.inf, 0.0)
 
 
-def log_gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
+def log_gammaincc(xp: Namespace, a: Array, x: Array) -> Array:
     """log Q(a, x), which does not underflow."""
     a, x, inside = _inside(xp, a, x)
     lower, log_direct = _direct(xp, a, x)
@@ -52,7 +52,7 @@ def log_gammaincc(xp: Namespace, a: Any, x: Any) -> Any:
     return _with_edges(xp, inside, value, 0.0, -xp.inf)
 
 
-def _inside(xp: Namespace, a: Any, x: Any) -> Any:
+def _inside(xp: Namespace, a: Array, x: Array) -> Any:
     """The arguments, replaced where they are at an end or outside of (0, inf), and where they are not."""
     a, x = xp.real(a), xp.real(x)
     inside = (a > 0) & (x > 0) & (x < xp.inf) & (a < xp.inf)
@@ -61,12 +61,12 @@ def _inside(xp: Namespace, a: Any, x: Any) -> Any:
     return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity)
 
 
-def _with_edges(xp: Namespace, where: Any, value: Any, at_zero: Any, at_infinity: Any) -> Any:
+def _with_edges(xp: Namespace, where: Any, value: Array, at_zero: Any, at_infinity: Any) -> Array:
     inside, zero, infinity = where
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(infinity, at_infinity, xp.nan)))
 
 
-def _direct(xp: Namespace, a: Any, x: Any) -> Any:
+def _direct(xp: Namespace, a: Array, x: Array) -> Any:
     """Whether P is the one computed directly, and the logarithm of P or else Q."""
     lower = (x <= a) | (x < _SMALL)
     shifted = xp.where(lower, a + _SHIFT, a)
@@ -77,7 +77,7 @@ def _direct(xp: Namespace, a: Any, x: Any) -> Any:
     return lower, log_gamma_kernel(xp, a, x) + xp.log(xp.where(lower, recurred, s))
 
 
-def _integral(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
+def _integral(xp: Namespace, a: Array, x: Array, lower: Array) -> Array:
     """The integral of exp(s a u - x expm1(s u)) over u > 0, where s is -1 for the lower function and 1 for the upper.
 
     Its logarithm is concave and falls from 0, as x <= a for the lower function and x >= a for the upper.
@@ -88,7 +88,7 @@ def _integral(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
     return end * xp.sum(weights * xp.exp(a * v - x * xp.expm1(v)), axis=0)
 
 
-def _end(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
+def _end(xp: Namespace, a: Array, x: Array, lower: Array) -> Array:
     """Where the integrand has fallen to exp(-CUTOFF): an upper bound, brought down by Newton's method.
 
     The exponent is convex, so every step from above stays above.
@@ -104,7 +104,7 @@ def _end(xp: Namespace, a: Any, x: Any, lower: Any) -> Any:
     return u
 
 
-def _small(xp: Namespace, a: Any, x: Any, log_p: Any) -> Any:
+def _small(xp: Namespace, a: Array, x: Array, log_p: Array) -> Any:
     """Where 1 - P would cancel, and Q there: both terms are of the order of a (DLMF 8.7.1)."""
     small = (x < _SMALL) & (a < 1) & (log_p > -0.7)
     a, x = xp.where(small, a, 0.5), xp.where(small, x, 0.25)

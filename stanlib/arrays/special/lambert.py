@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import horner
 
 _INVERSE_E = math.exp(-1)
@@ -21,7 +21,7 @@ _NEAR = 0.1  # the series in p is exact to rounding below, and a good start of N
 _CONSTANT_STEPS, _STEPS = 3, 2
 
 
-def lambertw0(xp: Namespace, z: Any) -> Any:
+def lambertw0(xp: Namespace, z: Array) -> Array:
     """The w >= -1 with w exp(w) = z, for z >= -1 / e."""
     z = xp.real(z)
     p, inside = _distance(xp, z)
@@ -30,7 +30,7 @@ def lambertw0(xp: Namespace, z: Any) -> Any:
     return xp.where(inside, xp.where(z == xp.inf, xp.inf, value), xp.nan)
 
 
-def lambertwm1(xp: Namespace, z: Any) -> Any:
+def lambertwm1(xp: Namespace, z: Array) -> Array:
     """The w <= -1 with w exp(w) = z, for -1 / e <= z <= 0."""
     z = xp.real(z)
     p, inside = _distance(xp, z)
@@ -39,7 +39,7 @@ def lambertwm1(xp: Namespace, z: Any) -> Any:
     return xp.where(inside & (z < 0), value, xp.where(z == 0, -xp.inf, xp.nan))
 
 
-def _distance(xp: Namespace, z: Any) -> Any:
+def _distance(xp: Namespace, z: Array) -> Any:
     """sqrt(2 (1 + e z)), and whether z is not below -1 / e."""
     inside = z >= -_INVERSE_E
     # The sum is taken so that XLA, which contracts z + c + d to z + (c + d), keeps its order.
@@ -47,7 +47,7 @@ def _distance(xp: Namespace, z: Any) -> Any:
     return xp.sqrt(xp.maximum(square, 0.0)), inside
 
 
-def _upper(xp: Namespace, z: Any) -> Any:
+def _upper(xp: Namespace, z: Array) -> Array:
     """Newton's method for w = z exp(-w), from the series, log(1 + z) or log(z), whichever is best."""
     known = xp.stop_gradient(z)
     p, _ = _distance(xp, known)
@@ -63,7 +63,7 @@ def _upper(xp: Namespace, z: Any) -> Any:
     return w
 
 
-def _lower(xp: Namespace, z: Any) -> Any:
+def _lower(xp: Namespace, z: Array) -> Array:
     """Newton's method for w + log(-w) = log(-z), from the series or the first terms for small z."""
     known = xp.stop_gradient(z)
     p, _ = _distance(xp, known)

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import LOG_2, horner, log1mexp
 from .quadrature import on_unit_interval
 
@@ -24,11 +23,11 @@ _OWEN_CUTOFF = 9.0  # exp(-z^2 / 2) is below the relative precision of a double 
 _HUGE = 1e18
 
 
-def _erfcx_of_nonnegative(x: Any) -> Any:
+def _erfcx_of_nonnegative(x: Array) -> Array:
     return horner(_ERFCX, 1 - 6 / (x + 3)) / (1 + 2 * x)
 
 
-def erfcx(xp: Namespace, x: Any) -> Any:
+def erfcx(xp: Namespace, x: Array) -> Array:
     """exp(x^2) erfc(x)."""
     x = xp.real(x)
     negative = x < 0
@@ -39,12 +38,12 @@ def erfcx(xp: Namespace, x: Any) -> Any:
     )  # fmt: skip
 
 
-def ndtr(xp: Namespace, x: Any) -> Any:
+def ndtr(xp: Namespace, x: Array) -> Array:
     """The standard normal distribution function."""
     return 0.5 * xp.erfc(-SQRT_HALF * xp.real(x))
 
 
-def log_ndtr(xp: Namespace, x: Any) -> Any:
+def log_ndtr(xp: Namespace, x: Array) -> Array:
     """Its logarithm, which does not underflow."""
     x = xp.real(x)
     left = x < -1
@@ -53,7 +52,7 @@ def log_ndtr(xp: Namespace, x: Any) -> Any:
     return xp.where(left, tail, xp.log1p(-0.5 * xp.erfc(SQRT_HALF * xp.where(left, 0.0, x))))
 
 
-def ndtri_exp(xp: Namespace, log_p: Any) -> Any:
+def ndtri_exp(xp: Namespace, log_p: Array) -> Array:
     """The standard normal quantile of exp(log_p), also where exp(log_p) underflows or rounds to 1."""
     log_p = xp.real(log_p)
     inside = (log_p < 0) & (log_p > -xp.inf)
@@ -65,7 +64,7 @@ def ndtri_exp(xp: Namespace, log_p: Any) -> Any:
     return xp.where(inside, xp.where(upper, -x, x), ends)
 
 
-def _lower_quantile(xp: Namespace, log_p: Any) -> Any:
+def _lower_quantile(xp: Namespace, log_p: Array) -> Array:
     """Newton's method for log_ndtr(x) = log_p, from the quantile or, far out, from the tail's leading term.
 
     The start is taken as a constant: differentiating the last two steps gives exact first and second derivatives.
@@ -79,12 +78,12 @@ def _lower_quantile(xp: Namespace, log_p: Any) -> Any:
     return x
 
 
-def _mills_ratio(xp: Namespace, x: Any) -> Any:
+def _mills_ratio(xp: Namespace, x: Array) -> Array:
     """ndtr(x) over the normal density, for x <= 0."""
     return math.sqrt(math.pi / 2) * _erfcx_of_nonnegative(-SQRT_HALF * xp.minimum(x, 0.0))
 
 
-def owens_t(xp: Namespace, h: Any, a: Any) -> Any:
+def owens_t(xp: Namespace, h: Array, a: Array) -> Array:
     """Owen's T function: the integral of exp(-h^2 (1 + t^2) / 2) / (2 pi (1 + t^2)) over t from 0 to a.
 
     Beyond |a| = 1 it is reflected to T(a h, 1 / a) (D. B. Owen, Ann. Math. Stat. 27, 1956, equation 2.3).
@@ -101,13 +100,13 @@ def owens_t(xp: Namespace, h: Any, a: Any) -> Any:
     return xp.where(a < 0, -value, value)
 
 
-def _bounded_size(xp: Namespace, x: Any) -> Any:
+def _bounded_size(xp: Namespace, x: Array) -> Array:
     """The absolute value, with a finite number for infinity: its square is finite and exp(-x^2) is 0."""
     size = xp.where(x < 0, -x, x)
     return xp.where(size > _HUGE, _HUGE, size)
 
 
-def _owens_t_integral(xp: Namespace, h: Any, a: Any) -> Any:
+def _owens_t_integral(xp: Namespace, h: Array, a: Array) -> Array:
     """T(h, a) for h >= 0 and 0 <= a <= 1."""
     cut = h * a > _OWEN_CUTOFF
     end = xp.where(cut, xp.stop_gradient(_OWEN_CUTOFF / xp.where(cut, h, 1.0)), a)

@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from ..base import Namespace
+from ..base import Array, Namespace
 
 # Integrands are cut off where they have fallen below exp(-CUTOFF), the relative precision of a double.
 CUTOFF = 38.0
@@ -39,6 +39,6 @@ def on_unit_interval(xp: Namespace, like: Any) -> Any:
     return xp.convert((nodes.reshape(shape), weights.reshape(shape), like))[:2]
 
 
-def smaller_root(xp: Namespace, slope: Any, curvature: Any) -> Any:
+def smaller_root(xp: Namespace, slope: Array, curvature: Array) -> Array:
     """The positive root u of slope u + curvature u^2 = CUTOFF, for slope and curvature not below 0."""
     return 2 * CUTOFF / (slope + xp.sqrt(slope * slope + 4 * CUTOFF * curvature))

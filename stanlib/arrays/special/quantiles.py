@@ -6,9 +6,7 @@ derivatives in the probability and the parameters.
 """
 from __future__ import annotations
 
-from typing import Any
-
-from ..base import Namespace
+from ..base import Array, Namespace
 from .gamma import LOG_2, betaln, logaddexp
 from .incomplete_beta import log_beta_kernel, log_betainc_inside
 
@@ -16,7 +14,7 @@ _STEPS = 14  # from the mean to a tail probability of 1e-300 takes 12
 _FARTHEST = 700.0  # |s| beyond which x or 1 - x underflows
 
 
-def betaincinv(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
+def betaincinv(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
     """The x with I_x(a, b) = p."""
     a, b, p = xp.real(a), xp.real(b), xp.real(p)
     valid = (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
@@ -29,7 +27,7 @@ def betaincinv(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     return xp.where(inside, xp.where(upper, 1 - size, size), ends)
 
 
-def _log_odds(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
+def _log_odds(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
     upper = p > 0.5
     log_p = xp.where(upper, xp.log1p(-xp.where(upper, p, 0.5)), xp.log(xp.where(upper, 0.5, p)))
     a, b = xp.where(upper, b, a), xp.where(upper, a, b)
@@ -37,7 +35,7 @@ def _log_odds(xp: Namespace, a: Any, b: Any, p: Any) -> Any:
     return xp.where(upper, -s, s)
 
 
-def _lower_log_odds(xp: Namespace, a: Any, b: Any, log_p: Any) -> Any:
+def _lower_log_odds(xp: Namespace, a: Array, b: Array, log_p: Array) -> Array:
     """The log odds s of the x with log I_x(a, b) = log_p."""
     known = [xp.stop_gradient(v) for v in (a, b, log_p)]
     start = xp.log(known[0]) - xp.log(known[1]) + 0 * known[2]
@@ -45,7 +43,7 @@ def _lower_log_odds(xp: Namespace, a: Any, b: Any, log_p: Any) -> Any:
     return _newton_step(xp, xp.stop_gradient(s), a, b, log_p)
 
 
-def _newton_step(xp: Namespace, s: Any, a: Any, b: Any, log_p: Any) -> Any:
+def _newton_step(xp: Namespace, s: Array, a: Array, b: Array, log_p: Array) -> Array:
     x, y = xp.expit(s), xp.expit(-s)
     log_tail = log_betainc_inside(xp, a, b, x, y)
     slope = xp.exp(log_beta_kernel(xp, a, b, x, y) - log_tail)
@@ -53,7 +51,7 @@ def _newton_step(xp: Namespace, s: Any, a: Any, b: Any, log_p: Any) -> Any:
     return xp.minimum(xp.maximum(s - step, -_FARTHEST), _FARTHEST)
 
 
-def student_t_quantile(xp: Namespace, p: Any, nu: Any) -> Any:
+def student_t_quantile(xp: Namespace, p: Array, nu: Array) -> Array:
     """The t with probability p to its left under the Student t distribution of nu degrees of freedom.
 
     With y = t^2 / (nu + t^2), min(p, 1 - p) is half the upper tail of a beta(1/2, nu/2) distribution at y.
@@ -69,7 +67,7 @@ def student_t_quantile(xp: Namespace, p: Any, nu: Any) -> Any:
     return xp.where(inside, _t_newton_step(xp, xp.where(known_p < 0.5, -size, size), p, nu), ends)
 
 
-def _t_newton_step(xp: Namespace, t: Any, p: Any, nu: Any) -> Any:
+def _t_newton_step(xp: Namespace, t: Array, p: Array, nu: Array) -> Array:
     """A step for the logarithm of the smaller tail, which gives the derivatives in p and nu."""
     zero = t == 0
     s = xp.log(nu) - 2 * xp.log(xp.abs(xp.where(zero, 1.0, t)))  # the log odds of x = nu / (nu + t^2)
