@@ -1,0 +1,5 @@
+data { int N; vector[N] y; }
+parameters { real a; }
+model {
+  for (n in 1:N) y[n] ~ normal(a * n, 1);
+}
