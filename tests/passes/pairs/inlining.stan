@@ -8,5 +8,5 @@ functions {
 data { int N; array[N] int<lower=0, upper=N> size; }
 parameters { vector[N] x; vector[N] y; }
 model {
-  for (n in 1:N) y[n] ~ normal(first(x, size[n]), 1);
+  for (n in 1:N) target += y[n] * first(x, size[n]);
 }
