@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 PAGES = ["README.md", "docs/index.md", "docs/tutorial.md", "docs/cmdstanpy.md", "docs/numpyro.md", "docs/many.md",
          "docs/long_runs.md", "docs/discrete.md", "docs/large.md", "docs/hundred_million.md", "docs/rows.md",
          "docs/prediction.md", "docs/troubleshooting.md", "docs/gpu.md", "docs/editors.md", "docs/workers.md",
-         "docs/moving.md", "docs/samplers.md"]  # fmt: skip
+         "docs/moving.md", "docs/samplers.md", "docs/adding.md"]  # fmt: skip
 # Fewer iterations, for the tests that run every time.
 SHORT = [
     (r"(iter_warmup|iter_sampling|num_warmup|num_samples)=\d+", r"\1=100"),
@@ -88,7 +88,7 @@ def test_links_between_files_of_the_checkout_lead_somewhere():
 
 
 def test_the_architecture_names_files_that_exist():
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    text = "".join((ROOT / "docs" / f"{page}.md").read_text() for page in ("architecture", "modules", "adding"))
     known = {p.name for package in ("stanimport", "stanlib", "tests") for p in (ROOT / package).rglob("*.py")}
     named = {pathlib.PurePosixPath(n).name for n in re.findall(r"`([\w/.<>]+\.py)`", text)}
     assert named - known == set()
