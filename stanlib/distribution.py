@@ -33,7 +33,7 @@ from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
 from .domains import Domain, Interval, guard, outside
-from .observations import check_sizes, common_shape, numbers
+from .observations import ENDS, check_sizes, common_shape, numbers, with_ends
 from .registry import Function
 from .rejection import collected, is_explaining, refuse
 from .supports import Region
@@ -331,7 +331,7 @@ def stan_distribution(
     def register(cls: type) -> Distribution:
         methods = {k: getattr(v, "__func__", v) for k, v in vars(cls).items() if callable(v) and k[0] != "_"}
         if "lpdf" in methods:
-            methods |= {k: _with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
+            methods |= {k: with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
         name = signatures.name_in(texts[0]).rpartition("_")[0]
         d = Distribution(
             name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
@@ -344,24 +344,6 @@ def stan_distribution(
         return d
 
     return register
-
-
-# What the distribution functions of continuous distributions are at -infinity and infinity.
-ENDS = {"cdf": (0.0, 1.0), "lcdf": (-math.inf, 0.0), "lccdf": (0.0, -math.inf)}
-
-
-def _with_ends(method: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
-    """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
-
-    @functools.wraps(method)
-    def terms(xp: Namespace, y: Array, *arguments: Any) -> Array:
-        infinite = xp.isinf(y)
-        if xp.is_concrete(infinite) and not xp.any(infinite):
-            return method(xp, y, *arguments)
-        inside = method(xp, xp.where(infinite, 0.5, y), *arguments)
-        return xp.where(infinite, xp.where(y > 0, above, below), inside)
-
-    return terms
 
 
 def _register_functions(d: Distribution) -> None:

@@ -1,8 +1,10 @@
 """The observations of a density: sizes that must fit, the shape of all of them, and terms that must be numbers."""
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -58,3 +60,21 @@ def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
         return tuple(shapes[0]) if shapes else ()
     columns = itertools.zip_longest(*(reversed(s) for s in shapes), fillvalue=1)
     return tuple(next((n for n in sizes if n != 1), 1) for sizes in columns)[::-1]
+
+
+# What the distribution functions of continuous distributions are at -infinity and infinity.
+ENDS = {"cdf": (0.0, 1.0), "lcdf": (-math.inf, 0.0), "lccdf": (0.0, -math.inf)}
+
+
+def with_ends(method: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
+    """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
+
+    @functools.wraps(method)
+    def terms(xp: Namespace, y: Array, *arguments: Any) -> Array:
+        infinite = xp.isinf(y)
+        if xp.is_concrete(infinite) and not xp.any(infinite):
+            return method(xp, y, *arguments)
+        inside = method(xp, xp.where(infinite, 0.5, y), *arguments)
+        return xp.where(infinite, xp.where(y > 0, above, below), inside)
+
+    return terms

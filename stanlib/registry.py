@@ -44,12 +44,13 @@ class Function:
     given more than the arguments of one call. One that reduces the terms of a law by `reduction`, "sum" or "prod", has
     them from its distribution.
 
-    `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both together,
-    ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral` what changes
-    nothing among the components that a reduction takes. `selects` says that the result is a part of the first argument,
-    `repeats` that it is the first argument, as often as the second says. A `first_order` function has no second
-    derivatives in Stan. `variadic` says how calls with further arguments are checked; `passes` between which
-    positions a function of functions finds the arguments that it passes on to that one, as its last.
+    `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both
+    together, ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral`
+    what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
+    the first argument, `repeats` that it is the first argument, as often as the second says. A `first_order`
+    function has no second derivatives in Stan. `unconstrains` is the constraint whose transform it undoes.
+    `variadic` says how calls with further arguments are checked; `passes` between which positions a function of
+    functions finds the arguments that it passes on to that one, as its last.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Function:
     reduction: str = ""
     linear: tuple[str, ...] = ()
     inverse: str = ""
+    unconstrains: str = ""
     neutral: float | None = None
     selects: bool = False
     repeats: bool = False

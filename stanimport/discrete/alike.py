@@ -13,7 +13,8 @@ from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
-from .nodes import same, substituted
+from ..ir.likeness import same
+from .nodes import substituted
 from .parameters import Stmts, raw, variable
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from ..ir import gprob, traversal, uses
+from ..ir.likeness import same
 from .components import flattened
-from .nodes import same
 from .parameters import Stmts
 
 _LEAVING = (gprob.Break, gprob.Continue, gprob.Return)  # what stands behind them may not be reached

@@ -8,7 +8,8 @@ from typing import Any
 from stanlib.types import INT
 
 from ..ir import gprob, traversal, uses
-from .nodes import same, substituted
+from ..ir.likeness import same
+from .nodes import substituted
 from .parameters import Stmts, call
 
 

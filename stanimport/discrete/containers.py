@@ -11,8 +11,8 @@ from stanlib.types import INT, dimensions
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from ..ir.gprob import is_density
+from ..ir.likeness import same
 from .components import component, is_container, size
-from .nodes import same
 from .parameters import Stmts, call
 
 

@@ -14,8 +14,8 @@ from typing import Any
 from stanlib.types import INT
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.likeness import same
 from .densities import added
-from .nodes import same
 from .parameters import Discrete, Stmts, call
 from .terms import LEAVES_THAT_ADD
 

@@ -1,4 +1,4 @@
-"""Expressions and statements as patterns: whether two are alike, and one with others in place of its variables."""
+"""Expressions and statements as patterns: one with others in place of its variables, or with names of its own."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
@@ -8,17 +8,6 @@ from typing import Any
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .parameters import Stmts
-
-
-def same(a: Any, b: Any) -> bool:
-    """Whether two nodes are alike but for their spans."""
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, tuple):
-        return len(a) == len(b) and all(map(same, a, b))
-    if not isinstance(a, traversal.NODES):
-        return bool(a == b)
-    return all(same(getattr(a, f), getattr(b, f)) for f in a.__dataclass_fields__ if f != "span")
 
 
 def substituted(node: Any, values: dict[str, gprob.Expr]) -> Any:

@@ -14,9 +14,10 @@ from stanlib.types import INT, array, dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from ..ir.likeness import same
 from .branches import flattened_read
 from .components import component
-from .nodes import same, substituted, with_names
+from .nodes import substituted, with_names
 from .parameters import Stmts, call, raw, variable
 
 

@@ -18,8 +18,9 @@ from stanlib.types import INT, REAL, dimensions
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
+from ..ir.likeness import same
 from .components import component, flattened
-from .nodes import renamed, same
+from .nodes import renamed
 from .parameters import Stmts, call, variable
 
 _LEAVES = (gprob.Declare, gprob.Assign, typed.Tilde, typed.Increment)

@@ -13,8 +13,8 @@ from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from ..ir.likeness import same
 from .alike import Alike
-from .nodes import same
 from .parameters import Stmts, call, raw, variable
 from .sites import Site
 from .values import bounds, plus_one

@@ -9,8 +9,8 @@ from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
+from ..ir.likeness import same
 from ..source import Span
-from .nodes import same
 from .parameters import Discrete, call, variable
 from .terms import LEAVES_THAT_ADD, Term
 

@@ -14,8 +14,8 @@ from stanlib.types import INT, REAL, array, is_scalar
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
+from ..ir.likeness import same_value
 from ..ir.uses import mentions, walk_statements
-from .priors import written_alike
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -89,7 +89,7 @@ def _is_of_number(d: gprob.Distribution, indices: set[str]) -> bool:
 
 def _covers(order: Sequence[str], uppers: Mapping[str, gprob.Expr], size: tuple[gprob.Expr, ...]) -> bool:
     """Whether loops are known to count all elements of a container of a size."""
-    return len(order) == len(size) and all(written_alike(uppers[n], one) for n, one in zip(order, size))
+    return len(order) == len(size) and all(same_value(uppers[n], one) for n, one in zip(order, size))
 
 
 def _gathered(loops: Sequence[gprob.For], names: Fresh, sizes: Sizes) -> Iterator[gprob.Stmt]:

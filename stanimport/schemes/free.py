@@ -7,30 +7,19 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+from stanlib import constraints
 from stanlib.registry import Function
-from stanlib.types import REAL
 
 from ..ir import gprob
+from ..ir.likeness import same_value
 from ..ir.uses import mentions
 from . import priors
 from .priors import NoPrior
 
-_END = "_unconstrain"
-# By the function's name, where it is not that of the constraint.
-_CONSTRAINTS = {
-    "lower_bound": ("lower",), "upper_bound": ("upper",), "lower_upper_bound": ("lower", "upper"),
-    "offset_multiplier": ("offset", "multiplier"),
-}  # fmt: skip
-_KINDS = {
-    "cholesky_factor_corr": ("cholesky_factor_corr",), "cholesky_factor_cov": ("cholesky_factor_cov",),
-    "sum_to_zero": ("sum_to_zero_vector", "sum_to_zero_matrix"),
-    "stochastic_row": ("row_stochastic_matrix",), "stochastic_column": ("column_stochastic_matrix",),
-}  # fmt: skip
-
 
 def is_inverse(e: gprob.Expr) -> TypeGuard[gprob.Apply]:
     """Whether an expression is an unconstrained value."""
-    return isinstance(e, gprob.Apply) and e.function.name.endswith(_END)
+    return isinstance(e, gprob.Apply) and bool(e.function.unconstrains)
 
 
 def subject(e: gprob.Apply) -> str | None:
@@ -71,25 +60,16 @@ def _verify_function(s: gprob.Sample, value: gprob.Apply) -> None:
     Raises:
         NoPrior: where it is that of another transform, or has other bounds.
     """
-    name = value.function.name.removesuffix(_END)
+    inverted = constraints.get(value.function.unconstrains)
     kind = s.constraint.kind if s.constraint is not None else None
     declared = dict(s.constraint.arguments) if s.constraint is not None else {}
     if kind in ("bounds", "offset_multiplier") or kind is None:
-        wanted = _CONSTRAINTS.get(name, ())
+        wanted = () if inverted.base else inverted.arguments
         given = dict(zip(wanted, value.arguments[1:]))
-        fits = bool(wanted) and set(wanted) == set(declared) and all(_same(given[n], declared[n]) for n in wanted)
+        fits = bool(wanted) and set(wanted) == set(declared) and all(same_value(given[n], declared[n]) for n in wanted)
     else:
-        fits = kind in _KINDS.get(name, (name,))
+        fits = kind == inverted.name
     if not fits:
         told = "nothing" if s.constraint is None else f"what stands in line {s.span.in_main().line}"
         raise NoPrior(f"is that of another transform than the declaration's: {told}",
                       f"{value.function.name} is the inverse of another constraint, or has other bounds")  # fmt: skip
-
-
-def _same(a: gprob.Expr, b: gprob.Expr) -> bool:
-    """Whether two expressions are the same but for their places."""
-    while isinstance(a, gprob.Promote):
-        a = a.value
-    while isinstance(b, gprob.Promote):
-        b = b.value
-    return a.type in (b.type, REAL) and " ".join(a.span.text.split()) == " ".join(b.span.text.split())

@@ -6,23 +6,23 @@ divides by it, which changes no posterior as long as that probability depends on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from stanlib import registry
+from stanlib import constraints, registry
 from stanlib.distribution import Distribution as Record
 from stanlib.registry import Function
 from stanlib.supports import INTERVALS
 from stanlib.types import REAL, is_scalar, scalar_of, unwind
 
 from ..ir import gprob
+from ..ir.likeness import same_value
 from ..ir.uses import mentions
 
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None
 
 _PLAIN = (None, "bounds", "offset_multiplier")
-_SORTED = ("ordered", "positive_ordered")
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ def prior(
     kind = None if s.constraint is None else s.constraint.kind
     if kind in _PLAIN and record.event_dims == 0:
         return _on_interval(record, s, d, static)
-    if sorting and kind in _SORTED and record.event_dims == 0 and all(map(_is_scalar, d.arguments)):
+    is_sorted = kind is not None and constraints.get("ordered").has_all_of(kind)
+    if sorting and is_sorted and record.event_dims == 0 and all(map(_is_scalar, d.arguments)):
         return _on_interval(record, s, d, static)
     supports = {"vector": ("offset_multiplier", None)}.get(str(record.support), (record.support,))
     if kind not in supports or d.lower is not None or d.upper is not None:
@@ -148,10 +149,12 @@ def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static:
 def _domain(s: gprob.Sample) -> tuple[gprob.Expr | None, gprob.Expr | None]:
     """The bounds of a parameter's elements."""
     c = s.constraint
-    if c is not None and c.kind == "positive_ordered":
-        return gprob.Const(REAL, s.span, 0.0), None
-    if c is None or c.kind != "bounds":
+    if c is None or c.kind == "offset_multiplier":
         return None, None
+    if c.kind != "bounds":
+        own = constraints.get(c.kind).interval
+        lower, upper = (None if b is None else gprob.Const(REAL, s.span, b) for b in own)
+        return lower, upper
     return c.argument("lower"), c.argument("upper")
 
 
@@ -202,7 +205,7 @@ def _same(a: Bound, b: Bound) -> bool:
     left, right = _literal(a), _literal(b)
     if left is not None or right is not None:
         return left == right
-    return written_alike(_bare(a), _bare(b))
+    return isinstance(a, gprob.Expr) and isinstance(b, gprob.Expr) and same_value(a, b)
 
 
 def _is_inside(bound: Bound, own: Bound, sign: int) -> bool:
@@ -228,15 +231,3 @@ def _literal(e: Bound) -> float | None:
         value = _literal(e.arguments[0])
         return None if value is None else -value
     return None
-
-
-def written_alike(a: Any, b: Any) -> bool:
-    """Whether two expressions are written alike, wherever they stand."""
-    if isinstance(a, tuple) and isinstance(b, tuple):
-        return len(a) == len(b) and all(map(written_alike, a, b))
-    if isinstance(a, gprob.Apply) and a.function.random:
-        return False
-    if type(a) is not type(b) or not hasattr(a, "__dataclass_fields__") or isinstance(a, Function):
-        return bool(a == b)
-    names = [f.name for f in fields(a) if f.name not in ("span", "type")]
-    return all(written_alike(getattr(a, n), getattr(b, n)) for n in names)

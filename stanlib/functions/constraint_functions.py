@@ -52,7 +52,7 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
 
     enter("constrain", to, constrain, examples[0], sizes=sizes)
     enter("jacobian", to, jacobian, examples[0], sizes=sizes, effect="jacobian")
-    enter("unconstrain", back, unconstrain, examples[1])
+    enter("unconstrain", back, unconstrain, examples[1], unconstrains=kind)
 
 
 _DOCS = {

@@ -82,7 +82,6 @@ def test_names_of_laws_and_constraints_stand_in_their_records_alone() -> None:
     """No set, list, tuple or table of the compiler's or of a backend's holds two of them, but for those named here."""
     allowed = {
         "stanimport/frontend/checker/basics.py",  # what other languages call them
-        "stanimport/schemes/free.py", "stanimport/schemes/priors.py",
     }
     records = ("stanlib/distributions/", "stanlib/constraints/", "stanlib/functions/", "stanimport/frontend/parsetab")
     names = set(distribution.DISTRIBUTIONS) | {c.name for c in TYPES}

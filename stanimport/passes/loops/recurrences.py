@@ -80,13 +80,13 @@ def make(
     kept = (private & read_elsewhere) - set(state)
     outputs = [c.row for c in rows] + [n for n in written_in_order(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in rows)
-    own_names = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
-    for n, given in own_names.items():
-        body = _renamed(body, n, given)
+    given = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
+    for n, new in given.items():
+        body = _renamed(body, n, new)
+    inside = tuple(given.get(n, n) for n in inputs)
     recur = gprob.Recur(
-        loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs),
-        tuple(own_names.get(n, n) for n in inputs), tuple(outputs), ragged,
-    )  # fmt: skip
+        loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs), inside, tuple(outputs), ragged
+    )
     return before, recur, [_written(c) for c in rows]
 
 
