@@ -22,7 +22,6 @@ distribution that `y ~ normal(mu, sigma)` observes.
 """
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -329,12 +328,9 @@ def stan_distribution(
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
     def register(cls: type) -> Distribution:
-        methods = {k: getattr(v, "__func__", v) for k, v in vars(cls).items() if callable(v) and k[0] != "_"}
-        if "lpdf" in methods:
-            methods |= {k: with_ends(methods[k], *ENDS[k]) for k in ENDS if k in methods}
         name = signatures.name_in(texts[0]).rpartition("_")[0]
         d = Distribution(
-            name, tuple(texts), tuple(rng), support, methods, dict(domains or {}), native, event_dims,
+            name, tuple(texts), tuple(rng), support, _methods(cls), dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
             tuple(sizes), tuple(logged), event_shape, symmetric_about, circular, dict(regions or {}),
             preferred, by_matrix, vague,
@@ -344,6 +340,12 @@ def stan_distribution(
         return d
 
     return register
+
+
+def _methods(cls: type) -> dict[str, Callable[..., Any]]:
+    """The functions of a class, by name; distribution functions of continuous laws also at infinity."""
+    found = {k: getattr(v, "__func__", v) for k, v in vars(cls).items() if callable(v) and k[0] != "_"}
+    return found | {k: with_ends(found[k], *ENDS[k]) for k in ENDS if k in found and "lpdf" in found}
 
 
 def _register_functions(d: Distribution) -> None:

@@ -80,14 +80,21 @@ def make(
     kept = (private & read_elsewhere) - set(state)
     outputs = [c.row for c in rows] + [n for n in written_in_order(group) if n in kept]
     windows = tuple(gprob.Window(c.row, _row_type(c), tuple(c.before), _firsts(c, loop)) for c in rows)
-    given = {n: names.helper(stem(n)) for n in inputs if n in _varying(loop, private, before) - written(body)}
-    for n, new in given.items():
-        body = _renamed(body, n, new)
-    inside = tuple(given.get(n, n) for n in inputs)
+    inside, body = _own_inputs(body, inputs, _varying(loop, private, before), names)
     recur = gprob.Recur(
         loop.span, index, loop.name, body, windows, tuple(state), tuple(inputs), inside, tuple(outputs), ragged
     )
     return before, recur, [_written(c) for c in rows]
+
+
+def _own_inputs(
+    body: tuple[gprob.Stmt, ...], inputs: Sequence[str], varying: set[str], names: Fresh
+) -> tuple[tuple[str, ...], tuple[gprob.Stmt, ...]]:
+    """The names of inputs inside a recurrence, and its statements: what differs has one of its own."""
+    given = {n: names.helper(stem(n)) for n in inputs if n in varying - written(body)}
+    for n, new in given.items():
+        body = _renamed(body, n, new)
+    return tuple(given.get(n, n) for n in inputs), body
 
 
 def _of_rows(
