@@ -22,7 +22,7 @@ from .values import bounds, plus_one
 _COMPARISONS = {"logical_eq", "logical_neq", "logical_lt", "logical_lte", "logical_gt", "logical_gte"}
 
 
-def segments(    top: Stmts, sites: Sequence[Site], static: Set[str], names: Fresh) -> Alike | None:
+def segments(top: Stmts, sites: Sequence[Site], static: Set[str], names: Fresh) -> Alike | None:
     """The loops over values of single elements and over iterations, and the ints that a term depends on there.
 
     None where the term is no loop over data, or reads an element other than in a comparison.
