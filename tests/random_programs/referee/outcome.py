@@ -11,6 +11,7 @@ import numpy as np
 RELATIVE, ABSOLUTE = 1e-7, 1e-9
 SETTLED = 1e-7  # of slopes, which differences of densities settle to a tenth of it
 LARGE = 1e9  # beyond it, and where a value is not finite, two outcomes are not compared by number
+STEEP = 1e7  # nor are they where a gradient is beyond this: chaotic iterations, in which roundings show
 
 
 @dataclass
@@ -32,8 +33,10 @@ class Outcome:
     @property
     def is_finite(self) -> bool:
         gradient = () if self.gradient is None else self.gradient
-        numbers = [self.log_density, *gradient, *(self.values or {}).values()]
-        return not self.rejected and all(math.isfinite(x) and abs(x) < LARGE for x in numbers)
+        numbers = [self.log_density, *(self.values or {}).values()]
+        return not self.rejected and all(
+            math.isfinite(x) and abs(x) < limit for limit, some in ((LARGE, numbers), (STEEP, gradient)) for x in some
+        )
 
 
 def slope(density: Callable[[np.ndarray], float], point: np.ndarray, direction: np.ndarray) -> float:
