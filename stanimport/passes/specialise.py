@@ -56,6 +56,7 @@ class _Specialiser:
         self.sizes = sizes_of(self.program)
 
     def run(self) -> Specialised:
+        """The bodies of what a module offers, and the variants of functions that these call."""
         bodies = {}
         for label, b in blocks(self.program).items():
             around = self._around(b.given, b.dynamic, b.random_is_dynamic)
