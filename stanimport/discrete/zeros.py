@@ -13,7 +13,7 @@ from stanlib.types import INT, REAL
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.likeness import same
-from .parameters import Discrete, Stmts
+from .parameters import Discrete, Stmts, call
 from .sites import read_pattern
 from .terms import LEAVES_THAT_ADD
 
@@ -41,8 +41,21 @@ def _split(s: gprob.Stmt, discrete: Mapping[str, Discrete], static: Set[str]) ->
     for e in _elements(s, discrete):
         zero, one = (_simplified(_with_value(s, e, value)) for value in (0, 1))
         if uses.names_in(zero) <= known or uses.names_in(one) <= known:
-            return gprob.If(s.span, e, _added(one), _added(zero))
+            if is_binary(discrete[_name(e)]):
+                return gprob.If(s.span, e, _added(one), _added(zero))
+            neither = gprob.If(s.span, _is(e, 0), _added(zero), (s,))
+            return gprob.If(s.span, _is(e, 1), _added(one), (neither,))
     return s
+
+
+def _is(e: gprob.Expr, value: int) -> gprob.Expr:
+    return call("logical_eq", e.span, e, gprob.int_const(value, e.span))
+
+
+def _name(e: gprob.Expr) -> str:
+    variable = e.base if isinstance(e, gprob.Index) else e
+    assert isinstance(variable, gprob.Var)
+    return variable.name
 
 
 def _added(s: Any) -> Stmts:
@@ -59,7 +72,7 @@ def _elements(s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> Iterator[gprob
             d, indices = discrete[variable.name], e.indices if isinstance(e, gprob.Index) else ()
             pattern = read_pattern(indices, d.dims)
             fixed = None not in pattern and not uses.mentions(pattern, discrete.keys())
-            if fixed and is_binary(d) and not any(same(e, f) for f in found):
+            if fixed and may_be_binary(d) and not any(same(e, f) for f in found):
                 found.append(e)
                 yield e
 
@@ -68,6 +81,13 @@ def is_binary(d: Discrete) -> bool:
     """Whether the elements of a discrete parameter are declared to be 0 or 1."""
     bounds = [d.bound(b) for b in ("lower", "upper")]
     return [b.value for b in bounds if isinstance(b, gprob.Const)] == [0, 1]
+
+
+def may_be_binary(d: Discrete) -> bool:
+    """Whether data may make them so: one of the bounds is that of elements that are 0 or 1, the other one is data."""
+    lower, upper = (d.bound(b) for b in ("lower", "upper"))
+    fits = [not isinstance(b, gprob.Const) or b.value == v for b, v in ((lower, 0), (upper, 1))]
+    return all(fits) and (isinstance(lower, gprob.Const) or isinstance(upper, gprob.Const))
 
 
 def _with_value(s: gprob.Stmt, e: gprob.Expr, value: int) -> gprob.Stmt:

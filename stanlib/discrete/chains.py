@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SHORT = 3  # elements of a chain that is worth a loop
+SHORT = 3  # elements of a chain that is worth a loop,
+TOGETHER = 16  # and of the longest one in a group of which the others may be of any length
 
 
 @dataclass(frozen=True)
@@ -47,10 +48,12 @@ def chains(neighbours: Neighbours, kinds: Sequence[int], scopes: Sequence[Sequen
     groups: dict[tuple[int, int], list[list[int]]] = {}
     for path in _paths(neighbours):
         same = len({kinds[e] for e in path}) == 1
-        if len(path) >= SHORT and same and all(len(scopes[s][r]) == 2 for e in path for s, r in standing[e]):
-            groups.setdefault((kinds[path[0]], len(path).bit_length()), []).append(path)
+        if same and all(len(scopes[s][r]) == 2 for e in path for s, r in standing[e]):
+            length = 0 if len(path) <= TOGETHER else len(path).bit_length()
+            groups.setdefault((kinds[path[0]], length), []).append(path)
     for _, paths in sorted(groups.items()):
-        yield _together(paths, scopes, standing)
+        if max(map(len, paths)) >= SHORT:
+            yield _together(paths, scopes, standing)
 
 
 def _paths(neighbours: Neighbours) -> Iterator[list[int]]:

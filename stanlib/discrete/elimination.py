@@ -4,7 +4,7 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,7 @@ from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..errors import StanUnsupportedError
 from ..random.base import Random
-from . import merged, order, swept
+from . import absorbing, merged, order, swept
 from .asking import asked
 from .chains import Chains
 from .links import between
@@ -22,8 +22,8 @@ from .merged import spelled_out
 from .possible import Possible, at_known, conditioned
 from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
 from .sweeps import Sweep
+from .whole import is_simpler_whole
 
-FEW = 0.25  # open elements among those of chains, below which it is worth to leave out the known ones
 ALONE = 0.7  # elements among all that nothing stands for, above which it is worth to leave chains whole
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
 
@@ -161,9 +161,9 @@ class _Elimination:
         possible = Possible(problem)
         given = self._conditioned(possible, components)
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+        self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
-        self.total: Any = 0.0
         self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
@@ -173,12 +173,25 @@ class _Elimination:
             self.at[members[open_]] = np.arange(open_.sum())
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
 
+    def _without_terms(self, given: list[Factor], possible: Possible) -> float:
+        """The logarithm of the number of assignments to the elements that no term depends on, which are left out."""
+        alone = self.left.copy()
+        for f in given:
+            alone[f.elements.reshape(-1)] = False
+        often = np.bincount(self.stands_for, minlength=len(alone)) * alone
+        self.left &= ~alone
+        counts = [
+            often[self.problem.kinds == kind] @ np.log(np.maximum(rows_.sum(axis=1), 1))
+            for kind, rows_ in possible.of.items()
+        ]
+        return float(sum(counts))
+
     def _conditioned(self, possible: Possible, components: bool) -> list[Factor]:
         """The factors given the elements with but one value; which are known, and which stand for which others."""
         problem, self.known = self.problem, possible.known
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
-        whole = _is_simpler_whole(problem, self.known)
+        whole = is_simpler_whole(problem, self.known)
         given = list(problem.factors)
         if not whole or components:
             given = list(conditioned(self.xp, problem.factors, possible))
@@ -260,12 +273,16 @@ class _Elimination:
             return xp.where(often > 0, table, 0.0) * often
         if len(at) == size and (np.diff(at) == 1).all():
             return table
+        if len(np.unique(at)) == len(at):
+            inverse = np.full(size, -1)
+            inverse[at] = np.arange(len(at))
+            return xp.rearranged(table, inverse)
         return xp.segment_sum(table, at, size)
 
     def _of_elements(self, elements: np.ndarray) -> Any:
-        """The terms of single elements of one kind, (n, K)."""
+        """The terms of single elements of one kind, (n, K); zeros for -1."""
         single = self.single[int(self.problem.kinds[elements[0]])]
-        return rows(self.xp, self.xp.swapaxes(single, 0, 1), self.at[elements])
+        return rows(self.xp, self.xp.swapaxes(single, 0, 1), np.where(elements < 0, -1, self.at[elements]))
 
     def _joined(self, step: order.Join) -> Any:
         xp, parts = self.xp, []
@@ -310,12 +327,18 @@ class _Elimination:
         xp = self.xp
         count, length = c.elements.shape
         kind = int(self.problem.kinds[c.elements[0, 0]])
-        flat = self._of_elements(c.elements.reshape(-1))
-        single = xp.swapaxes(xp.reshape(flat, (count, length, kind)), 0, 1)
+        state = absorbing.left_state(self.tables, c) if self.sum_only and kind == 2 else None
+        if state is not None:
+            single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
+            sums = absorbing.log_sums(xp, self.tables, c, xp.reshape(single, (kind, length, count)), state)
+            self._count(xp.sum(self._for_all(c.elements[:, 0], sums)))
+            return
+        single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
         tables = between(xp, self.tables, c, kind, self.sum_only)
         several = xp.ndim(tables) == 4
-        if self.sum_only and (not several or xp.shape(tables)[1] == 1):
-            self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if several else tables)
+        if self.sum_only:
+            shared = several and xp.shape(tables)[1] == 1
+            self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if shared else tables)
             return
         single, tables = xp.convert((single, tables))
         last, sums = self._along(single, tables, c.linked.T, True)
@@ -323,7 +346,7 @@ class _Elimination:
         self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
 
     def _sum_alone(self, c: Chains, single: Any, table: Any) -> None:
-        """The same where nothing is drawn afterwards, with tables, (K, K) or (length - 1, K, K), shared by chains."""
+        """The same where nothing is drawn afterwards; tables that all chains share are (K, K) or (length - 1, K, K)."""
         xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
 
         def plain(single: Any, table: Any) -> Any:
@@ -355,31 +378,6 @@ class _Elimination:
         xs = (single[1:], *((tables,) if several else ()), *there)
         ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
         return ends
-
-
-def _is_simpler_whole(problem: Problem, known: np.ndarray) -> bool:
-    """Whether chains that known elements would break into many pieces are summed out as they are.
-
-    What is known has but one value that counts there. To sum over the others costs less than to pick pieces of many
-    lengths out of tables.
-    """
-    several = [f.elements for f in problem.factors if f.elements.shape[1] > 1]
-    inside = np.unique(np.concatenate([e.reshape(-1) for e in several])) if several else np.zeros(0, int)
-    if not (known[inside] >= 0).any() or np.mean(known[inside] < 0) < FEW:
-        return False
-    left = [scope for e in several for scope in _open_parts(e, known)]
-    whole = order.plan(problem.kinds, np.arange(len(known)), several, limit()).steps
-    pieces = order.plan(problem.kinds, np.flatnonzero(known < 0), left, limit()).steps
-    along = all(isinstance(s, Chains) or isinstance(s, order.Class) and s.neighbours.shape[1] < 2 for s in whole)
-    return along and len(whole) < len(pieces)
-
-
-def _open_parts(elements: np.ndarray, known: np.ndarray) -> Iterator[np.ndarray]:
-    """The scopes that the places of a factor have without known elements, as far as they still couple several."""
-    is_open = known[elements] < 0
-    for pattern in np.unique(is_open, axis=0):
-        if pattern.sum() > 1:
-            yield elements[(is_open == pattern).all(axis=1)][:, pattern]
 
 
 def too_large(problem: Problem, factors: list[Factor], plan: order.Plan) -> StanUnsupportedError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from ..arrays.base import Namespace
 from .chains import Chains, Link
 from .problem import Rows, rows, sum_of
@@ -41,9 +39,5 @@ def _of_link(xp: Namespace, given: Rows, link: Link, c: Chains, kind: int, share
     most = at.max(axis=0)
     if shared and ((at == most) | ~c.linked).all() and not missing.any():
         return xp.reshape(rows(xp, table, most), (places, 1, kind, kind))
-    found = xp.broadcast_to(rows(xp, table, np.maximum(at, 0).reshape(-1)), (count * places, kind, kind))
-    found = xp.swapaxes(xp.reshape(found, (count, places, kind, kind)), 0, 1)
-    if missing.any():
-        there, found = xp.convert(((~missing).T[:, :, None, None], found))
-        found = xp.where(there, found, 0.0)
-    return found
+    found = xp.rearranged(table, at.T.reshape(-1))  # zeros where there is no link
+    return xp.reshape(found, (places, count, kind, kind))

@@ -111,10 +111,7 @@ def _of_single(xp: Namespace, f: Factor, known: np.ndarray) -> Iterator[Factor]:
         if len(others):
             yield replace(f, elements=f.elements[others], codes=f.codes[others])
     elif len(others):
-        table = f.table
-        if 1 < xp.shape(table)[0] > len(others):  # along the axis on which places stand next to each other
-            table = xp.swapaxes(xp.get(xp.swapaxes(table, 0, 1), (slice(None), others)), 0, 1)
-        yield replace(f, elements=f.elements[others], table=table)
+        yield replace(f, elements=f.elements[others], table=rows(xp, f.table, others))
 
 
 def _once(xp: Namespace, f: Factor) -> Factor:
@@ -187,4 +184,6 @@ def _at(xp: Namespace, table: Any, places: np.ndarray, known: np.ndarray, values
     if (values == values[0]).all():
         return rows(xp, xp.get(table, (slice(None), *(int(v) for v in values[0]))), places)
     row = places if xp.shape(table)[0] > 1 else np.zeros(len(values), int)
-    return xp.get(table, (row, *values.T))
+    sizes = xp.shape(table)[: 1 + values.shape[1]]
+    at = np.ravel_multi_index((row, *values.T), sizes)
+    return rows(xp, xp.reshape(table, (math.prod(sizes), *xp.shape(table)[len(sizes) :])), at)

@@ -368,12 +368,12 @@ def sum_of(xp: Namespace, a: Any, b: Any) -> Any:
 
 
 def rows(xp: Namespace, table: Any, index: np.ndarray) -> Any:
-    """The rows of a table; a shared one is that of all places. Evenly spaced rows are a slice, which costs less."""
+    """The rows of a table, zeros for -1; a shared one is that of all places. Evenly spaced rows are a slice."""
     size = xp.shape(table)[0]
     if size == 1 or len(index) == size and (index == np.arange(size)).all():
         return table
     steps = np.diff(index)
-    if len(index) == 1 or steps[0] > 0 and (steps == steps[0]).all():
+    if index[0] >= 0 and (len(index) == 1 or steps[0] > 0 and (steps == steps[0]).all()):
         step = int(steps[0]) if len(steps) else 1
         return xp.get(table, (slice(int(index[0]), int(index[-1]) + 1, step),))
-    return xp.get(table, (index,))
+    return xp.rearranged(table, index)

@@ -23,7 +23,7 @@ def plain(linked, often):
             after = xp.log_of_sum(before[:, :, None] + move, 1) + own
             return jnp.where(there[:, None], after, before), None
 
-        moves = jnp.broadcast_to(table, (len(single) - 1, *table.shape[-2:]))
+        moves = jnp.broadcast_to(table, (len(single) - 1, *table.shape[table.ndim > 2 :]))
         last, _ = jax.lax.scan(step, single[0], (single[1:], jnp.asarray(linked), moves))
         return jnp.sum(xp.log_of_sum(last, 1) * often)
 
@@ -47,7 +47,8 @@ def exact(single, table, linked, often):
     for c in range(count):
         end = 1 + int(linked[:, c].sum())
         own = [[e(single[t, c, k]) for k in states] for t in range(end)]
-        moves = [[[e(x) for x in row] for row in (table if table.ndim == 2 else table[t])] for t in range(end - 1)]
+        at = lambda t: ((), (), (t,), (t, c))[table.ndim - 1]
+        moves = [[[e(x) for x in row] for row in table[at(t)]] for t in range(end - 1)]
         ahead, back = [own[0]], [[mpmath.mpf(1)] * kind]
         for t in range(1, end):
             ahead.append([sum(ahead[-1][j] * moves[t - 1][j][k] for j in states) * own[t][k] for k in states])
@@ -62,9 +63,8 @@ def exact(single, table, linked, often):
             for k in states:
                 of_single[t, c, k] = often[c] * float(ahead[t][k] * back[t][k] / total)
                 for j in states if t else ():
-                    at = (j, k) if table.ndim == 2 else (t - 1, j, k)
                     joint = ahead[t - 1][j] * moves[t - 1][j][k] * own[t][k] * back[t][k]
-                    of_table[at] += often[c] * float(joint / total)
+                    of_table[(*at(t - 1), j, k)] += often[c] * float(joint / total)
     return value, [of_single, of_table]
 
 
@@ -87,13 +87,16 @@ def one(rows):
     return np.array(rows, float)[:, None, :]
 
 
-@pytest.mark.parametrize("table", ["one", "each"])
-def test_chains_of_several_lengths(table):
+@pytest.mark.parametrize("kind", [2, 3, 5])
+@pytest.mark.parametrize("length", [7, 20])
+@pytest.mark.parametrize("of", ["all", "a step", "a step and a chain"])
+def test_chains_of_several_lengths(of, length, kind):
     rng = np.random.default_rng(1)
-    linked = np.arange(1, 7)[:, None] < np.array([7, 3, 1, 6])
-    move = np.log(rng.dirichlet(np.ones(3), (6, 3) if table == "each" else 3))
-    single = rng.normal(size=(7, 4, 3)) * 3
-    single[rng.random(single.shape) < 0.1] = NEVER
+    linked = np.arange(1, length)[:, None] < np.array([length, 3, 1, 6])
+    shape = {"all": (), "a step": (length - 1,), "a step and a chain": (length - 1, 4)}[of]
+    move = np.log(rng.dirichlet(np.ones(kind), (*shape, kind)))
+    single = rng.normal(size=(length, 4, kind)) * 3
+    single[..., 1:][rng.random(single[..., 1:].shape) < 0.1] = NEVER
     assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]))
 
 

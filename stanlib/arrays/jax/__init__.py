@@ -22,6 +22,7 @@ from . import chains, derivatives, host, linalg
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
+from .rearranging import rearranged  # noqa: F401
 
 LIBRARY = "jax"
 

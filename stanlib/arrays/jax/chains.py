@@ -8,7 +8,9 @@ make up for.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import operator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -20,6 +22,8 @@ from jax import lax
 # With sums above SMALL and no state from which the rest is LARGE times as probable as from those that count, what is
 # lost below 1e-307 counts for less than 1e-26 of the whole. What LEAST adds counts for at most 1e-300 / SMALL * LARGE.
 SMALL, LARGE, LEAST = 1e-100, 1e180, 1e-300
+SHORT = 16  # steps of chains that need no loop
+FEW = 4  # states
 
 
 def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
@@ -28,7 +32,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     Args:
         plain: the same, from single and table, in logarithms.
         single: the terms of single states, (length, chains, K).
-        table: those between one and the next, (K, K), or (length - 1, K, K).
+        table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K).
         linked: which steps there are, (length - 1, chains).
         often: a number for each chain.
     """
@@ -68,17 +72,27 @@ def _finite(x: Any) -> Any:
 
 
 class _Scaled:
-    """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest."""
+    """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest.
+
+    Moves have the shape (K, K, 1), (length - 1, K, K, 1) or (length - 1, K, K, chains).
+    """
 
     def __init__(self, single: Any, table: Any, linked: np.ndarray):
         single = jnp.swapaxes(single, 1, 2)
         self.most, self.most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
         self.own = jnp.exp(single - self.most[:, None])
-        self.moves = jnp.exp(table - self.most_moved[..., None, None])[..., None]
+        moves = jnp.exp(table - self.most_moved[..., None, None])
+        self.moves = moves[..., None] if table.ndim < 4 else jnp.moveaxis(moves, 1, -1)
         self.same, self.all_ = table.ndim == 2, bool(linked.all())
+        self.unroll: bool | int = len(linked) <= SHORT or 1
+        self.states = range(single.shape[1])
         self.there = None if self.all_ else jnp.asarray(linked)
         self.start = jnp.sum(self.own[0], 0)
         self.first = self.own[0] / jnp.where(self.start > 0, self.start, 1.0)
+
+    def _sum(self, terms: Iterable[Any], whole: Callable[[], Any]) -> Any:
+        """A sum over states: of terms where they are few, which XLA computes at once with what stands around it."""
+        return functools.reduce(operator.add, terms) if len(self.states) <= FEW else whole()
 
     def _moves(self) -> Any:
         """Those of each step, if they are not the same."""
@@ -89,15 +103,19 @@ class _Scaled:
 
         def step(before: Any, x: Any) -> Any:
             own, move, there = x
-            after = jnp.sum(before[:, None] * (self.moves if self.same else move), 0) * own
-            size = jnp.sum(after, 0)
+            moves = self.moves if self.same else move
+            after = self._sum((before[j] * moves[j] for j in self.states), lambda: jnp.sum(before[:, None] * moves, 0))
+            after = after * own
+            size = self._sum((after[k] for k in self.states), lambda: jnp.sum(after, 0))
             share = 1 / jnp.where(size > 0, size, 1.0)
             after = after * share
             if not self.all_:
                 after, size = jnp.where(there, after, before), jnp.where(there, size, 1.0)
             return after, (after, size, share)
 
-        found: tuple[Any, tuple[Any, Any, Any]] = lax.scan(step, self.first, (self.own[1:], self._moves(), self.there))
+        found: tuple[Any, tuple[Any, Any, Any]] = lax.scan(
+            step, self.first, (self.own[1:], self._moves(), self.there), unroll=self.unroll
+        )
         return found
 
     def backward(self, shares: Any) -> tuple[Any, Any]:
@@ -107,13 +125,14 @@ class _Scaled:
             own, share, move, there = x
             arriving = own * after * share
             moves = jnp.maximum(self.moves if self.same else move, LEAST)
-            before = jnp.maximum(jnp.sum(moves * arriving[None], 1), LEAST)
+            before = self._sum((moves[:, k] * arriving[k] for k in self.states), lambda: jnp.sum(moves * arriving, 1))
+            before = jnp.maximum(before, LEAST)
             if not self.all_:
                 arriving, before = jnp.where(there, arriving, 0.0), jnp.where(there, before, after)
             return before, (before, arriving)
 
         xs = (jnp.maximum(self.own[1:], LEAST), shares, self._moves(), self.there)
-        left, arriving = lax.scan(step, jnp.ones_like(self.first), xs, reverse=True)[1]
+        left, arriving = lax.scan(step, jnp.ones_like(self.first), xs, reverse=True, unroll=self.unroll)[1]
         return left, arriving
 
 
@@ -125,10 +144,17 @@ def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.nda
     sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
     value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
-    value += jnp.sum(chains.most_moved * (counted[1:].sum() if chains.same else counted[1:].sum(1)))
+    of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
+    value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([chains.first[None], reached[:-1]])
     of_single = jnp.concatenate([before * left, last[None]]) * counted[:, None]
-    axes = "jk" if chains.same else "tjk"
-    of_table = jnp.einsum(f"tjc,tkc->{axes}", before, arriving * often) * chains.moves[..., 0]
+    of_table = _of_table(chains, before, arriving * often, table.ndim)
     return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)
+
+
+def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> Any:
+    """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
+    if axes == 4:
+        return jnp.moveaxis(before[:, :, None] * arriving[:, None] * chains.moves, -1, 1)
+    return jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving) * chains.moves[..., 0]

@@ -156,6 +156,12 @@ def complex(a: Any, b: Any) -> Any:
     return out[()]
 
 
+def rearranged(x: Any, index: Any) -> Any:
+    x = np.asarray(x)
+    there = (index >= 0).reshape(-1, *(1,) * (x.ndim - 1))
+    return np.where(there, x[np.maximum(index, 0)], np.zeros((), x.dtype))
+
+
 def segment_sum(x: Any, i: Any, n: int) -> Any:
     x = np.asarray(x)
     out = np.zeros((n, *x.shape[1:]), x.dtype)

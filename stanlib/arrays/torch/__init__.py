@@ -20,7 +20,7 @@ from .. import numpy as _np
 from .. import special
 from ..control import cond, loop  # noqa: F401
 from . import host, linalg
-from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
+from .indexing import at_set, get, pick_last, rearranged, segment_sum  # noqa: F401
 from .tensors import (  # noqa: F401
     LIBRARY,
     as_beside,

@@ -11,6 +11,17 @@ from .. import numpy as _np
 from .tensors import as_beside, as_tensor, reference
 
 
+def rearranged(x: Any, index: Any) -> Any:
+    like = reference((x,))
+    if like is None:
+        return _np.rearranged(x, index)
+    found = x[as_tensor(np.maximum(index, 0), device=x.device)]
+    if (index >= 0).all():
+        return found
+    there = as_tensor(index >= 0, device=x.device).reshape(-1, *(1,) * (x.ndim - 1))
+    return torch.where(there, found, torch.zeros((), dtype=x.dtype, device=x.device))
+
+
 def segment_sum(x: Any, i: Any, n: int) -> Any:
     like = reference((x,))
     if like is None:

@@ -1,0 +1,74 @@
+"""Entries along an axis in another order, whose derivative takes entries too: XLA fuses that, and adds up nothing."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend.core import Primitive
+from jax.interpreters import ad, batching, mlir
+
+from .. import numpy as _np
+
+
+class Order:
+    """Indices, each at most once, and -1 for nothing; as a key of what was traced with them."""
+
+    def __init__(self, index: np.ndarray):
+        self.index = np.asarray(index, int)
+        self._key = self.index.tobytes()
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Order) and self._key == other._key
+
+    def inverse(self, size: int) -> "Order":
+        """Where each of so many entries has gone."""
+        out = np.full(size, -1)
+        there = self.index >= 0
+        out[self.index[there]] = np.flatnonzero(there)
+        return Order(out)
+
+
+def rearranged(x: Any, index: np.ndarray) -> Any:
+    """The rows of x at indices that are known; zeros for -1."""
+    if not isinstance(x, jax.Array):
+        return _np.rearranged(x, index)
+    inside, axis = index[index >= 0], x.ndim - 1
+    x = jnp.moveaxis(x, 0, axis)  # which is next to each other in memory, where tables are made
+    take = _taken if len(np.unique(inside)) < len(inside) else _rearranged.bind
+    return jnp.moveaxis(take(x, order=Order(index), axis=axis), axis, 0)
+
+
+def _taken(x: Any, *, order: Order, axis: int) -> Any:
+    there = order.index >= 0
+    at = (*(slice(None),) * axis, np.maximum(order.index, 0))
+    found = jnp.asarray(x).at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    if there.all():
+        return found
+    return jnp.where(there.reshape(-1, *(1,) * (found.ndim - axis - 1)), found, jnp.zeros((), found.dtype))
+
+
+def _shape(x: Any, *, order: Order, axis: int) -> Any:
+    return x.update(shape=(*x.shape[:axis], len(order.index), *x.shape[axis + 1 :]), weak_type=False)
+
+
+def _back(of_found: Any, x: Any, *, order: Order, axis: int) -> Any:
+    return [_rearranged.bind(of_found, order=order.inverse(x.aval.shape[axis]), axis=axis)]
+
+
+def _of_many(args: Any, dims: Any, *, order: Order, axis: int) -> Any:
+    (x,), (dim,) = args, dims
+    return _rearranged.bind(jnp.moveaxis(x, dim, 0), order=order, axis=axis + 1), 0
+
+
+_rearranged = Primitive("rearranged")
+_rearranged.def_impl(functools.partial(jax.jit, static_argnames=("order", "axis"))(_taken))
+_rearranged.def_abstract_eval(_shape)
+ad.deflinear2(_rearranged, _back)
+batching.primitive_batchers[_rearranged] = _of_many
+mlir.register_lowering(_rearranged, mlir.lower_fun(_taken, multiple_results=False))
