@@ -26,6 +26,7 @@ from .parameters import Discrete, Stmts, call, raw, text, variable
 from .segments import numbered, segments
 from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
+from .zeros import is_binary
 
 _UNREAD = -1  # as stanlib/discrete/problem.py has it
 
@@ -63,6 +64,7 @@ class _Builder:
         self.place = names.helper("place") if self._is_partial() else ""
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
+        self.only: dict[str, int] = {}
 
     def build(self) -> Table:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""
@@ -220,7 +222,7 @@ class _Builder:
         shape = (*(values.size(s, self.span) for s in self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
-        if self.place or any(s.discrete.varies for s in self.sites):
+        if self.place or self.only or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
         else:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
@@ -317,13 +319,26 @@ class _Builder:
     def _wrapped(self, body: Stmts, level: int, shared: bool) -> Stmts:
         """The body for every value of the sites that begin at a level; where all are known the sum is kept."""
         if shared or level == self.level:
+            self.only, body = self._chosen(body)
             body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
         for s in reversed(self.sites):
             if shared or s.level == level:
-                body = values.over_all(s, body, shared, self.span)
+                body = values.over_all(s, body, shared, self.span, self.only.get(s.index))
         if self.place and level == self.level and not shared:
             body = (gprob.If(self.span, self._number(), body),)
         return body
+
+    def _chosen(self, body: Stmts) -> tuple[dict[str, int], Stmts]:
+        """The values of single elements outside of which statements add nothing, by index; what they are there."""
+        found: dict[str, int] = {}
+        single = {s.index for s in self.sites if not s.missing and not s.guards and is_binary(s.discrete)}
+        while len(body) == 1:
+            s = body[0]
+            of = s.condition.name if isinstance(s, gprob.If) and isinstance(s.condition, gprob.Var) else ""
+            if not isinstance(s, gprob.If) or of not in single - found.keys() or s.then and s.otherwise:
+                break
+            found[of], body = int(bool(s.then)), s.then or s.otherwise
+        return found, body
 
     def _positions(self) -> Iterator[gprob.IndexExpr]:
         return (values.position(s, self.span) for s in self.sites)

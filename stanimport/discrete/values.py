@@ -96,8 +96,14 @@ def numbers(s: Site, span: Span) -> gprob.Expr:
     return found if s.missing < 2 else call("to_array_1d", span, found)
 
 
-def over_all(s: Site, body: Stmts, shared: bool, span: Span) -> Stmts:
-    """The body for every value of a site, but those beyond the bounds of its elements; all where it is `shared`."""
+def over_all(s: Site, body: Stmts, shared: bool, span: Span, only: int | None = None) -> Stmts:
+    """The body for every value of a site, but those beyond the bounds of its elements; all where it is `shared`.
+
+    Or for `only` one.
+    """
+    if only is not None:
+        one = gprob.int_const(only, span)
+        return (gprob.For(span, s.index, one, one, body, leading=True),)
     if s.discrete.varies and not shared and (s.level or not s.missing):
         body = (gprob.If(span, _inside(s, span), body),)
     first, last = (gprob.int_const(1, span), size(s, span)) if s.missing else (_lower(s, span), _upper(s, span))
