@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Union
+from typing import Any, Union
 
 from . import families
 from .types import (
@@ -273,7 +273,7 @@ def _options(term: Term, binding: dict[str, Type], sets: dict[str, tuple[Type, .
 
 
 def _function_type(term: FunctionOf, binding: dict[str, Type], sets: dict[str, tuple[Type, ...]]) -> Function:
-    only = lambda t: next(iter(_options(t, binding, sets)))
+    only: Callable[[Any], Type] = lambda t: next(iter(_options(t, binding, sets)))
     return Function(tuple(Parameter(only(a.term), a.data_only) for a in term.parameters), only(term.result))
 
 

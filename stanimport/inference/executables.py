@@ -13,6 +13,7 @@ import io
 import os
 import pickle
 import sys
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -202,7 +203,8 @@ def _find_lapack() -> None:
     _machine()
     from jaxlib import lapack, xla_client
 
-    lapack.prepare_lapack_call("potrf", np.dtype(float))
+    prepare: Callable[..., Any] = lapack.prepare_lapack_call
+    prepare("potrf", np.dtype(float))
     for name, function, interface in lapack.registrations()["cpu"]:
         xla_client.register_custom_call_target(name, function, "cpu", api_version=interface)
 

@@ -151,7 +151,8 @@ class Program:
         """
         forks.verify()
         if any(name.startswith("lapack") for name in kept.calls):
-            lapack.prepare_lapack_call("potrf", np.dtype(float))  # else JAX finds LAPACK when it traces
+            prepare: Callable[..., Any] = lapack.prepare_lapack_call
+            prepare("potrf", np.dtype(float))  # else JAX finds LAPACK when it traces
         compiled = _programs.find(kept.key)
         if compiled is None:
             return None

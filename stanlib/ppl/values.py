@@ -1,7 +1,7 @@
 """What generated code does with values on any backend: declarations, literals, copies, tests of constraints."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -122,7 +122,8 @@ def satisfies(value: Any, kind: str | None, bounds: dict[str, Any]) -> Any:
         record = records.get(kind)
         return xp.all(record.check(xp, value, *record.sizes_of(xp.shape(value))))
     inside = None
-    for name, holds in (("lower", lambda b: value >= b), ("upper", lambda b: value <= b)):
+    sides: dict[str, Callable[[Any], Any]] = {"lower": lambda b: value >= b, "upper": lambda b: value <= b}
+    for name, holds in sides.items():
         if name in bounds:
             one = xp.all(xp.asarray(holds(bounds[name])))
             inside = one if inside is None else inside & one

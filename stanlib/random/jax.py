@@ -107,11 +107,14 @@ def _von_mises(key: Array, kappa: Array) -> Array:
 
 
 @jax.jit
+def _lchoose(n: Array, k: Array) -> Array:
+    return jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
+
+
 def _hypergeometric(u: Array, draws: Array, good: Array, bad: Array) -> Array:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
-    lchoose = lambda n, k: jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
-    first = lchoose(good, least) + lchoose(bad, draws - least) - lchoose(good + bad, draws)
+    first = _lchoose(good, least) + _lchoose(bad, draws - least) - _lchoose(good + bad, draws)
 
     def step(state: Array) -> Any:
         k, log_p, total = state

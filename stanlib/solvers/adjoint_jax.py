@@ -166,7 +166,7 @@ def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) 
     t, h, known, memory = step
     of_p = equations.slope
     if method != "bdf" and of_p is not None:
-        slope = lambda t, y: of_p(t, y, leaves)
+        slope: Callable[[Any, Any], Any] = lambda t, y: of_p(t, y, leaves)
         return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))

@@ -52,7 +52,7 @@ def attempt(method: Stepper, end: Any, state: State) -> tuple[State, Any, Any]:
     grown = size * method.growth(worst)
     # a step cut short by the output says little about the one after it
     following = jnp.where(accepted & reaches, jnp.maximum(h, grown), grown)
-    keep = lambda a, b: jnp.where(accepted, a, b)
+    keep: Callable[[Array, Array], Array] = lambda a, b: jnp.where(accepted, a, b)
     time = keep(jnp.where(reaches, end, t + size), t)
     return (time, following, keep(new, rows), jax.tree.map(keep, remembered, memory)), accepted, size
 

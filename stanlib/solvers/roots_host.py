@@ -38,7 +38,7 @@ def solve(
         with without_gradient(xp):
             return plain(recorded(lift(y)))
 
-    derivative = lambda y: plain(jacobian(xp, recorded, lift(y)))
+    derivative: Callable[[Any], Any] = lambda y: plain(jacobian(xp, recorded, lift(y)))
     with np.errstate(all="ignore"):
         y, left = METHODS[method](residual, derivative, plain(lift(guess)), limits.most_steps)
     if not roots.norm(np, left) <= limits.residual:
