@@ -52,7 +52,7 @@ class _Calls:
                     return typed.Increment(s.span, "target", value)
         return s
 
-    def whole(self, e: Any) -> Any:
+    def whole(self, e: object) -> Any:
         """`reduce_sum(f, x, grainsize, ...)` as f of all of x, where that can be replaced; other nodes as they are."""
         if not isinstance(e, gprob.Apply) or e.function.variadic is None or e.function.variadic.kind != "reduce_sum":
             return e
@@ -63,7 +63,7 @@ class _Calls:
         made = gprob.CallUser(e.type, e.span, f.function, (x, gprob.int_const(1, e.span), last, *rest))
         return made if self.can_be(made) else e
 
-    def calls(self, node: Any) -> Iterator[gprob.CallUser]:
+    def calls(self, node: object) -> Iterator[gprob.CallUser]:
         """The calls in a statement that are evaluated in any case."""
         if isinstance(node, gprob.CallUser) and self.can_be(node):
             yield node

@@ -60,12 +60,12 @@ class _Carried:
         return replace(loop, body=(*substituted(before, {name: previous}), *substituted(after, {name: s.value})))
 
 
-def folded(node: Any) -> Any:
+def folded(node: object) -> Any:
     """Sums and differences of integers in an expression as integers."""
     return traversal.rewrite(node, _folded)
 
 
-def _folded(e: Any) -> Any:
+def _folded(e: object) -> Any:
     """The integer that `2 + 1` or `2 - 1` is, and x of `x + 0`; everything else as it is."""
     if not isinstance(e, gprob.Apply) or e.function.name not in ("add", "subtract") or e.type != INT:
         return e

@@ -166,7 +166,7 @@ def flattened(e: gprob.Index) -> gprob.Index:
     return e
 
 
-def plain(e: Any) -> Any:
+def plain(e: object) -> Any:
     """`x[i][j]` as `x[i, j]`, `x[3:5][i]` as `x[i + 2]` and `segment(x, 3, 2)` as `x[3:4]`; other nodes as they are."""
     if isinstance(e, gprob.Apply) and e.function.name in _PARTS:
         return gprob.Index(e.type, e.span, e.arguments[0], _PARTS[e.function.name](*e.arguments[1:]))

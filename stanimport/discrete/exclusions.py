@@ -9,7 +9,6 @@ combination has a density of 0 whatever the second says, so the second stands on
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from typing import Any
 
 from stanlib.types import INT
 
@@ -58,7 +57,7 @@ def _possible(
     return out
 
 
-def _arguments(s: Any) -> Iterator[gprob.Expr]:
+def _arguments(s: object) -> Iterator[gprob.Expr]:
     """The arguments of the laws in a statement."""
     if isinstance(s, typed.Tilde):
         yield from s.distribution.arguments
@@ -77,7 +76,7 @@ def _shared(a: gprob.Expr, s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> i
     return len(found)
 
 
-def _elements(node: Any, discrete: Mapping[str, Discrete]) -> Iterator[gprob.Expr]:
+def _elements(node: object, discrete: Mapping[str, Discrete]) -> Iterator[gprob.Expr]:
     for e in traversal.walk(node):
         variable = e.base if isinstance(e, gprob.Index) else e
         if isinstance(variable, gprob.Var) and variable.name in discrete and e.type == INT:

@@ -60,7 +60,7 @@ class _Inliner:
         out: gprob.Expr = traversal.rewrite(e, self.node)
         return out
 
-    def node(self, e: Any) -> Any:
+    def node(self, e: object) -> Any:
         if isinstance(e, gprob.Var) and e.name in self.known and not self.known[e.name].at:
             return self.known[e.name].value
         if isinstance(e, gprob.Index):

@@ -53,7 +53,7 @@ class _Tables:
             return out
         return traversal.with_bodies(s, lambda b: tuple(map(self.changed, b)))
 
-    def read(self, e: Any) -> Any:
+    def read(self, e: object) -> Any:
         if not isinstance(e, gprob.Apply):
             return e
         found = self.term(e.function, e.arguments)

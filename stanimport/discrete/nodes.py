@@ -10,7 +10,7 @@ from ..ir.fresh import Fresh
 from .parameters import Stmts
 
 
-def substituted(node: Any, values: dict[str, gprob.Expr]) -> Any:
+def substituted(node: object, values: dict[str, gprob.Expr]) -> Any:
     """A node with expressions in place of variables."""
     return traversal.rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, gprob.Var) else n)
 
@@ -24,7 +24,7 @@ def renamed(body: Stmts, names: Fresh) -> Stmts:
 def with_names(body: Stmts, new: Mapping[str, str]) -> Stmts:
     """Statements with other names for some variables, which become local ones."""
 
-    def change(node: Any) -> Any:
+    def change(node: object) -> Any:
         if isinstance(node, gprob.Declare) and node.name in new:
             return replace(node, name=new[node.name], site=None, constraint=None)
         if isinstance(node, (gprob.Var, gprob.Place, gprob.For, gprob.ForEach)) and node.name in new:

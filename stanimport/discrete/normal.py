@@ -111,7 +111,7 @@ def _with_sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> Stmts:
     """Sizes of containers as they are declared, which their values have no part in."""
     sizes = _sizes(body, outer)
 
-    def known(e: Any) -> Any:
+    def known(e: object) -> Any:
         if isinstance(e, gprob.Apply) and e.function.name in _SIZES:
             of = e.arguments[0]
             if e.function.name == "size" or _is_line(of, e.function.name):

@@ -255,7 +255,7 @@ class _Container:
             return s is below
         return isinstance(s, gprob.Assign) and s.value is p.value
 
-    def read(self, e: Any) -> Any:
+    def read(self, e: object) -> Any:
         """What stands in place of one component."""
         if not isinstance(e, gprob.Index) or not isinstance(e.base, gprob.Var) or e.base.name != self.name:
             return e
@@ -288,7 +288,7 @@ class _Container:
     def with_own(self, value: gprob.Expr, before: gprob.Expr) -> gprob.Expr:
         """The value with what the component was before in place of it."""
 
-        def read(n: Any) -> Any:
+        def read(n: object) -> Any:
             own = isinstance(n, gprob.Index) and isinstance(n.base, gprob.Var) and n.base.name == self.name
             return before if own else n
 

@@ -111,7 +111,7 @@ def _single(indices: tuple[gprob.IndexExpr, ...]) -> tuple[gprob.Expr, ...]:
     return found if len(found) == len(indices) else ()
 
 
-def _is_read(e: Any, name: str) -> bool:
+def _is_read(e: object, name: str) -> bool:
     return isinstance(e, gprob.Index) and isinstance(e.base, gprob.Var) and e.base.name == name
 
 
@@ -133,7 +133,7 @@ class _Reader:
             else:
                 yield traversal.with_bodies(s, lambda b: tuple(self.block(b)))
 
-    def reads(self, node: Any) -> Iterator[gprob.Index]:
+    def reads(self, node: object) -> Iterator[gprob.Index]:
         """The reads of single components, at indices that data decide, that are evaluated in any case."""
         found: list[gprob.Index] = []
         for e in self.certain(node):
@@ -143,7 +143,7 @@ class _Reader:
                 found.append(e)
         yield from found
 
-    def certain(self, node: Any) -> Iterator[gprob.Index]:
+    def certain(self, node: object) -> Iterator[gprob.Index]:
         if isinstance(node, (gprob.Cond, gprob.Logical)):
             return
         if isinstance(node, gprob.Index) and _is_read(flattened(node), self.of.name):
@@ -192,7 +192,7 @@ class _Reader:
 
 
 def _with(s: gprob.Stmt, old: gprob.Expr, new: gprob.Expr) -> gprob.Stmt:
-    def change(e: Any) -> Any:
+    def change(e: object) -> Any:
         return new if same(e, old) else traversal.rewrite_parts(e, change)
 
     out: gprob.Stmt = traversal.rewrite_parts(s, change)

@@ -182,7 +182,7 @@ class _Reads:
     discrete: Mapping[str, Discrete]
     known: Set[str]
 
-    def of(self, node: Any, guard: gprob.Expr | None = None) -> Iterator[_Read]:
+    def of(self, node: object, guard: gprob.Expr | None = None) -> Iterator[_Read]:
         """Name and indices of each read in a node, and the condition, `guard` included, for it; None for always."""
         if isinstance(node, gprob.Index) and isinstance(node.base, gprob.Var) and node.base.name in self.discrete:
             yield node.base.name, node.indices, guard
@@ -200,7 +200,7 @@ class _Reads:
             for c in node if isinstance(node, tuple) else traversal.children(node):
                 yield from self.of(c, guard)
 
-    def _alternatives(self, node: Any) -> tuple[gprob.Expr, Any, Any] | None:
+    def _alternatives(self, node: object) -> tuple[gprob.Expr, Any, Any] | None:
         """A condition on what is known, and the parts of a node that are evaluated where it holds, or not."""
         if isinstance(node, gprob.Cond):
             found: tuple[gprob.Expr, Any, Any] = node.condition, node.then, node.otherwise

@@ -108,7 +108,7 @@ def _simplified(s: gprob.Stmt) -> gprob.Stmt:
     return out
 
 
-def _simpler(e: Any) -> Any:
+def _simpler(e: object) -> Any:
     if isinstance(e, gprob.Promote) and isinstance(value := _value(e.value), int):
         return gprob.Const(e.type, e.span, float(value))
     if isinstance(e, gprob.Cond) and isinstance(e.condition, gprob.Const):

@@ -30,7 +30,7 @@ class Builder:
     def target(self, identifier: str) -> ast.expr:
         return self.make(ast.Name, id=identifier, ctx=ast.Store())
 
-    def const(self, value: Any) -> ast.expr:
+    def const(self, value: object) -> ast.expr:
         """A literal; negative numbers as Python writes them."""
         if isinstance(value, (int, float)) and not isinstance(value, bool) and value < 0:
             return self.make(ast.UnaryOp, op=ast.USub(), operand=self.make(ast.Constant, value=-value))

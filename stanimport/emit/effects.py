@@ -206,7 +206,7 @@ class NoEffects(Effects):
         return value
 
 
-def is_law(s: Any) -> bool:
+def is_law(s: object) -> bool:
     """Whether a statement observes a law of the library."""
     if not isinstance(s, gprob.Observe) or not isinstance(s.distribution.lpdf, Function):
         return False

@@ -68,7 +68,7 @@ def parse(
 def _new_parser(context: _Context) -> Any:
     """A parser of its own for each parse: PLY keeps the state of a parse in the parser."""
 
-    def fail(t: Any) -> None:
+    def fail(t: object) -> None:
         expected = parser.action[parser.state]
         raise StanSyntaxError([messages.unexpected(t, expected, context.stream)])
 

@@ -14,7 +14,7 @@ NODES = (
 )  # fmt: skip
 
 
-def children(node: Any) -> list[Any]:
+def children(node: object) -> list[Any]:
     """The nodes directly below one."""
     out: list[Any] = []
     for name in _parts(node):
@@ -47,7 +47,7 @@ _LEAVES = {
 }  # fmt: skip
 
 
-def _parts(node: Any) -> tuple[str, ...]:
+def _parts(node: object) -> tuple[str, ...]:
     """The fields of a node that may hold other nodes."""
     kind: Any = type(node)
     return _fields_of(kind)
@@ -58,7 +58,7 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
 
 
-def walk(node: Any) -> Iterator[Any]:
+def walk(node: object) -> Iterator[Any]:
     """A node (or tuple of nodes) and all below it."""
     stack: list[Any] = []
     if type(node) is tuple:
@@ -72,7 +72,7 @@ def walk(node: Any) -> Iterator[Any]:
             stack += children(top)
 
 
-def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
+def rewrite(node: object, change: Callable[[Any], Any]) -> Any:
     """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
     if isinstance(node, tuple):
         return _same_or_new(node, [rewrite(n, change) for n in node])
@@ -96,7 +96,7 @@ def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
 def rewrite_parts(node: Any, change: Callable[[gprob.Expr], gprob.Expr]) -> Any:
     """The node with `change` applied to the expressions directly below it, those inside places and types included."""
 
-    def below(value: Any) -> Any:
+    def below(value: object) -> Any:
         if isinstance(value, gprob.Expr):
             return change(value)
         if isinstance(value, tuple):

@@ -160,12 +160,12 @@ def _in_order(own: Callable[[gprob.Stmt], Iterable[str]], body: Stmts) -> list[s
     return list(dict.fromkeys(name for s in walk_statements(body) for name in own(s)))
 
 
-def names_in(node: Any) -> set[str]:
+def names_in(node: object) -> set[str]:
     """The variables that a node, or tuple of nodes, reads."""
     return {n.name for n in traversal.walk(node) if isinstance(n, gprob.Var)}
 
 
-def mentions(node: Any, names: Set[str]) -> bool:
+def mentions(node: object, names: Set[str]) -> bool:
     """Whether a node, or tuple of nodes, reads any of some variables."""
     return any(isinstance(n, gprob.Var) and n.name in names for n in traversal.walk(node))
 

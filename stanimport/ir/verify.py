@@ -107,7 +107,7 @@ def _fail(node: Any, reason: str) -> None:
 # --- nodes and flags -------------------------------------------------------------------------------------------------
 
 
-def _verify_form(node: Any, phase: Phase) -> None:
+def _verify_form(node: object, phase: Phase) -> None:
     """Whether a node and its flags may stand in a phase, and nothing is left undecided in the last."""
     first, last = NODES.get(type(node), (_FIRST, _LAST))
     if not first <= phase <= last:
@@ -123,7 +123,7 @@ def _verify_form(node: Any, phase: Phase) -> None:
         _fail(node, "has no span")
 
 
-def _verify_all(node: Any, table: Mapping[type, tuple[str, ...]], holds: Callable[[Any], bool], reason: str) -> None:
+def _verify_all(node: object, table: Mapping[type, tuple[str, ...]], holds: Callable[[Any], bool], reason: str) -> None:
     for name in table.get(type(node), ()):
         if not holds(getattr(node, name)):
             _fail(node, f"{name} {reason}")
@@ -189,7 +189,7 @@ class _Bindings:
     def _known(self, name: str, bound: Mapping[str, Type]) -> Type | None:
         return next((b[name] for b in (bound, self.kept, self.given) if name in b), None)
 
-    def _reads(self, node: Any, bound: Mapping[str, Type]) -> None:
+    def _reads(self, node: object, bound: Mapping[str, Type]) -> None:
         for name in _names(node, READS.get(type(node), ())):
             known = self._known(name, bound)
             if known is None:
@@ -218,7 +218,7 @@ def _own_nodes(s: gprob.Stmt) -> Iterable[Any]:
         stack += (c for c in traversal.children(node) if not isinstance(c, gprob.Stmt) and id(c) not in inside)
 
 
-def _names(node: Any, attributes: tuple[str, ...]) -> Iterable[str]:
+def _names(node: object, attributes: tuple[str, ...]) -> Iterable[str]:
     for name in attributes:
         value = getattr(node, name)
         yield from value if isinstance(value, tuple) else () if value is None else (value,)

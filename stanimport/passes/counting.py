@@ -138,13 +138,13 @@ class _Known:
             return replace(s, value=self.value(steps)), steps
         return self.read(s, steps), steps
 
-    def read(self, node: Any, steps: int | None) -> Any:
+    def read(self, node: object, steps: int | None) -> Any:
         return node if steps is None else _instead(node, self.name, self.value(steps))
 
     def value(self, steps: int) -> gprob.Expr:
         return apply("add", INT, (self.now, gprob.int_const(steps, self.now.span))) if steps else self.now
 
 
-def _instead(node: Any, name: str, value: gprob.Expr) -> Any:
+def _instead(node: object, name: str, value: gprob.Expr) -> Any:
     """A node that reads `value` where it has read a variable."""
     return traversal.rewrite(node, lambda n: value if isinstance(n, gprob.Var) and n.name == name else n)

@@ -78,7 +78,7 @@ class _Hoister:
     def _has_effect(self, e: gprob.Expr) -> bool:
         return any(self.is_effectful(node) for node in traversal.walk(e))
 
-    def is_effectful(self, e: Any) -> bool:
+    def is_effectful(self, e: object) -> bool:
         if isinstance(e, gprob.CallUser):
             return e.function in self.effectful
         return isinstance(e, gprob.Apply) and bool(e.function.effect)

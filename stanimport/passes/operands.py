@@ -49,7 +49,7 @@ class Operands:
         prepare = _METHODS.get(type(e))
         return prepare(self, e) if prepare is not None else traversal.rewrite_parts(e, self)
 
-    def parts(self, node: Any) -> Any:
+    def parts(self, node: object) -> Any:
         """A node whose expressions are prepared."""
         return traversal.rewrite_parts(node, self)
 

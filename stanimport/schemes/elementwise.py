@@ -118,7 +118,7 @@ def _filled(loops: Sequence[gprob.For], assigned: Sequence[gprob.Stmt], names: F
     """The loops around assignments, with indices of their own."""
     indices = {loop.name: names.helper(loop.name) for loop in loops}
 
-    def renamed(node: Any) -> Any:
+    def renamed(node: object) -> Any:
         return replace(node, name=indices[node.name]) if isinstance(node, gprob.Var) and node.name in indices else node
 
     body: Stmts = tuple(traversal.rewrite(a, renamed) for a in assigned)

@@ -82,7 +82,7 @@ def _ends(s: gprob.Stmt, dynamic: Set[str], deciding: Set[str]) -> bool:
     return any(_decides(n, dynamic, deciding) for n in _values(_own(s)))
 
 
-def _decides(node: Any, dynamic: Set[str], deciding: Set[str]) -> bool:
+def _decides(node: object, dynamic: Set[str], deciding: Set[str]) -> bool:
     """Whether parameters decide what runs in a node itself, or how large something is."""
     if isinstance(node, gprob.Cond):
         return _mentions((node.condition,), dynamic)

@@ -216,7 +216,7 @@ def _is_inside(bound: Bound, own: Bound, sign: int) -> bool:
     return left is not None and right is not None and sign * (left - right) > 0
 
 
-def _bare(e: Any) -> Any:
+def _bare(e: object) -> Any:
     return e.value if isinstance(e, gprob.Promote) else e
 
 

@@ -107,7 +107,7 @@ def _von_mises(key: Array, kappa: Array) -> Array:
 
 
 @jax.jit
-def _lchoose(n: Array, k: Array) -> Array:
+def _lchoose(n: Array, k: Array) -> Any:
     return jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
-from typing import Any
 
 from .nodes import Node
 
@@ -22,7 +21,7 @@ def _parts(kind: type[Node]) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.name not in plain)
 
 
-def _nodes(value: Any) -> Iterator[Node]:
+def _nodes(value: object) -> Iterator[Node]:
     if isinstance(value, Node):
         yield value
     elif isinstance(value, tuple):

@@ -33,7 +33,7 @@ def _signature(f: ast.FunctionDefinition) -> tuple[Any, ...]:
 # --- parentheses -----------------------------------------------------------------------------------------------------
 
 
-def without_parentheses(node: Any) -> Any:
+def without_parentheses(node: object) -> Any:
     """A tree without the parentheses that say nothing."""
     if isinstance(node, ast.For):
         return replace(node, lower=_operand(node.lower), upper=_operand(node.upper),
@@ -43,7 +43,7 @@ def without_parentheses(node: Any) -> Any:
     return _bare(node) if isinstance(node, _EXPRESSIONS) else rebuilt(node, without_parentheses)
 
 
-def _bare(e: Any) -> Any:
+def _bare(e: object) -> Any:
     """An expression that stands by itself."""
     if isinstance(e, ast.Paren):
         return _bare(e.inner)
@@ -71,7 +71,7 @@ def _chain(e: ast.Binary) -> ast.Expression:
     return left
 
 
-def _operand(e: Any) -> Any:
+def _operand(e: object) -> Any:
     """An expression inside another: an operator keeps its parentheses, once."""
     if not isinstance(e, ast.Paren):
         return _bare(e)
@@ -83,7 +83,7 @@ def _operand(e: Any) -> Any:
 # --- braces ----------------------------------------------------------------------------------------------------------
 
 
-def with_braces(node: Any) -> Any:
+def with_braces(node: object) -> Any:
     """A tree whose loops and branches all have blocks."""
     if isinstance(node, (ast.While, ast.For, ast.ForEach)):
         return replace(node, body=_block(node.body))
@@ -118,7 +118,7 @@ def _block(s: ast.Statement) -> ast.Block:
 # --- rebuilding ------------------------------------------------------------------------------------------------------
 
 
-def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
+def rebuilt(node: object, change: Callable[[Any], Any]) -> Any:
     """A node with each node directly below it changed."""
     if not isinstance(node, ast.Node):
         return node
@@ -126,13 +126,13 @@ def rebuilt(node: Any, change: Callable[[Any], Any]) -> Any:
     return replace(node, **{n: v for n, v in made.items() if v is not getattr(node, n)})
 
 
-def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+def _changed(value: object, change: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
         return tuple(_changed(v, change) for v in value)
     return change(value) if isinstance(value, ast.Node) else value
 
 
-def shape(node: Any) -> Any:
+def shape(node: object) -> Any:
     """A tree as data, equal for programs that differ in layout and in syntax of old: without places, with every
     variable in a declaration of its own and bounds in one order."""
     if isinstance(node, ast.SizedArray) and isinstance(node.element, ast.SizedArray):
@@ -147,7 +147,7 @@ def shape(node: Any) -> Any:
     return node
 
 
-def _single(item: Any) -> Any:
+def _single(item: object) -> Any:
     if not isinstance(item, ast.Declaration):
         return (item,)
     return [replace(item, declarators=(d,)) for d in item.declarators]

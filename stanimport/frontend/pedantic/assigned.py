@@ -77,7 +77,7 @@ class _Run:
             return
         self.empty = after_then if left_otherwise else self.empty | after_then
 
-    def _read(self, node: Any) -> None:
+    def _read(self, node: object) -> None:
         if node is None:
             return
         for part in traversal.walk(node):

@@ -104,7 +104,7 @@ class Run:
         elif isinstance(s, (gprob.Return, gprob.Message)):
             self.of(s)
 
-    def of(self, node: Any) -> Names:
+    def of(self, node: object) -> Names:
         """What an expression depends on; its calls of user functions are noted."""
         out: Names = NONE
         for part in traversal.walk(node):
@@ -114,7 +114,7 @@ class Run:
                 self.calls[id(part)] = Called(part, tuple(map(self._plain, part.arguments)))
         return out
 
-    def _plain(self, node: Any) -> Names:
+    def _plain(self, node: object) -> Names:
         variables = (p.name for p in traversal.walk(node) if isinstance(p, gprob.Var))
         return NONE.union(*(self.names.get(v, NONE) for v in variables)) | self.under
 

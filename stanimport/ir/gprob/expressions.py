@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeGuard, Union
+from typing import TypeGuard, Union
 
 from stanlib.registry import Function
 from stanlib.types import INT, Type
@@ -227,7 +227,7 @@ def int_const(value: int, span: Span) -> Const:
     return Const(INT, span, value)
 
 
-def is_density(node: Any) -> TypeGuard[Apply]:
+def is_density(node: object) -> TypeGuard[Apply]:
     """Whether an expression is a log density of the library."""
     if not isinstance(node, Apply) or node.function.distribution is None:
         return False

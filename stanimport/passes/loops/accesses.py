@@ -67,7 +67,7 @@ def _place(place: gprob.Place) -> Iterator[Access]:
             yield from reads(i)
 
 
-def reads(node: Any) -> Iterator[Access]:
+def reads(node: object) -> Iterator[Access]:
     """The reads of an expression or index."""
     if isinstance(node, gprob.Index):
         base, indices = flattened(node)

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 from stanlib.registry import Function
 
@@ -96,7 +95,7 @@ def difference(a: Linear, b: Linear) -> int | None:
     return d.constant if d.is_constant else None
 
 
-def key(node: Any) -> Hashable:
+def key(node: object) -> Hashable:
     """What two expressions have in common exactly if they are written alike, wherever they stand."""
     if isinstance(node, tuple):
         return tuple(map(key, node))
@@ -107,7 +106,7 @@ def key(node: Any) -> Hashable:
     return (type(node).__name__, *(key(getattr(node, f.name)) for f in fields(node) if f.name != "span"))
 
 
-def mentions_values(node: Any, names: set[str] | frozenset[str]) -> bool:
+def mentions_values(node: object, names: set[str] | frozenset[str]) -> bool:
     """Whether an expression depends on the values of any of some variables, not only on their shapes."""
     if isinstance(node, gprob.Var):
         return node.name in names

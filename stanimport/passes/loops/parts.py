@@ -29,7 +29,7 @@ def as_ranges(body: Sequence[gprob.Stmt], varying: set[str], times: BindingTimes
     return out
 
 
-def as_range(node: Any, varying: set[str]) -> Any:
+def as_range(node: object, varying: set[str]) -> Any:
     """A node, or a call that selects a part at a varying place as a range of indices."""
     if isinstance(node, gprob.Apply) and node.function.name in _RANGES and mentions(node.arguments[1:], varying):
         container, *numbers = node.arguments

@@ -330,7 +330,7 @@ def _under_inverse(body: tuple[gprob.Stmt, ...], c: Carried) -> tuple[gprob.Stmt
     return out
 
 
-def _is_call(node: Any, name: str, variables: set[str]) -> bool:
+def _is_call(node: object, name: str, variables: set[str]) -> bool:
     return (
         isinstance(node, gprob.Apply) and node.function.name == name and isinstance(node.arguments[0], gprob.Var)
         and node.arguments[0].name in variables

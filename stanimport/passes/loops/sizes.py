@@ -48,7 +48,7 @@ def _statement(s: gprob.Stmt, varying: set[str], least: dict[object, int]) -> It
         yield s
 
 
-def _checks(node: Any, varying: set[str], least: dict[object, int]) -> Iterator[gprob.Stmt]:
+def _checks(node: object, varying: set[str], least: dict[object, int]) -> Iterator[gprob.Stmt]:
     """A condition that rejects, for each size in a node that differs between iterations and may be negative."""
     asked: list[Any] = []
     for name, size, place in _sizes(node):
@@ -69,7 +69,7 @@ def _is_nonnegative(size: gprob.Expr, least: dict[object, int]) -> bool:
     return form.constant + sum(count * least[term] for term, count in form.terms.items()) >= 0
 
 
-def _sizes(node: Any) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]]:
+def _sizes(node: object) -> Iterator[tuple[str, gprob.Expr, tuple[gprob.Expr, ...]]]:
     """The sizes that calls in a node are given, of calls that certainly happen.
 
     Each comes with the function's name, and with the numbers that tell the place of a part that may become a range.

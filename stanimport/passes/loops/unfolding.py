@@ -183,7 +183,7 @@ def _varying_count(parts: Sequence[gprob.Expr], varying: set[str]) -> gprob.Expr
     return None
 
 
-def _with_filled_up(node: Any, varying: set[str]) -> Any:
+def _with_filled_up(node: object, varying: set[str]) -> Any:
     """A node with the calls in it that take ranges of varying length, each with a range that may be longer."""
 
     def change(n: object) -> object:

@@ -152,7 +152,7 @@ class _Array:
         (index,) = place.steps[0].indices
         return replace(place, steps=(replace(place.steps[0], indices=(self._index(index, ranges, asked),)),))
 
-    def _checked(self, e: Any, ranges: Ranges, asked: list[gprob.Expr], certain: bool = True) -> Any:
+    def _checked(self, e: object, ranges: Ranges, asked: list[gprob.Expr], certain: bool = True) -> Any:
         """An expression in which the array is read as it is; `asked` gets the indices that have to be compared.
 
         Those of what is not `certain` to be computed can't be.
