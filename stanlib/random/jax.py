@@ -111,7 +111,7 @@ def _lchoose(n: Array, k: Array) -> Any:
     return jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
 
 
-def _hypergeometric(u: Array, draws: Array, good: Array, bad: Array) -> Array:
+def _hypergeometric(u: Array, draws: Array, good: Array, bad: Array) -> Any:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
     first = _lchoose(good, least) + _lchoose(bad, draws - least) - _lchoose(good + bad, draws)

@@ -17,6 +17,7 @@ from jax.sharding import Mesh
 from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
+from stanlib.arrays.base import Array
 from stanlib.errors import StanDataError, StanError
 from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
@@ -86,7 +87,7 @@ class Posterior(Evaluated):
 
     # --- functions of a point, for JAX to transform --------------------------------------------------------------
 
-    def split(self, point: Any) -> dict[str, Any]:
+    def split(self, point: Array) -> dict[str, Any]:
         """The unconstrained parameters in a point, by name."""
         out, at = {}, 0
         for name, shape in self.shapes.items():
@@ -95,7 +96,7 @@ class Posterior(Evaluated):
             at += size
         return out
 
-    def trace(self, point: Any) -> tuple[dict[str, dict[str, Any]], Any]:
+    def trace(self, point: Array) -> tuple[dict[str, dict[str, Any]], Any]:
         """The model's trace at a point, and the log Jacobian of the constraining transform there."""
         return self._trace_of(self.split(point))
 
@@ -140,7 +141,7 @@ class Posterior(Evaluated):
             raise StanDataError(f"the draws lack parameter {lacking.removesuffix('.real')}", lacking)
         return {n: values[n] for n in self.names}
 
-    def log_density(self, point: Any, jacobian: bool = True) -> Any:
+    def log_density(self, point: Array, jacobian: bool = True) -> Any:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
 
         Data of very many rows are read in blocks.
@@ -190,14 +191,14 @@ class Posterior(Evaluated):
         terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
         return sum(terms, start=jnp.zeros(())) + (log_jacobian if jacobian else 0.0)
 
-    def constrain(self, point: Any) -> dict[str, Any]:
+    def constrain(self, point: Array) -> dict[str, Any]:
         """The parameters in their domains, by name."""
         if not self.names:
             return {}
         trace, _ = self.trace(point)
         return {n: trace[n]["value"] for n in self.names}
 
-    def everything(self, key: Any, point: Any) -> dict[str, Any]:
+    def everything(self, key: Any, point: Array) -> dict[str, Any]:
         """The variables of one draw that are wanted, by the names of their leaves."""
         parameters = self.constrain(point)
         kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}

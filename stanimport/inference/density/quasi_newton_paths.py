@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stanlib.arrays.base import Array
 from stanlib.errors import MissingLibraryError
 
 from ..precision import random_keys
@@ -97,7 +98,7 @@ class Search:
         self.search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
         self.evaluated = jax.value_and_grad(lambda x: -log_density(x))
 
-    def _objective(self, x: Any) -> Any:
+    def _objective(self, x: Array) -> Any:
         value = -self.log_density(x)
         return jnp.where(jnp.isnan(value), jnp.inf, value)
 
@@ -137,7 +138,7 @@ class Search:
         return best
 
 
-def _is_small(change: Any, value: Any, step: Any, gradient: Any, direction: Any, limits: Limits) -> Any:
+def _is_small(change: Any, value: Any, step: Any, gradient: Array, direction: Array, limits: Limits) -> Any:
     """Whether a path is at its end: changes of the objective, the step, or what the next step promises are small."""
     absolute = (jnp.abs(change) < limits.tol_obj) | (jnp.linalg.norm(gradient) < limits.tol_grad)
     absolute = absolute | (jnp.linalg.norm(step) < limits.tol_param)
@@ -147,7 +148,7 @@ def _is_small(change: Any, value: Any, step: Any, gradient: Any, direction: Any,
     return absolute | relative
 
 
-def _moved(law: Normal, point: Any, gradient: Any) -> Normal:
+def _moved(law: Normal, point: Array, gradient: Array) -> Normal:
     """The approximation at the next point: its diagonal fits the latest step, if that tells of a positive curvature."""
     s, z, diagonal = point - law.point, gradient - law.gradient, law.diagonal
     along = s @ z

@@ -17,6 +17,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from stanlib.arrays.base import Array
+
 from ..density.posterior import Posterior
 from ..options import OptionError
 from ..precision import random_keys
@@ -117,7 +119,7 @@ def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: Any, stat
     return lax.scan(drawn, states, jax.random.split(key, kept))[1]
 
 
-def _record(state: Any, info: Any, step_size: Any, acceptance: Any) -> dict[str, Any]:
+def _record(state: Any, info: Any, step_size: Array, acceptance: Any) -> dict[str, Any]:
     return {
         "point": state.position, "lp__": state.logdensity, "accept_stat__": jnp.asarray(acceptance, float),
         "stepsize__": jnp.asarray(step_size), "n_leapfrog__": jnp.asarray(info.num_integration_steps),

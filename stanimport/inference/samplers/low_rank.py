@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stanlib.arrays.base import Array
+
 from . import curvature
 from .packed import LARGEST
 
@@ -52,7 +54,7 @@ class LowRank(NamedTuple):
     def size(self) -> int:
         return int(self.scales.shape[-1])
 
-    def velocity(self, momentum: Any) -> Any:
+    def velocity(self, momentum: Array) -> Any:
         return self.scales * self._scaled(self.scales * momentum, self.variances)
 
     def shaped(self, normal: Any) -> Any:

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from stanlib.arrays.base import Array
+
 from . import packed
 
 _COLUMNS = 1024
@@ -47,7 +49,7 @@ class Metric(NamedTuple):
     def size(self) -> int:
         return int(self.inverse.shape[-1])
 
-    def velocity(self, momentum: Any) -> Any:
+    def velocity(self, momentum: Array) -> Any:
         return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
 
     def shaped(self, normal: Any) -> Any:

@@ -11,6 +11,8 @@ import numpy as np
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
 
+from stanlib.arrays.base import Array
+
 from ..density.posterior import Posterior
 from ..precision import Streams, random_keys
 from ..programs import Program
@@ -54,11 +56,11 @@ class NumpyroSampler:
             Program(self._advance, np.bool_(True), start, self.blank, np.int64(1), device=d) for d in devices
         ]
 
-    def _initial(self, key: Any, point: Any, potential: Any, gradient: Any) -> Any:
+    def _initial(self, key: Any, point: Array, potential: Any, gradient: Array) -> Any:
         """NumPyro's first state from a key, (2,), a point, (size,), potential and gradient; (lanes, ...) of lanes."""
         s = self.settings
 
-        def one(key: Any, point: Any, potential: Any, gradient: Any) -> Any:
+        def one(key: Any, point: Array, potential: Any, gradient: Array) -> Any:
             return self._start(
                 ParamInfo(point, potential, gradient), num_warmup=s.iter_warmup if s.adapt_engaged else 0,
                 step_size=s.step_size, inverse_mass_matrix=self.metric, adapt_step_size=s.adapt_engaged,

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from stanlib.arrays.base import Array
 from stanlib.errors import MissingLibraryError
 
 from ..density.posterior import Posterior
@@ -37,7 +38,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
     """
     blackjax = blackjax_for("blackjax")
 
-    def chain(key: Any, point: Any) -> tuple[Any, Any]:
+    def chain(key: Any, point: Array) -> tuple[Any, Any]:
         keys = jax.random.split(key)
         adaptation = blackjax.window_adaptation(
             blackjax.nuts, posterior.log_density, is_mass_matrix_diagonal=not settings.metric.dense,
@@ -74,7 +75,7 @@ def _of_chains(made: Sequence[tuple[Any, Any]], thin: int) -> Draws:
     return Draws(records.pop("point"), records, step_size, inverse)
 
 
-def _record(state: Any, info: Any, step_size: Any) -> dict[str, Any]:
+def _record(state: Any, info: Any, step_size: Array) -> dict[str, Any]:
     return {
         "point": state.position, "lp__": state.logdensity, "accept_stat__": info.acceptance_rate,
         "stepsize__": jnp.asarray(step_size), "treedepth__": info.num_trajectory_expansions,

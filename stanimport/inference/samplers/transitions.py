@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from stanlib.arrays.base import Array
+
 from ..programs import Traced
 from . import tree, walnuts
 from .metric import Metric
@@ -19,7 +21,7 @@ INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.Adap
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 
 
-def traced(density: Callable[[Any, Any], Any], point: Any, varying: Any, device: Any) -> Traced:
+def traced(density: Callable[[Any, Any], Any], point: Array, varying: Any, device: Any) -> Traced:
     """Value and gradient of a density, a function of a point and of a chain's own data, as they are at these."""
     return Traced(jax.value_and_grad(density), point, varying, device=device)
 

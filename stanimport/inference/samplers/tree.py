@@ -17,6 +17,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
+from stanlib.arrays.base import Array
+
 from . import uniforms
 from .metric import Metric
 from .states import State
@@ -74,7 +76,7 @@ class Integrator(Protocol):
 
     end: Any
 
-    def leaf(self, state: State, momentum: Any) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
         """The leaf of a state with a momentum, and its energy."""
 
     def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
@@ -159,7 +161,7 @@ def room(depth: int, size: int, end: Any = End) -> Subtree:
 
 def transition(
     density: Callable[[Any], tuple[Any, Any]], metric: Metric, random: Any, state: State, waiting: Subtree,
-    step_size: Any, max_depth: Any, integrator: Callable[[Any, Metric], Integrator] | None = None,
+    step_size: Array, max_depth: Any, integrator: Callable[[Any, Metric], Integrator] | None = None,
 ) -> tuple[Any, State, Subtree, Record]:  # fmt: skip
     """The next state of a chain.
 
@@ -197,7 +199,7 @@ def drawn(metric: Metric, random: Any) -> tuple[Any, Any]:
     return random, metric.shaped(normal)
 
 
-def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Any) -> Trajectory:
+def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Array) -> Trajectory:
     """The trajectory with a subtree of its own size at one of its ends."""
     random, drawn = uniforms.uniforms(t.random, 2)
     at = (drawn[0] < 0.5).astype(int)
@@ -218,7 +220,7 @@ def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Any) 
 
 
 def _grown(
-    way: Integrator, random: Any, start: Leaf, waiting: Subtree, start_energy: Any, step_size: Any, size: Any
+    way: Integrator, random: Any, start: Leaf, waiting: Subtree, start_energy: Any, step_size: Array, size: Any
 ) -> Growth:
     """A subtree of `size` leaves from a leaf on; fewer if it turns or a step is not valid."""
     blank = Subtree(start.end, start.end, jnp.zeros_like(start.end.momentum))
@@ -235,7 +237,7 @@ def _grown(
     return lax.while_loop(continues, extended, begun)
 
 
-def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Any) -> Growth:
+def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Array) -> Growth:
     """The subtree with one more leaf."""
     step = way.step(g.leaf, step_size, start_energy)
     leaf, energy = step.leaf, step.energy
@@ -252,13 +254,13 @@ def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Any) -> 
                   g.acceptance + step.acceptance, step.valid & ~turned, step.diverged)  # fmt: skip
 
 
-def _gained(start_energy: Any, energy: Any) -> Any:
+def _gained(start_energy: Any, energy: Array) -> Any:
     """The logarithm of a leaf's weight relative to the start of its trajectory."""
     return jnp.where(jnp.isnan(energy), -jnp.inf, start_energy - energy)
 
 
 def _merged(
-    way: Integrator, waiting: Subtree, leaf: Subtree, count: Any, step_size: Any
+    way: Integrator, waiting: Subtree, leaf: Subtree, count: Any, step_size: Array
 ) -> tuple[Subtree, Any, Any]:  # fmt: skip
     """The largest subtree that the leaf after `count` others completes, its place, and whether one of them turns."""
 
@@ -288,7 +290,7 @@ class Leapfrog:
     def __init__(self, density: Any, metric: Metric):
         self.density, self.metric = density, metric
 
-    def leaf(self, state: State, momentum: Any) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
         velocity = self.metric.velocity(momentum)
         return Leaf(state, End(momentum, velocity)), 0.5 * jnp.dot(momentum, velocity) - state.density
 
@@ -311,7 +313,7 @@ class Leapfrog:
         return ~(straight[0] & straight[1] & straight[2])
 
 
-def leapfrog(density: Any, metric: Metric, state: State, momentum: Any, size: Any) -> tuple[State, Any]:
+def leapfrog(density: Any, metric: Metric, state: State, momentum: Array, size: Any) -> tuple[State, Any]:
     """The state one step on, and the momentum there."""
     half = momentum + 0.5 * size * state.gradient
     point = state.point + size * metric.velocity(half)

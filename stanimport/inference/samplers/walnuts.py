@@ -16,6 +16,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 from jax import lax
 
+from stanlib.arrays.base import Array
+
 from .metric import Metric
 from .states import State
 from .tree import Leaf, Step, Subtree, either, leapfrog
@@ -82,7 +84,7 @@ class AdaptiveLeapfrog:
     def __init__(self, density: Any, metric: Metric):
         self.density, self.metric = density, metric
 
-    def leaf(self, state: State, momentum: Any) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
         return Leaf(state, Place(momentum, state.point)), self._energy(state, momentum)
 
     def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
@@ -100,7 +102,7 @@ class AdaptiveLeapfrog:
         ahead = jnp.where(size < 0, -1.0, 1.0) * (right.last.point - left.first.point)
         return (jnp.dot(left.first.momentum, ahead) < 0) | (jnp.dot(right.last.momentum, ahead) < 0)
 
-    def _energy(self, state: State, momentum: Any) -> Any:
+    def _energy(self, state: State, momentum: Array) -> Any:
         return 0.5 * jnp.dot(momentum, self.metric.velocity(momentum)) - state.density
 
     def _searched(self, s: Search, origin: Stand) -> Search:

@@ -10,6 +10,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from stanlib.arrays.base import Array
+
 from ..density import initial, kernels
 from ..density.posterior import Posterior, transformed_data
 from ..digests import digest_of
@@ -130,7 +132,7 @@ class Together:
         width = 8 * max(self.first.size, 1) * (self.settings.iter_sampling + self.settings.iter_warmup) * self.chains
         return max(1, min(len(self.group.indices), MEMORY // width, -(-CHAINS // self.chains)))
 
-    def _density(self, point: Any, varying: Mapping[str, Any]) -> Any:
+    def _density(self, point: Array, varying: Mapping[str, Any]) -> Any:
         return self.first.given(varying).log_density(point)
 
     def _varying(self, indices: Sequence[int]) -> dict[str, np.ndarray]:
@@ -213,7 +215,7 @@ def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Dra
 def _processor(posterior: Posterior, group: Group, count: int) -> Program:
     """All variables of the draws of one data set, which is an argument."""
 
-    def everything(varying: Any, keys: Any, points: Any) -> Any:
+    def everything(varying: Any, keys: Any, points: Array) -> Any:
         return jax.vmap(posterior.given(varying).everything)(keys, points)
 
     own = {n: posterior.inputs[n] for n in group.names}
