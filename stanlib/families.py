@@ -132,12 +132,12 @@ COMPONENTWISE = {"T", "C", "T1", "T2", "X1", "X2", "C1", "C2", "I1", "I2", "N", 
 
 def _to_complex(t: Type) -> Type:
     element, dims = unwind(t)
-    return array(TO_COMPLEX[element], dims)  # type: ignore[index]
+    return array(TO_COMPLEX[element], dims)
 
 
 def _to_real(t: Type) -> Type:
     element, dims = unwind(t)
-    return array({c: r for r, c in TO_COMPLEX.items() if r != INT}[element], dims)  # type: ignore[index]
+    return array({c: r for r, c in TO_COMPLEX.items() if r != INT}[element], dims)
 
 
 def _swap(a: Type, b: Type) -> Callable[[Type], Type]:

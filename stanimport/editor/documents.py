@@ -15,7 +15,7 @@ MOST_FILES = 200  # that are looked at for the program that includes a document
 
 
 @dataclass(frozen=True)
-class Program:
+class Examined:
     """A program that was examined, and the names in it."""
 
     path: Path
@@ -43,9 +43,9 @@ class Documents:
 
     def __init__(self, settings: Settings, texts: Callable[[], Mapping[str, str]]):
         self.settings, self._texts = settings, texts
-        self._known: dict[Path, Program] = {}
+        self._known: dict[Path, Examined] = {}
 
-    def program_of(self, path: Path) -> Program:
+    def program_of(self, path: Path) -> Examined:
         """The program that a document is, or belongs to."""
         host = next((p for p in self._known.values() if path in p.examination.files), None)
         return host or self._examined(self._host_on_disk(path) or path)
@@ -60,12 +60,12 @@ class Documents:
     def forget_all(self) -> None:
         self._known.clear()
 
-    def _examined(self, path: Path) -> Program:
+    def _examined(self, path: Path) -> Examined:
         if path not in self._known:
             texts = self._texts()
             text = texts.get(str(path))
             text = path.read_text(encoding="utf-8", errors="replace") if text is None else text
-            self._known[path] = Program(path, examine(Source(str(path), text), self.settings, texts))
+            self._known[path] = Examined(path, examine(Source(str(path), text), self.settings, texts))
         return self._known[path]
 
     def _host_on_disk(self, path: Path) -> Path | None:

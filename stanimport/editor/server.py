@@ -18,7 +18,7 @@ from ..errors import Diagnostic, StanSyntaxError
 from ..frontend import ast
 from ..source import Source, Span
 from . import completion, library, names
-from .documents import Documents, Program, place_in
+from .documents import Documents, Examined, place_in
 from .examination import Settings
 
 DELAY = 0.1  # seconds without a change until a text is examined
@@ -40,7 +40,7 @@ class Server(LanguageServer):
         super().__init__("stanimport", __version__)
         self.documents = Documents(settings, self.texts)
         self.changes = 0
-        self.published: dict[str, Program] = {}
+        self.published: dict[str, Examined] = {}
 
     def texts(self) -> dict[str, str]:
         """The texts that are open, by resolved path."""
@@ -92,7 +92,7 @@ class Server(LanguageServer):
                     lsp.PublishDiagnosticsParams(uri=uri, diagnostics=found, version=document.version)
                 )
 
-    def diagnostics(self, program: Program, file: str) -> Iterator[lsp.Diagnostic]:
+    def diagnostics(self, program: Examined, file: str) -> Iterator[lsp.Diagnostic]:
         """What is wrong in one file of a program, or in what it includes."""
         for d in program.examination.diagnostics:
             place = place_in(d.span, file)
@@ -104,7 +104,7 @@ class Server(LanguageServer):
                     tags=[lsp.DiagnosticTag.Deprecated] if d.severity == "deprecation" else None,
                 )  # fmt: skip
 
-    def place(self, given: Any) -> tuple[Program, Source, int]:
+    def place(self, given: Any) -> tuple[Examined, Source, int]:
         """The program, text and offset that a request is about."""
         source = self.source(given.text_document.uri)
         return self.documents.program_of(Path(source.name)), source, self.offset(source, given.position)
@@ -114,7 +114,7 @@ def path_of(uri: str) -> Path:
     return Path(uris.to_fs_path(uri) or uri).resolve()
 
 
-def _severity(d: Diagnostic, program: Program) -> lsp.DiagnosticSeverity:
+def _severity(d: Diagnostic, program: Examined) -> lsp.DiagnosticSeverity:
     if d.severity == "error":
         return lsp.DiagnosticSeverity.Error
     if d.severity == "deprecation":
@@ -171,7 +171,7 @@ def _of_library(word: Span) -> str:
     return library.function(word.text) or library.constrained_type(word.text)
 
 
-def _of_own(d: names.Definition, program: Program) -> str:
+def _of_own(d: names.Definition, program: Examined) -> str:
     """What a hover tells of a name of the program: its declaration, where that stands, the comment on it."""
     where = _WHERE.get(d.kind, d.block)
     comment = names.comment_on(d, program.examination.trivia)

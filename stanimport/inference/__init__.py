@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .methods.advi import advi as advi
     from .methods.background import Sampling as Sampling
     from .methods.importance import ParetoWarning as ParetoWarning
-    from .methods.laplace import laplace_sample as laplace_sample
+    from .methods.laplace_sampling import laplace_sample as laplace_sample
     from .methods.optimization import ConvergenceWarning as ConvergenceWarning
     from .methods.optimization import optimize as optimize
     from .methods.pathfinder import pathfinder as pathfinder
@@ -37,7 +37,7 @@ _HOMES = {
     "density.points": ("LogProb", "log_prob"), "failures": ("Failure", "InitialValueError"),
     "fits.diagnosis": ("Diagnosis",), "fits.fit": ("Fit",), "fits.predictive": ("Predictions", "prior_predictive"),
     "fits.replications": ("ReplicationWarning",), "io.data": ("read_data",), "methods.advi": ("advi",),
-    "methods.importance": ("ParetoWarning",), "methods.laplace": ("laplace_sample",),
+    "methods.importance": ("ParetoWarning",), "methods.laplace_sampling": ("laplace_sample",),
     "methods.optimization": ("ConvergenceWarning", "optimize"), "methods.pathfinder": ("pathfinder",),
     "methods.regeneration": ("from_csv", "generate_quantities"), "methods.sampling": ("DivergenceWarning", "sample"),
     "methods.variational_inference": ("variational",), "methods.background": ("Sampling",),

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from stanlib.distribution import Distribution
 from stanlib.registry import Function
 from stanlib.types import COMPLEX_ROW_VECTOR, INT, MATRIX_DIMS, ROW_VECTOR, Type, dimensions, is_scalar, unwind
 
@@ -51,10 +52,10 @@ def componentwise(given: Sequence[Kind], types: Sequence[Type], span: Span) -> K
 # --- laws ------------------------------------------------------------------------------------------------------------
 
 
-def density(law: object, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
+def density(law: Distribution, given: Sequence[Kind], types: Sequence[Type], span: Span) -> Kind:
     """A log density: a sum over rows where these are observations of the law, none of them part of one."""
-    dims: tuple[int, ...] = law.dims  # type: ignore[attr-defined]
-    linear = "x" in law.argument_dims  # type: ignore[attr-defined]  # a matrix with a row of predictors for each
+    dims: tuple[int, ...] = law.dims
+    linear = "x" in law.argument_dims  # a matrix with a row of predictors for each
     found = worst(given)
     if found is not None:
         return found

@@ -231,8 +231,8 @@ def _row_vector(c: Context, e: ast.RowVectorLiteral) -> Typed:
             c.fail(f"the items of {what}, not {item.type}", item.span)
         common = joined
     made = tuple(promote(i, common).expr for i in items)
-    kinds = {COMPLEX: COMPLEX_ROW_VECTOR, ROW_VECTOR: MATRIX, COMPLEX_ROW_VECTOR: COMPLEX_MATRIX}
-    result = kinds.get(common, ROW_VECTOR)  # type: ignore[call-overload]
+    kinds: dict[Type, Type] = {COMPLEX: COMPLEX_ROW_VECTOR, ROW_VECTOR: MATRIX, COMPLEX_ROW_VECTOR: COMPLEX_MATRIX}
+    result = kinds.get(common, ROW_VECTOR)
     return Typed(gprob.MakeRow(result, e.span, made), join_levels(i.level for i in items))
 
 
@@ -321,7 +321,7 @@ def _indexed_matrix(t: Type, single: list[bool]) -> Type:
     complex_ = t in TO_COMPLEX.values()
     scalar: Type = COMPLEX if complex_ else REAL
     row: Type = COMPLEX_ROW_VECTOR if complex_ else ROW_VECTOR
-    if all(single) and len(single) == MATRIX_DIMS[t]:  # type: ignore[index]
+    if all(single) and len(single) == MATRIX_DIMS[t]:
         return scalar
     if not any(single):
         return t

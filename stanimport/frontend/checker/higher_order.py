@@ -71,8 +71,8 @@ def _variadic(c: Context, e: ast.Call, arguments: list[Typed], v: Variadic) -> T
     name = e.function.text
     options, failures = _options(c, arguments, v.control, v.required, v.function_result, allow_density=False)
     function, parameters = _choose(c, e, arguments, options, failures, v)
-    made = [gprob.FunctionValue(function.type, arguments[0].span, function.key)]
-    made += [promote(a, p.type).expr for a, p in zip(arguments[1:], parameters[1:])]  # type: ignore[misc]
+    made: list[gprob.Expr] = [gprob.FunctionValue(function.type, arguments[0].span, function.key)]
+    made += [promote(a, p.type).expr for a, p in zip(arguments[1:], parameters[1:])]
     level = any(any_level(a.level) for a in arguments[1:])
     return Typed(library_call(name, v.result, e.span, made), level)
 

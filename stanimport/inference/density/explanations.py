@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from functools import partial
+from types import FrameType
 from typing import Any
 
 import jax
@@ -28,9 +29,9 @@ class _Lines(Messenger):
         self.lines: dict[str, int] = {}
 
     def process_message(self, message: dict[str, Any]) -> None:
-        frame = sys._getframe()
+        frame: FrameType | None = sys._getframe()
         while frame is not None and frame.f_code.co_filename != self.filename:
-            frame = frame.f_back  # type: ignore[assignment]
+            frame = frame.f_back
         if frame is not None and message["type"] == "sample":
             self.lines[message["name"]] = frame.f_lineno
 

@@ -141,9 +141,9 @@ def _connect(
         if i != j:
             graph.edges[i].add(j)
     elif i != j:
-        if distance == UNKNOWN or distance > 0:  # type: ignore[operator]
+        if isinstance(distance, str) or distance > 0:
             graph.edges[i].add(j)
-        if distance == UNKNOWN or distance < 0:  # type: ignore[operator]
+        if isinstance(distance, str) or distance < 0:
             graph.edges[j].add(i)
     elif not (simple and _reads_ahead(a, b, distance)):
         graph.carried.add(i)
@@ -151,10 +151,9 @@ def _connect(
 
 def _reads_ahead(a: Access, b: Access, distance: int | str) -> bool:
     """Whether one statement reads only what it will overwrite in a later iteration: then all reads may come first."""
-    if distance == UNKNOWN or a.writes and b.writes:
+    if isinstance(distance, str) or a.writes and b.writes:
         return False
-    read_first = distance > 0 if b.writes else distance < 0  # type: ignore[operator]
-    return bool(read_first)
+    return distance > 0 if b.writes else distance < 0
 
 
 def iterations_between(a: Access, b: Access, index: str, inner: set[str]) -> int | str | None:

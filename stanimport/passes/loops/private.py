@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from stanlib.types import INT, is_scalar
+from stanlib.types import INT, Type, is_scalar
 
 from ...ir import gprob, traversal
 from ...ir.uses import mentions, walk_statements
@@ -73,8 +73,8 @@ def _typed(name: str, a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
     return apply(name, result, (_promoted(a, result), _promoted(b, result)))
 
 
-def _promoted(e: gprob.Expr, t: object) -> gprob.Expr:
-    return e if e.type == t else gprob.Promote(t, e.span, e)  # type: ignore[arg-type]
+def _promoted(e: gprob.Expr, t: Type) -> gprob.Expr:
+    return e if e.type == t else gprob.Promote(t, e.span, e)
 
 
 def _negated(e: gprob.Expr) -> gprob.Expr:

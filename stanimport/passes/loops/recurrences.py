@@ -346,8 +346,8 @@ def _start(
     for s in body:
         if row is not None and isinstance(s, gprob.For) and regions.scan((s,), c.row, {c.row: row}) == (False, True):
             return [], [gprob.Declare(span, c.row, row)]
-        whole = isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps
-        if whole and not mentions(s.value, {c.row}):  # type: ignore[attr-defined]
+        own = isinstance(s, gprob.Assign) and s.place.name == c.row and not s.place.steps
+        if own and isinstance(s, gprob.Assign) and not mentions(s.value, {c.row}):
             return [], []
         if any(a.name == c.row for a in of_statement(s)):
             break
