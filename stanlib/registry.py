@@ -44,6 +44,7 @@ class Function:
     given more than the arguments of one call. One that reduces the terms of a law by `reduction`, "sum" or "prod", has
     them from its distribution.
 
+    `by_component` says of a function of containers of one shape that it is itself applied to their components.
     `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both
     together, ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral`
     what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
@@ -64,6 +65,7 @@ class Function:
     raw: bool = False
     elementwise: bool = False
     reduction: str = ""
+    by_component: bool = False
     linear: tuple[str, ...] = ()
     inverse: str = ""
     unconstrains: str = ""

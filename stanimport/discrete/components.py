@@ -13,8 +13,6 @@ from .parameters import call
 
 Sizes = Mapping[str, gprob.Sized]
 
-_ARITHMETIC = ("plus", "minus", "add", "subtract", "elt_multiply", "elt_divide")
-
 
 def component_type(t: Type) -> Type:
     """The type of `x[i]`."""
@@ -64,7 +62,7 @@ def _shifted(index: gprob.Range, i: gprob.Expr) -> gprob.Expr:
 def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     """`f(a, b)[i]` as `f(a[i], b[i])`, or what a conversion or repetition has there; None of other functions."""
     name = e.function.name
-    if name in ("rep_vector", "rep_row_vector") or name == "rep_array" and len(e.arguments) == 2:
+    if e.function.repeats:
         return e.arguments[0]
     if name in ("to_vector", "to_row_vector", "to_array_1d") and dimensions(e.arguments[0].type) == 1:
         inner = component(e.arguments[0], i)
@@ -83,14 +81,10 @@ def _of_apply(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
 
 
 def _is_by_component(e: gprob.Apply) -> bool:
-    name, containers = e.function.name, [a for a in e.arguments if is_container(a.type)]
+    containers = [a for a in e.arguments if is_container(a.type)]
     if len({dimensions(a.type) for a in containers}) != 1 or dimensions(e.type) != dimensions(containers[0].type):
         return False
-    if name in _ARITHMETIC:
-        return True
-    if name in ("multiply", "divide"):
-        return len(containers) == 1 and not (name == "divide" and is_container(e.arguments[1].type))
-    return e.function.is_componentwise
+    return e.function.by_component or e.function.is_componentwise
 
 
 def _of_promote(e: gprob.Promote, i: gprob.Expr) -> gprob.Expr:

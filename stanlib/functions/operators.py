@@ -46,7 +46,10 @@ def add(xp: Namespace, a: Array, b: Array) -> Array:
     return a + b
 
 
-@stan_function(*_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a b",))
+@stan_function(
+    *_same("add", CONTAINERS), operator="+", examples=[([1.0, 2.0], [0.5, -1.0])],
+    linear=("a b",), by_component=True,
+)
 def add_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "add", a, b)
     return a + b
@@ -57,7 +60,10 @@ def subtract(xp: Namespace, a: Array, b: Array) -> Array:
     return a - b
 
 
-@stan_function(*_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a b",))
+@stan_function(
+    *_same("subtract", CONTAINERS), operator="-", examples=[([1.0, 2.0], [0.5, -1.0])],
+    linear=("a b",), by_component=True,
+)
 def subtract_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "subtract", a, b)
     return a - b
@@ -110,7 +116,7 @@ def elt_multiply(xp: Namespace, a: Array, b: Array) -> Array:
 
 @stan_function(
     *_same("elt_multiply", CONTAINERS), operator="*", examples=[([1.0, 2.0], [0.5, -1.0])],
-    linear=("a", "b"),
+    linear=("a", "b"), by_component=True,
 )
 def elt_multiply_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_multiply", a, b)
@@ -147,7 +153,10 @@ def int_elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
     return (a - xp.fmod(a, b)) // b
 
 
-@stan_function(*_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])], linear=("a",))
+@stan_function(
+    *_same("elt_divide", CONTAINERS), operator="/", examples=[([1.0, 2.0], [0.5, -1.0])],
+    linear=("a",), by_component=True,
+)
 def elt_divide_elements(xp: Namespace, a: Array, b: Array) -> Array:
     same_shape(xp, "elt_divide", a, b)
     return a / b

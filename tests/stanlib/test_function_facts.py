@@ -67,3 +67,12 @@ def test_a_function_that_passes_arguments_on_says_how_its_calls_are_checked() ->
     assert {n for n in found if not n.startswith("laplace_")} == names
     assert {n for n in registry.names() if n.startswith("laplace_")} == found - names
     assert all(registry.SYMBOLS[n].first_order for n in found)
+
+
+def test_a_function_by_component_is_itself_applied_to_the_components() -> None:
+    found = [f for f in registry.SYMBOLS.values() if f.by_component]
+    assert {f.name for f in found} >= {"add", "subtract", "elt_multiply", "elt_divide"}
+    for f in found:
+        numbers = next(g for g, o in registry.candidates(f.name) if all(str(t) == "real" for t in o.types))
+        a, b = map(np.asarray, f.examples[0])
+        assert list(f(a, b)) == [numbers(float(x), float(y)) for x, y in zip(a, b)]

@@ -13,10 +13,6 @@ from ..normalize import apply
 from .affine import difference, linear
 from .parts import count_of, is_repeated
 
-_ELEMENTWISE = {
-    "add": "add", "subtract": "subtract", "elt_multiply": "multiply", "elt_divide": "divide", "minus": "minus",
-}  # fmt: skip
-
 
 def count_in(e: gprob.Expr) -> gprob.Expr | None:
     """How many components a selected part has, as far as it can be told."""
@@ -130,10 +126,8 @@ def shifted(first: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
 
 def is_elementwise(e: gprob.Apply) -> bool:
     """Whether a function of containers takes their components one by one."""
-    if e.function.name in _ELEMENTWISE:
+    if e.function.by_component:
         return True
-    if e.function.name in ("multiply", "divide"):
-        return sum(not is_scalar(a.type) for a in e.arguments) == 1
     return e.function.is_componentwise and not e.function.random and scalar_of(e.type) == REAL
 
 
@@ -147,7 +141,7 @@ def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     elements = [component(a, i) for a in e.arguments]
     if any(x is None for x in elements):
         return None
-    name, known = _ELEMENTWISE.get(e.function.name, e.function.name), [x for x in elements if x is not None]
+    name, known = e.function.name, [x for x in elements if x is not None]
     promoted = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in known]
     for given in (promoted, known):  # some arguments are integers to a function
         if tuple(x.type for x in given) in registry.exact(name):
