@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -80,14 +79,17 @@ _current: ContextVar[dict[str, float] | None] = ContextVar("batches", default=No
 _read: ContextVar[frozenset[str]] = ContextVar("read", default=frozenset())
 
 
-@contextmanager
-def reading(sizes: Iterable[str]) -> Iterator[None]:
+class reading:
     """Data that are read are rows of these sizes, so that a bound that names one is none of the batch."""
-    token = _read.set(frozenset(sizes))
-    try:
-        yield
-    finally:
-        _read.reset(token)
+
+    def __init__(self, sizes: Iterable[str]):
+        self.sizes = frozenset(sizes)
+
+    def __enter__(self) -> None:
+        self.token = _read.set(self.sizes)
+
+    def __exit__(self, *raised: object) -> None:
+        _read.reset(self.token)
 
 
 def bounds_all_rows(constraint: str) -> bool:
@@ -95,14 +97,17 @@ def bounds_all_rows(constraint: str) -> bool:
     return not _read.get().isdisjoint(re.findall(r"\w+", constraint))
 
 
-@contextmanager
-def call_with(program: Program, batches: Batches, inputs: Mapping[str, Any]) -> Iterator[None]:
+class call_with:
     """A call of a model whose data are a batch."""
-    token = _current.set(batches.factors(program, inputs) if batches.totals else None)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+
+    def __init__(self, program: Program, batches: Batches, inputs: Mapping[str, Any]):
+        self.factors = batches.factors(program, inputs) if batches.totals else None
+
+    def __enter__(self) -> None:
+        self.token = _current.set(self.factors)
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self.token)
 
 
 def factor(site: str) -> float | None:

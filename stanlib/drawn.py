@@ -1,8 +1,7 @@
 """The values of a model's parameters in one call, which the call returns."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +11,16 @@ if TYPE_CHECKING:
 _current: ContextVar[dict[str, Any] | None] = ContextVar("drawn", default=None)
 
 
-@contextmanager
-def noted() -> Iterator[dict[str, Any]]:
-    """The values of the sites of parameters inside, by name, as they are sampled."""
-    values: dict[str, Any] = {}
-    token = _current.set(values)
-    try:
-        yield values
-    finally:
-        _current.reset(token)
+class noted:
+    """Gives the values of the sites of parameters inside, by name, as they are sampled."""
+
+    def __enter__(self) -> dict[str, Any]:  # written out, as all that every call of a model enters
+        values: dict[str, Any] = {}
+        self.token = _current.set(values)
+        return values
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self.token)
 
 
 def note(name: str, value: Any) -> Any:

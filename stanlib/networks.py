@@ -14,8 +14,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib.machinery import ModuleSpec
@@ -50,17 +49,19 @@ class _Call:
 _current: ContextVar[_Call | None] = ContextVar("networks", default=None)
 
 
-@contextmanager
-def call_with(
-    program: Program, inputs: Mapping[str, Any], trained: bool = False
-) -> Iterator[dict[str, Any]]:
-    """The inputs of a call without the networks among them, which are used inside."""
-    given = {n: inputs[n] for n in program.networks if n in inputs}
-    token = _current.set(_Call(given, trained))
-    try:
-        yield {n: v for n, v in inputs.items() if n not in given}
-    finally:
-        _current.reset(token)
+class call_with:
+    """Gives the inputs of a call without the networks among them, which are used inside."""
+
+    def __init__(self, program: Program, inputs: Mapping[str, Any], trained: bool = False):
+        self.call = _Call({n: inputs[n] for n in program.networks if n in inputs}, trained)
+        self.rest = {n: v for n, v in inputs.items() if n not in self.call.given}
+
+    def __enter__(self) -> dict[str, Any]:
+        self.token = _current.set(self.call)
+        return self.rest
+
+    def __exit__(self, *raised: object) -> None:
+        _current.reset(self.token)
 
 
 class Network:

@@ -7,8 +7,7 @@ later, when the generated function has returned, keep the place of their stateme
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from types import CodeType, FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
@@ -37,28 +36,29 @@ _MISFITS = (  # what the array libraries say of operands whose sizes differ
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
 
 
-@contextmanager
-def running(function: Callable[..., Any], program: Program) -> Iterator[None]:
+class running:
     """Around a call of a generated function: what is raised inside becomes a StanError that tells the Stan text.
 
     Raises:
         StanRuntimeError: for errors of Python and the array libraries, which are its cause.
     """
-    filename = function.__code__.co_filename
-    token = _running.set((program, filename))
-    try:
-        yield
-    except StanError as e:
-        _locate(e, _innermost(program, filename, e.__traceback__))
-        raise
-    except Exception as e:
-        if _is_passed_on(e):
-            raise
-        made = _translated(e)
-        _locate(made, _innermost(program, filename, e.__traceback__))
-        raise made from e
-    finally:
-        _running.reset(token)
+
+    __slots__ = ("program", "filename", "token")
+
+    def __init__(self, function: Callable[..., Any], program: Program):
+        self.program, self.filename = program, function.__code__.co_filename
+
+    def __enter__(self) -> None:
+        self.token = _running.set((self.program, self.filename))
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: TracebackType | None) -> None:
+        _running.reset(self.token)
+        if isinstance(error, StanError):
+            _locate(error, _innermost(self.program, self.filename, traceback))
+        elif isinstance(error, Exception) and not _is_passed_on(error):
+            made = _translated(error)
+            _locate(made, _innermost(self.program, self.filename, traceback))
+            raise made from error
 
 
 def here() -> Handle | None:

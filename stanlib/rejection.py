@@ -84,14 +84,14 @@ class collected:
         _current.reset(self.token)
 
 
-@contextlib.contextmanager
-def rejecting_draws() -> Iterator[None]:
+class rejecting_draws:
     """Inside, the log density is -inf where the draw is rejected: in models."""
-    token = _quiet.set(True)
-    try:
-        yield
-    finally:
-        _quiet.reset(token)
+
+    def __enter__(self) -> None:
+        self.token = _quiet.set(True)
+
+    def __exit__(self, *raised: object) -> None:
+        _quiet.reset(self.token)
 
 
 @contextlib.contextmanager

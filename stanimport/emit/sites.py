@@ -29,7 +29,8 @@ def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:
     if kind is not None:
         named = {"kind": b.const(kind), **named}
     if s.value is not None:
-        named["init"] = st.expr(s.value)
+        value = st.expr(s.value)
+        named["init"] = value if isinstance(s.value, (gprob.Const, gprob.Var)) else b.lambda_((), value)
     return [b.assign(st.names[s.name], b.call("ppl.param", *arguments, **named))]
 
 

@@ -66,18 +66,19 @@ def param(
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
-    It starts from `init`, or where Stan starts parameters: uniform on (-2, 2) in unconstrained space. Other arguments
-    as for `sample`.
+    It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
+    uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
 
     def start(key: Any) -> Any:
+        if init is not None:
+            return jnp.broadcast_to(jnp.asarray(init() if callable(init) else init, float), sizes)
         transform = biject_to(support)
         return transform(jax.random.uniform(key, transform.inverse_shape(sizes), minval=-2.0, maxval=2.0))
 
-    value = start if init is None else jnp.broadcast_to(jnp.asarray(init, float), sizes)
-    return numpyro.param(name, value, constraint=support)
+    return numpyro.param(name, start, constraint=support)
 
 
 def approximate(

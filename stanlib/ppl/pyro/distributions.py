@@ -35,6 +35,9 @@ _BOUNDED = {
 }  # fmt: skip
 
 
+_SIMPLE = ("Normal", "Cauchy", "Gamma", "Exponential", "Laplace", "Uniform")  # Pyro's classes without laws inside
+
+
 def tensors(values: Sequence[Any]) -> list[Any]:
     """Data as tensors, like the tensors beside them or of torch's default type; Python's numbers too."""
     if all([isinstance(v, torch.Tensor) for v in values]):  # a list: faster than a generator
@@ -172,12 +175,17 @@ def _native_class(record: records.Distribution) -> Any:
     native = record.native
     assert native is not None
     base = getattr(pyro_distributions, native.on("pyro") or "")
+    # of Stan's arguments as they are, with no law inside that Pyro would test
+    alike = native.arguments == record.argument_names and not native.keywords and base.__name__ in _SIMPLE
 
     def init(self: Any, *numbers: Any) -> None:
         arguments = tensors(numbers)
-        given, keywords = _of_natives(record, native, arguments)
-        with _unvalidated():
-            base.__init__(self, *given, **keywords, validate_args=False)
+        if alike:
+            base.__init__(self, *arguments, validate_args=False)
+        else:
+            given, keywords = _of_natives(record, native, arguments)
+            with _unvalidated():
+                base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
         if laws.broadcasts(record):
             self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]

@@ -46,9 +46,16 @@ def _whole(
     name: str, distribution: Any, sizes: tuple[int, ...], kind: str | None, bounding: bool, arguments: dict[str, Any]
 ) -> Any:
     """The law of a parameter, as one event."""
+    if kind is None and not arguments and not bounding and _is_plain(distribution, sizes):
+        return distribution.to_event(len(sizes)) if sizes else distribution
     check_domain(name, sizes, {k: known(v) for k, v in arguments.items()})
     support = support_of(kind, arguments, sizes)
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
+
+
+def _is_plain(law: Any, sizes: tuple[int, ...]) -> bool:
+    """Whether a law of reals has one entry for every component of a parameter: nothing is left to make of it."""
+    return law.batch_shape == sizes and not law.event_shape and law.support is constraints.real
 
 
 def sample_unconstrained(
@@ -75,15 +82,16 @@ def param(
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
-    It starts from `init`, or where Stan starts parameters: uniform on (-2, 2) in unconstrained space. Other arguments
-    as for `sample`.
+    It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
+    uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
 
     def start() -> torch.Tensor:
         if init is not None:
-            return torch.as_tensor(init, dtype=torch.get_default_dtype()).expand(sizes).clone()
+            value = init() if callable(init) else init
+            return torch.as_tensor(value, dtype=torch.get_default_dtype()).expand(sizes).clone()
         transform = biject_to(support)
         return transform(torch.rand(transform.inverse_shape(torch.Size(sizes))) * 4.0 - 2.0)
 
