@@ -68,10 +68,8 @@ def make(
     """
     ragged = mentions((loop.lower, loop.upper), differing)
     hoisted, body = _of_rows(group, loop, rows, state, names, differing)
-    if len(rows) == 1 and not state and not ragged:
-        made = _running_sum(body, rows[0], loop)
-        if made is not None:
-            return hoisted, made, [_written(rows[0])]
+    if len(rows) == 1 and not state and not ragged and (made := _running_sum(body, rows[0], loop)) is not None:
+        return hoisted, made, [_written(rows[0])]
     starts = [_start(c, body, names, sizes) for c in rows]
     before = [*hoisted, *(s for there, _ in starts for s in there)]
     index = names.helper(loop.name)
