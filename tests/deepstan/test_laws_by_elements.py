@@ -1,6 +1,8 @@
 """Guides whose laws are those of elements and rows: chains, laws of rows, in loops of any form."""
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -260,6 +262,32 @@ def test_a_chain_guide_finds_a_chain(x64):
     evidence = stats.multivariate_normal.logpdf(Y, np.zeros(5), walk)
     fit = stanimport.variational(stanimport.loads(source), {"T": 5, "y": Y}, seed=1, iter=4000, require_converged=False)
     assert fit.info["elbo"][-1] == pytest.approx(evidence, abs=0.05)
+
+
+# --- minibatches -----------------------------------------------------------------------------------------------------
+
+BATCHES = """
+    data {{ int T; vector[T] y; }} parameters {{ vector[T] z; }} model {{ z ~ normal(0, 1); y ~ normal(z, 1); }}
+    guide parameters {{ real b = 0.6; }} guide {{ {laws} }}
+"""
+
+
+def test_the_mean_over_all_batches_of_a_guide_by_rows_is_its_density_of_all(x64):
+    laws = "for (t in 1:T) { real mu = b * y[t]; if (y[t] > 0) z[t] ~ normal(mu, 1); else z[t] ~ normal(mu, 2); }"
+    guide, y, z = stanimport.loads(BATCHES.format(laws=laws)).guide, RNG.normal(size=6), RNG.normal(size=6)
+    part = guide.minibatch(T=6)
+    pairs = [list(c) for c in itertools.combinations(range(6), 2)]
+    means = [log_density("numpyro", part, {"z": z[c], "b": B}, {"T": 2, "y": y[c]}) for c in pairs]
+    whole = log_density("numpyro", guide, {"z": z, "b": B}, {"T": 6, "y": y})
+    assert np.mean(means) == pytest.approx(whole, rel=1e-10)
+    assert whole == pytest.approx(normal(z, B * y, np.where(y > 0, 1, 2)).sum(), rel=1e-10)
+
+
+def test_a_chain_is_refused_for_batches_of_its_elements():
+    laws = "z[1] ~ normal(b, 1); for (t in 2:T) z[t] ~ normal(b * z[t - 1], 1);"
+    guide = stanimport.loads(BATCHES.format(laws=laws)).guide
+    with pytest.raises(stanimport.StanSemanticError, match="this term is no sum of one of each row"):
+        guide.minibatch(T=6)
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------

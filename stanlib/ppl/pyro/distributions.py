@@ -1,7 +1,7 @@
 """Stan's distributions as Pyro's: the record's density under the class that Pyro has for the same law."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -169,23 +169,30 @@ def _unvalidated() -> Iterator[None]:
             pyro_distributions.enable_validation(True)
 
 
+def _beginning(record: records.Distribution, native: records.Native, base: Any) -> Callable[[Any, Sequence[Any]], None]:
+    """What initializes a distribution of Pyro's class `base` by Stan's arguments."""
+    if native.arguments == record.argument_names and not native.keywords and base.__name__ in _SIMPLE:
+        return lambda law, arguments: base.__init__(law, *arguments, validate_args=False)
+
+    def begin(law: Any, arguments: Sequence[Any]) -> None:
+        given, keywords = _of_natives(record, native, arguments)
+        with _unvalidated():
+            base.__init__(law, *given, **keywords, validate_args=False)
+
+    return begin
+
+
 @cache
 def _native_class(record: records.Distribution) -> Any:
     """A subclass of Pyro's own class that takes Stan's arguments and has the record's density."""
     native = record.native
     assert native is not None
     base = getattr(pyro_distributions, native.on("pyro") or "")
-    # of Stan's arguments as they are, with no law inside that Pyro would test
-    alike = native.arguments == record.argument_names and not native.keywords and base.__name__ in _SIMPLE
+    begin = _beginning(record, native, base)
 
     def init(self: Any, *numbers: Any) -> None:
         arguments = tensors(numbers)
-        if alike:
-            base.__init__(self, *arguments, validate_args=False)
-        else:
-            given, keywords = _of_natives(record, native, arguments)
-            with _unvalidated():
-                base.__init__(self, *given, **keywords, validate_args=False)
+        begin(self, arguments)
         self.stan_arguments = arguments
         if laws.broadcasts(record):
             self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]
