@@ -35,6 +35,7 @@ def _by_value(s: gprob.Stmt, discrete: Mapping[str, Discrete], static: Set[str])
 
 
 def _split(s: gprob.Stmt, discrete: Mapping[str, Discrete], static: Set[str]) -> gprob.Stmt:
+    """A term by the value of a discrete element for which it is one of data alone, if there is such an element."""
     known = static | discrete.keys()
     if uses.names_in(s) <= known:
         return s
