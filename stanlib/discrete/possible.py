@@ -111,7 +111,10 @@ def _of_single(xp: Namespace, f: Factor, known: np.ndarray) -> Iterator[Factor]:
         if len(others):
             yield replace(f, elements=f.elements[others], codes=f.codes[others])
     elif len(others):
-        yield replace(f, elements=f.elements[others], table=rows(xp, f.table, others))
+        table = f.table
+        if 1 < xp.shape(table)[0] > len(others):  # along the axis on which places stand next to each other
+            table = xp.swapaxes(xp.get(xp.swapaxes(table, 0, 1), (slice(None), others)), 0, 1)
+        yield replace(f, elements=f.elements[others], table=table)
 
 
 def _once(xp: Namespace, f: Factor) -> Factor:
