@@ -1,6 +1,7 @@
 """The package's functions: load programs from paths and texts, check and translate them."""
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.machinery
 import importlib.util
@@ -62,6 +63,10 @@ def load(
         program = loading.read(path)
     except FileNotFoundError as e:
         raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path)}", str(path)) from None
+    except OSError as e:
+        if e.errno != errno.ENAMETOOLONG:
+            raise
+        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path)}", f"{str(path)[:60]}...") from None
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
     return _module(program, chosen)
 

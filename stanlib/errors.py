@@ -32,6 +32,11 @@ class StanError(Exception):
         message = super().__str__()
         return message if self.place is None else f"{message}; {self.place}"
 
+    def add_note(self, note: str) -> None:
+        """Add what Python shows below the message; not what JAX says of its own frames, which are of no use here."""
+        if "JAX has removed its internal frames" not in note:
+            super().add_note(note)
+
 
 class StanDataError(StanError, ValueError):
     """A datum that is missing, misnamed, or not what the program declares.

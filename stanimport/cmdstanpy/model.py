@@ -16,6 +16,7 @@ from .. import api
 from ..inference import advi, generate_quantities, laplace_sample, optimize, pathfinder, sample
 from ..inference.density import points
 from ..inference.running import interrupts
+from .folders import ready
 from .stanfit import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
 from .utils import format_stan_file, include_paths, refuse_header
 
@@ -101,6 +102,7 @@ class CmdStanModel:
                force_one_process_per_chain: bool | None = None, inv_metric: Any = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
+        ready(output_dir)
         fit = _within(timeout, sample)(
             self.module, data, chains=1 if chains is None and fixed_param else chains, parallel_chains=parallel_chains,
             threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
@@ -129,6 +131,7 @@ class CmdStanModel:
         given = _given(algorithm=algorithm and algorithm.lower(), tol_rel_obj=tol_rel_obj, tol_grad=tol_grad, iter=iter,
                        tol_rel_grad=tol_rel_grad, history_size=history_size, tol_obj=tol_obj,
                        tol_param=tol_param)  # fmt: skip
+        ready(output_dir)
         fit = _within(timeout, optimize)(
             self.module, data, seed=seed, inits=_plain(inits), require_converged=require_converged, jacobian=jacobian,
             save_iterations=save_iterations, **given,
@@ -148,6 +151,7 @@ class CmdStanModel:
         given = _given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
                        eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
                        draws=output_samples if draws is None else draws)  # fmt: skip
+        ready(output_dir)
         fit = _within(timeout, advi)(
             self.module, data, seed=seed, inits=_plain(inits), algorithm=algorithm or "meanfield",
             adapt_engaged=adapt_engaged, require_converged=require_converged, **given,
@@ -175,6 +179,7 @@ class CmdStanModel:
         if not resample:  # all draws of all paths are returned
             single = num_single_draws or (draws if num_paths == 1 else None) or 1000
             given |= {"num_single_draws": single, "draws": (4 if num_paths is None else num_paths) * single}
+        ready(output_dir)
         fit = _within(timeout, pathfinder)(
             self.module, data, seed=seed, inits=_plain(inits), psis_resample=resample, **given
         )  # fmt: skip
@@ -187,6 +192,7 @@ class CmdStanModel:
                       time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                        opt_args: Mapping[str, Any] | None = None) -> CmdStanLaplace:  # fmt: skip
         """Draw from the normal approximation at the mode: see `stanimport.laplace_sample`."""
+        ready(output_dir)
         if mode is not None and opt_args is not None:
             raise ValueError("Cannot specify both 'opt_args' and 'mode' arguments")
         if mode is None:
@@ -215,6 +221,7 @@ class CmdStanModel:
             from .files import from_csv
 
             previous = from_csv(previous)
+        ready(gq_output_dir)
         fit = _within(timeout, generate_quantities)(self.module, data, previous_fit=_plain(previous), seed=seed)
         saved(fit, gq_output_dir, sig_figs)
         return CmdStanGQ(fit, previous)

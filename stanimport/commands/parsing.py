@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -79,18 +80,28 @@ def add_data(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, help="of all random numbers (default: a new one, which is printed)")
 
 
+def _file(text: str) -> str:
+    """The path of a file that a run writes at its end; raises ArgumentTypeError, before it begins, if it can't."""
+    folder = Path(text).expanduser().absolute().parent
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: there is no folder {Path(text).parent}")
+    if not os.access(folder, os.W_OK) or Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: can't be written")
+    return text
+
+
 def _output(text: str) -> str:
     """A path that a fit can be saved to: told before there is a fit to lose."""
     from ..inference.fits.storage import SUFFIXES
 
     if Path(text).suffix.lower() not in SUFFIXES:
         raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc")
-    return text
+    return _file(text)
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where results go."""
     parser.add_argument("--output", metavar="FILE.nc", type=_output,
                         help="save the fit as NetCDF, for ArviZ, `generate` and `summary`")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE.png", help="save a picture of the posterior")
+    parser.add_argument("--plot", metavar="FILE.png", type=_file, help="save a picture of the posterior")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")

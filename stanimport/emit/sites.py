@@ -15,11 +15,22 @@ from .tuples import in_array
 
 
 def sample(st: Context, s: gprob.Sample, b: Builder) -> list[ast.stmt]:
+    """A parameter: from its law, or from the uniform or improper law on its domain."""
     if s.distribution is not None:
         return [b.assign(st.names[s.name], _prior(st, s, s.distribution, b))]
     function = "ppl.approximate" if s.learned else "ppl.parameter"
     made = _parameter(st, s.bounding, s.site, s.sized, s.constraint, b, function, _event(s, b))
+    if s.drawn is not None:
+        _add(made, b, drawn=st.expr(s.drawn), laws=b.tuple_([b.const(n) for n in s.laws]))
+    if s.undrawn is not None:
+        _add(made, b, undrawn=b.const(s.undrawn))
     return [b.assign(st.names[s.name], made)]
+
+
+def _add(call: ast.expr, b: Builder, **keywords: ast.expr) -> None:
+    """Further keywords of a call; the items of a tuple have none."""
+    if isinstance(call, ast.Call):
+        call.keywords += [b.make(ast.keyword, arg=k, value=v) for k, v in keywords.items()]
 
 
 def param(st: Context, s: gprob.Param, b: Builder) -> list[ast.stmt]:

@@ -72,7 +72,8 @@ def blocks(program: gprob.Program) -> dict[str, Block]:
     data = read | {v.symbol: v.sized.type for v in program.transformed_data_variables}
     parameters = {v.symbol: v.sized.type for v in program.parameters}
     return {
-        "transformed_data": Block(program.transformed_data, read), "model": Block(program.model, data),
+        "transformed_data": Block(program.transformed_data, read),
+        "model": Block(program.model, data, random_is_dynamic=True),
         "guide": Block(program.guide, data),
         "generated_quantities": Block(quantities, data | parameters, tuple(parameters), True),
     }  # fmt: skip

@@ -26,19 +26,25 @@ Sizes = Mapping[str, tuple[gprob.Expr, ...]]
 def gather(body: Sequence[gprob.Stmt], parameters: Collection[str], names: Fresh, sizes: Sizes | None = None) -> Stmts:
     """The statements with loops that hold nothing but laws of elements of parameters as laws of these.
 
-    Where `sizes` of parameters are given, laws without varying arguments keep them as they are.
+    Where `sizes` of parameters are given, only loops that are known to count all elements are taken, and laws without
+    varying arguments keep them as they are.
     """
     out: list[gprob.Stmt] = []
-    laws = [_base(s.value) for s in walk_statements(body) if isinstance(s, gprob.Observe)]
-    known = [v.name for v in laws if isinstance(v, gprob.Var)]
-    single = {name for name in parameters if known.count(name) == 1}
+    single = with_one_law(body, parameters)
     for s in body:
         loops = _nest(s)
-        if loops and all(is_of_element(law, loops, single) for law in loops[-1].body):
+        if loops and all(is_taken(law, loops, single, sizes) for law in loops[-1].body):
             out += _gathered(loops, names, sizes or {})
         else:
             out.append(s)
     return tuple(out)
+
+
+def with_one_law(body: Sequence[gprob.Stmt], parameters: Collection[str]) -> set[str]:
+    """The parameters of which one statement is a law."""
+    laws = [_base(s.value) for s in walk_statements(body) if isinstance(s, gprob.Observe)]
+    known = [v.name for v in laws if isinstance(v, gprob.Var)]
+    return {name for name in parameters if known.count(name) == 1}
 
 
 def _nest(s: gprob.Stmt) -> list[gprob.For]:
@@ -46,12 +52,15 @@ def _nest(s: gprob.Stmt) -> list[gprob.For]:
     loops: list[gprob.For] = []
     inner: gprob.Stmt | None = s
     while isinstance(inner, gprob.For) and inner.body:
-        counted = isinstance(inner.lower, gprob.Const) and inner.lower.value == 1
-        if not counted or mentions(inner.upper, {loop.name for loop in loops}):
+        if not _is_from_one(inner) or mentions(inner.upper, {loop.name for loop in loops}):
             return []
         loops.append(inner)
         inner = inner.body[0] if len(inner.body) == 1 else None
     return loops
+
+
+def _is_from_one(loop: gprob.For) -> bool:
+    return isinstance(loop.lower, gprob.Const) and loop.lower.value == 1
 
 
 def is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collection[str]) -> bool:
@@ -64,6 +73,19 @@ def is_of_element(s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collect
     selected = _selected(s.value)
     every = len(selected) == len(indices) == len(loops) and set(selected) == indices
     return every and _is_of_number(s.distribution, indices) and not mentions(s.distribution, {base.name})
+
+
+def is_taken(
+    s: gprob.Stmt, loops: Sequence[gprob.For], parameters: Collection[str], sizes: Sizes | None
+) -> bool:
+    """Whether a statement is a law of elements that becomes one of the container."""
+    if not is_of_element(s, loops, parameters) or not all(map(_is_from_one, loops)):
+        return False
+    assert isinstance(s, gprob.Observe)
+    base, uppers = _base(s.value), {loop.name: loop.upper for loop in loops}
+    if sizes is None or not isinstance(base, gprob.Var):
+        return True
+    return _covers(_selected(s.value), uppers, sizes.get(base.name, ()))
 
 
 def _selected(value: gprob.Expr) -> list[str]:

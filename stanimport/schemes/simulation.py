@@ -2,12 +2,12 @@
 
 `target += normal_lpdf(m | 0, 1)` says of m what `m ~ normal(0, 1)` does. So do the terms of a sum, and those of a
 variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them. Laws
-of single elements in loops over all of them are one law of the container. One law of all elements of an ordered vector
-is that of sorted draws.
+of single elements in loops over all of them are one law of the container, and other laws of parts draw these one after
+the other. One law of all elements of an ordered vector is that of sorted draws.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -18,6 +18,8 @@ from ..ir.fresh import Fresh
 from ..ir.uses import declared, mentions, walk_statements, writes, written
 from . import comprehensive, elementwise, mixed
 from .mixed import Stmts
+from .parts import draw_parts
+from .sites import container
 
 _LEAVES = (gprob.Break, gprob.Continue)
 
@@ -28,18 +30,20 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     if mixed.reads_target(made):
         return made
     sizes = {s.name: s.sized.shape for s in made.model if isinstance(s, gprob.Sample)}
-    model = elementwise.gather(tuple(_split(made.model, sizes.keys())), sizes, names, sizes)
-    return replace(made, model=mixed.merge(tuple(with_laws(model, names)), made.functions, sorting=True))
+    model = elementwise.gather(tuple(_split(made.model, sizes)), sizes, names, sizes)
+    model = mixed.merge(tuple(with_laws(model, names)), made.functions, sorting=True)
+    return replace(made, model=draw_parts(model, names, mixed.is_static(model)))
 
 
-def _split(model: Stmts, parameters: Set[str]) -> Iterator[gprob.Stmt]:
-    """The model with loops that hold laws of elements beside other statements as two loops, that of the laws first."""
+def _split(model: Stmts, sizes: elementwise.Sizes) -> Iterator[gprob.Stmt]:
+    """The model with loops that hold laws of all elements beside other statements as two loops, those of laws first."""
+    single = elementwise.with_one_law(model, sizes)
     for s in model:
         if not isinstance(s, gprob.For) or any(isinstance(n, _LEAVES) for n in walk_statements(s.body)):
             yield s
             continue
         own = declared(s.body) | written(s.body)
-        laws = [n for n in s.body if elementwise.is_of_element(n, [s], parameters) and not mentions(n, own)]
+        laws = [n for n in s.body if elementwise.is_taken(n, [s], single, sizes) and not mentions(n, own)]
         others = [n for n in s.body if n not in laws]
         yield from (replace(s, body=tuple(part)) for part in (laws, others) if part)
 
@@ -56,9 +60,9 @@ def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
             yield s
             continue
         for term in _terms(s.value, sums, i):
-            if gprob.is_density(term) and isinstance(y := term.arguments[0], gprob.Var) and y.name in parameters:
+            if gprob.is_density(term) and (name := container(y := term.arguments[0])) in parameters:
                 law = gprob.Distribution(term.function.distribution.name, term.function, term.arguments[1:])
-                yield gprob.Observe(s.span, names.site(f"{parameters[y.name]}__prior"), law, y)
+                yield gprob.Observe(s.span, names.site(f"{parameters[name]}__prior"), law, y)
             elif not static(term):
                 yield gprob.Factor(s.span, names.site("target__term"), term)
 

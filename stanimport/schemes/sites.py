@@ -15,3 +15,10 @@ def root(e: gprob.Expr) -> str | None:
         scalars = {root(a) for a in e.arguments if is_scalar(a.type)}
         return next(iter(containers or scalars)) if len(containers or scalars) == 1 else None
     return e.name if isinstance(e, gprob.Var) else None
+
+
+def container(e: gprob.Expr) -> str | None:
+    """The variable that an expression is, or that it is a part of by its indices."""
+    while isinstance(e, gprob.Index):
+        e = e.base
+    return e.name if isinstance(e, gprob.Var) else None

@@ -5,12 +5,15 @@ probability that z[n] is k.
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
+from ..arrays import namespace
 from .problem import Variable
 
 
@@ -18,8 +21,8 @@ from .problem import Variable
 class Question:
     """Numbers to be added, by variable, (elements, values); with `mode` draws are the most probable assignments.
 
-    Where values of all variables are `given`, by name and of their shapes, draws are these. `seen` are the variables
-    that were summed out.
+    Where values of variables are `given`, by name and of their shapes, draws have these. `seen` are the variables that
+    were summed out.
     """
 
     added: Mapping[str, Any] = field(default_factory=dict)
@@ -39,6 +42,19 @@ def asking(question: Question) -> Iterator[Question]:
         yield question
     finally:
         _current.reset(token)
+
+
+@contextmanager
+def given_some(variables: Sequence[Variable]) -> Iterator[None]:
+    """Inside, draws of the other variables are those given the values of some that the question gives."""
+    question, added = asked(), {}
+    for v in variables:
+        if v.name in question.given:
+            xp = namespace((question.given[v.name],))
+            at = xp.reshape(question.given[v.name], (-1, 1)) - v.least
+            added[v.name] = xp.where(at == np.arange(v.values), 0.0, -np.inf)
+    with asking(replace(question, added={**question.added, **added}) if added else question):
+        yield
 
 
 def asked() -> Question:

@@ -102,6 +102,13 @@ def joined(variables: Sequence[Variable], values: Mapping[str, Any]) -> Any:
     return xp.concatenate(xp.convert(tuple(xp.reshape(values[v.name], (-1,)) for v in variables)))
 
 
+def replaced(variables: Sequence[Variable], values: Any, given: Mapping[str, Any]) -> Any:
+    """The values of all elements, with those that are given of some variables, by name."""
+    ends = np.cumsum([v.lower.size for v in variables])
+    parts = {v.name: given.get(v.name, values[end - v.lower.size : end]) for v, end in zip(variables, ends)}
+    return joined(variables, parts) if given else values
+
+
 def elements(before: Any, shape: Sequence[Any]) -> Any:
     """The numbers of a variable's elements, from 1, behind those of the variables before."""
     size = tuple(int(n) for n in shape)

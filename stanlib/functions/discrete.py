@@ -122,6 +122,9 @@ def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     from ..discrete import asking, elimination, problem
 
     found, question = problem.read(xp, arguments), asking.asked()
-    if question.given:
-        return problem.joined(found.variables, question.given)
-    return found.values(elimination.most_probable(found) if question.mode else elimination.drawn(found, random))
+    given = question.given
+    if given and all(v.name in given for v in found.variables):
+        return problem.joined(found.variables, given)
+    with asking.given_some(found.variables):
+        values = found.values(elimination.most_probable(found) if question.mode else elimination.drawn(found, random))
+    return problem.replaced(found.variables, values, given)

@@ -16,6 +16,7 @@ from .. import places, signatures
 from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..distribution import Distribution
+from ..draws import rng_arguments, rng_names  # noqa: F401
 from ..observations import check_one_size
 from ..random.base import Random
 from ..rejection import pending
@@ -132,25 +133,6 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
         return method(xp, random, *given)
 
     return _draw_lanes(xp, lane, random, arguments, dims, each)
-
-
-def rng_names(record: Distribution) -> tuple[str, ...]:
-    """The names of the arguments of a law's rng, which are its parameters where Stan has none."""
-    return signatures.parse(record.rng_texts[0]).argument_names if record.rng_texts else record.argument_names
-
-
-def rng_arguments(record: Distribution, arguments: Sequence[Any], event_shape: Sequence[int]) -> tuple[Any, ...]:
-    """The arguments of a law's rng, by those of its density and the shape of an observation.
-
-    Raises:
-        NotImplementedError: if the rng needs to know more: the number of trials of a multinomial law.
-    """
-    known = dict(zip(record.argument_names, arguments)) | {n: event_shape[-1] for n in record.sizes}
-    names = rng_names(record) if record.rng_texts else tuple(known)
-    missing = [n for n in names if n not in known]
-    if missing:
-        raise NotImplementedError(f"{record.name} can't be drawn from without {', '.join(missing)}")
-    return tuple(known[n] for n in names)
 
 
 def _is_vectorized(record: Distribution) -> bool:

@@ -100,6 +100,19 @@ def test_files(fit, model, folder, tmp_path):
         assert list(made.draws_xr().data_vars) == ["y_rep"]
 
 
+@pytest.mark.parametrize("method", ["sample", "optimize", "variational", "pathfinder", "laplace_sample"])
+def test_folders_are_made_before_anything_is_computed(model, method, tmp_path):
+    if method == "optimize":
+        folder = tmp_path / "new" / "folder"
+        mode = model.optimize(DATA, seed=1, output_dir=folder)
+        assert len(list(folder.glob("*.csv"))) == 1
+        mode.save_csvfiles(str(tmp_path / "another"))
+        assert len(list((tmp_path / "another").glob("*.csv"))) == 1
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match="Invalid path for output files"):
+        getattr(model, method)({}, output_dir=tmp_path / "file")  # of the data, which are missing, nothing is said
+
+
 def test_optimization_and_what_starts_from_it(model):
     mle = model.optimize(DATA, algorithm="BFGS", seed=1, init_alpha=None)
     assert mle.converged and mle.stan_variable("theta") == pytest.approx(0.2, abs=1e-4)

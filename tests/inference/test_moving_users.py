@@ -78,6 +78,25 @@ def test_a_diagnosis_at_a_prompt_is_its_report(beta_fit):
     assert repr(beta_fit.diagnose()) == str(beta_fit.diagnose())
 
 
+def test_items_of_a_fit_are_told(beta_fit):
+    with pytest.raises(TypeError, match=r"fit\.stan_variable\('theta'\)"):
+        beta_fit["theta"]
+    with pytest.raises(TypeError, match="not iterable"):
+        list(beta_fit)
+
+
+def test_a_long_program_is_no_path():
+    with pytest.raises(FileNotFoundError, match=r"loads\(\) takes the text of a program"):
+        stanimport.load("parameters { real x; } model { x ~ normal(0, 1); }" + " " * 300)
+
+
+def test_errors_say_nothing_of_frames():
+    module = stanimport.loads("data { vector[2] y; } parameters { real m; } model { y ~ normal(m, 1); }")
+    with pytest.raises(stanimport.StanError, match=r"y\[1\] is nan") as caught:
+        stanimport.optimize(module, {"y": [float("nan"), 1.0]})
+    assert not getattr(caught.value, "__notes__", [])
+
+
 def test_methods_are_no_attributes_of_a_module(beta_module):
     with pytest.raises(AttributeError, match=r"stanimport.sample\(module, data\)"):
         beta_module.sample(FLIPS)

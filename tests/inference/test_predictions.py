@@ -111,11 +111,6 @@ def test_priors_that_can_not_be_drawn_from_are_named():
                         ("m ~ normal(0, 1); s ~ exponential(1); target += -m * s;", "adds to the log density")]:
         with pytest.raises(stanimport.StanError, match=told):
             stanimport.prior_predictive(stanimport.loads(program % prior), {"y": 1.0})
-    for elements in ("m[1] ~ normal(0, 1); m[2] ~ normal(m[1], 1);", "for (i in 2:2) m[i] ~ normal(i, 1);",
-                     "for (i in 1:2) { if (i > 1) continue; m[i] ~ normal(i, 1); }"):
-        program = f"parameters {{ vector[2] m; }} model {{ {elements} }}"
-        with pytest.raises(stanimport.StanError, match="m has no proper prior that is one law of all of it"):
-            stanimport.prior_predictive(stanimport.loads(program))
 
 
 def test_of_laws_of_elements_in_loops():
@@ -289,8 +284,38 @@ def test_data_are_replicated_given_the_draws_of_discrete_parameters():
     np.testing.assert_allclose(made["n"], 10000 * drawn["k"], atol=900)
     groups = fit.to_arviz(prior=False)
     np.testing.assert_allclose(groups.posterior_predictive["n"], 10000 * groups.posterior["k"], atol=900)
-    with pytest.raises(stanimport.StanError, match=r"summed over the discrete parameters \(.*scheme=\"simulation\""):
+    with pytest.raises(stanimport.StanError, match=r"z, all, k belong to these data, .* redraw=\['z'\]"):
         fit.posterior_predictive(data)
+    with pytest.raises(ValueError, match="there is no discrete parameter 'p'"):
+        fit.posterior_predictive(redraw=["p"])
+
+
+def test_discrete_parameters_of_new_data_are_drawn_anew_and_others_kept():
+    """A mixture whose classes belong to the observations, and a shift of all of them that was learned."""
+    module = stanimport.loads("""
+data { int N; vector[N] y; }
+parameters { real<lower=0, upper=1> p; int<lower=0, upper=1> shift; array[N] int<lower=0, upper=1> z; }
+model {
+  p ~ beta(2, 2); shift ~ bernoulli(0.5); z ~ bernoulli(0.2 + 0.6 * shift);
+  for (n in 1:N) y[n] ~ normal(100 * z[n] + 1000 * shift, 1);
+}
+""")
+    data = {"N": 4, "y": [1100.0, 1000.0, 1100.5, 1099.0]}
+    fit = stanimport.sample(module, data, chains=1, iter_warmup=50, iter_sampling=1500, seed=1)
+    assert set(fit.stan_variable("shift")) == {1}
+    new = fit.posterior_predictive({"N": 6}, redraw=["z"], seed=2).stan_variable("y")
+    assert new.shape == (1500, 6)
+    classes = np.round((new - 1000) / 100)
+    assert set(classes.ravel()) == {0, 1} and abs(classes.mean() - 0.8) < 5 * 0.4 / np.sqrt(9000)
+    assert stats.kstest((new - 1000 - 100 * classes).ravel(), "norm").pvalue > 1e-3
+    same = fit.posterior_predictive(redraw="z", seed=2).stan_variable("y")  # the fitted data, of other members
+    assert abs(np.round((same - 1000) / 100).mean() - 0.8) < 5 * 0.4 / np.sqrt(6000)
+    both = fit.posterior_predictive({"N": 1}, redraw=["z", "shift"], seed=3).stan_variable("y")
+    assert abs((both > 500).mean() - 0.5) < 5 * 0.5 / np.sqrt(1500)
+    kept = fit.posterior_predictive({"N": 4}, redraw=[], seed=3).stan_variable("y")
+    np.testing.assert_allclose(kept, 1000 + 100 * fit.stan_variable("z"), atol=6)
+    with pytest.raises(stanimport.StanDataError, match=r"z has shape \(5,\) for these data, but \(4,\) in the fit"):
+        fit.posterior_predictive({"N": 5}, redraw=["shift"])
 
 
 def test_draws_from_the_prior_belong_to_those_of_discrete_parameters():

@@ -175,6 +175,14 @@ def test_the_jit_cache_is_chosen_by_the_environment(tmp_path, monkeypatch):
     assert settings.jit_cache() == tmp_path / "mine"
 
 
+@pytest.mark.parametrize(("option", "path"), [("--output", "none/fit.nc"), ("--plot", "none/fit.png"), ("--plot", ".")])
+def test_files_that_can_not_be_written_are_told_before_a_run(option, path, coin, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["sample", *coin, option, path])
+    told = capsys.readouterr()
+    assert caught.value.code == 2 and path in told.err and told.out == ""
+
+
 def test_saved_fits_are_read(coin, tmp_path, capsys):
     """Their table and diagnosis, of NetCDF and of CmdStan's CSV; and no file of another kind is asked for in vain."""
     saved = tmp_path / "fit.nc"

@@ -5,6 +5,7 @@ from typing import Any
 
 from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
+from ..folders import ready
 from .approximations import CmdStanLaplace, CmdStanMLE, CmdStanPathfinder, CmdStanVB
 from .base import CmdStanFit, InferenceMetadata, Shape  # noqa: F401
 from .chains import CmdStanGQ, CmdStanMCMC
@@ -17,11 +18,9 @@ KINDS: dict[str, type[CmdStanFit]] = {
 
 def saved(fit: Fit, folder: Any, sig_figs: int | None, profiles: bool = False) -> None:
     """Write the files of a fit where `output_dir` asks for them, with the times of its `profile` blocks."""
-    if folder is not None:
-        from pathlib import Path
-
+    if (folder := ready(folder)) is not None:
         stamp = stan_csv.timestamp()
-        stan_csv.save(fit, Path(folder), stamp, sig_figs)
+        stan_csv.save(fit, folder, stamp, sig_figs)
         if profiles:
             for chain, rows in fit.profiles().groupby("thread_id"):
-                rows.to_csv(Path(folder) / f"{fit.program.name}-{stamp}-profile_{chain}.csv", index=False)
+                rows.to_csv(folder / f"{fit.program.name}-{stamp}-profile_{chain}.csv", index=False)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...inference.fits.fit import Fit
+from ..folders import ready
 
 Array = np.ndarray
 
@@ -77,7 +78,7 @@ class CmdStanFit:
         return self.fit.method_variables()
 
     def save_csvfiles(self, dir: str | None = None) -> None:
-        self.fit.save_csvfiles("." if dir is None else dir)
+        self.fit.save_csvfiles(ready(dir) or ".")
 
     def create_inits(self, seed: int | None = None, chains: int = 4) -> Any:
         """Initial values for chains; for a single one a dict, as in CmdStanPy."""

@@ -46,7 +46,7 @@ class Batched:
 
         from ..programs import Program
 
-        self.function = function
+        self.function, self.is_traceable = function, True
         self.program: Program | Executable | None = None
         key = np.zeros(2, np.uint32)
         try:
@@ -58,13 +58,13 @@ class Batched:
             stacked = nested.mapped(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             self.program = Program(jax.vmap(function), *stacked) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
-            self.shapes, self.batch = {}, 0
+            self.shapes, self.batch, self.is_traceable = {}, 0, False
 
     @classmethod
     def ready(cls, program: Program | Executable, shapes: dict[str, Any], batch: int) -> "Batched":
         """One whose program is compiled."""
         made = cls.__new__(cls)
-        made.program, made.shapes, made.batch = program, shapes, batch
+        made.program, made.shapes, made.batch, made.is_traceable = program, shapes, batch, True
         return made
 
     def require_room(self, count: int, folder: Path | None = None, advice: str = _ADVICE) -> None:
@@ -85,7 +85,7 @@ class Batched:
             pieces = (nested.mapped(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
                       for i in range(0, count, self.batch))  # fmt: skip
             return self.in_turn(keys, pieces, folder)
-        if self.shapes == {} and count:
+        if not self.is_traceable and count:
             return self._one_by_one(keys, draws)
         return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
 

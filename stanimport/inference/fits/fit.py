@@ -68,6 +68,12 @@ class Fit(Result):
             hint = f"; did you mean {meant!r}?" if meant else ""
             raise AttributeError(f"a fit has no attribute and no variable {name!r}{hint}", name=name, obj=self)
 
+        def __getitem__(self, name: str) -> Any:
+            """Raises TypeError, which tells what is meant: here draws come first, in PyStan's items last."""
+            raise TypeError(f"a fit has no items: the draws of {name!r} are fit.stan_variable({name!r})")
+
+        __iter__ = None
+
     # --- what it holds ---------------------------------------------------------------------------------------------
 
     @collected()  # an interrupt is not lost in a callback
@@ -169,7 +175,9 @@ class Fit(Result):
     # --- inference with it -----------------------------------------------------------------------------------------
 
     @collected()
-    def posterior_predictive(self, data: Any = None, *, seed: int | None = None) -> Predictions:
+    def posterior_predictive(
+        self, data: Any = None, *, redraw: Sequence[str] | None = None, seed: int | None = None
+    ) -> Predictions:  # fmt: skip
         """Draws of the data that the program observes, one for every draw of the parameters.
 
         They come from the laws of its statements `y ~ ...` and `target += ..._lpdf(y | ...)`. Where a law depends on
@@ -178,15 +186,18 @@ class Fit(Result):
         Args:
             data: others than those of the fit, to predict; what the program observes may be left out of them, unless
                 the predictions depend on it.
+            redraw: the discrete parameters to be drawn anew from their laws, as the classes of new observations;
+                other ones keep their draws. Programs that have any need it where there are other data.
             seed: of the random numbers; a new one if None.
 
         Raises:
             StanDataError: for data that are not as declared, or that give a parameter another shape.
+            ValueError: for names that are no discrete parameters.
             StanError: for a program of whose data none can be replicated; it says why.
         """
         from .predictive import posterior_predictive
 
-        made = posterior_predictive(self.module, self.variables, self.data, data, seed)
+        made = posterior_predictive(self.module, self.variables, self.data, data, seed, redraw)
         if data is None:
             made.dims, made.coords = self.dims, self.coords
         return made

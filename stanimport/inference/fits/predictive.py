@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -29,6 +29,7 @@ from .labels import labelled, of_data
 from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
 
 _REPLICATIONS = 6  # the stream of random numbers
+_NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
 
 
 class Predictions:
@@ -55,7 +56,8 @@ class Predictions:
         shapes = (v.shape[:2] for v in (*self.variables.values(), *self.origin.values()))
         chains, draws = next(shapes, (0, 0))
         drawn = ", ".join(self.variables) or "parameters alone"
-        return f"<{self.kind} predictive draws of {drawn} by {self.program.name}: {chains * draws}>"
+        kind = self.kind if self.kind == "predictions" else f"{self.kind} predictive draws"
+        return f"<{kind} of {drawn} by {self.program.name}: {chains * draws}>"
 
     def stan_variable(self, name: str) -> np.ndarray:
         """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
@@ -98,7 +100,8 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: ModuleType, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None
+    module: ModuleType, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None,
+    redraw: Sequence[str] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
 
@@ -106,26 +109,48 @@ def posterior_predictive(
         draws: of the parameters, (chains, draws, ...) each.
         known: the data that they were fitted to, and transformed data.
         data: others to predict, None for these.
+        redraw: the discrete parameters to draw anew.
     """
     translated, chosen = for_numpyro(module), new_seed() if seed is None else int(seed)
+    kept = _kept(translated.stan, draws, redraw, data)
     if data is None:
         posterior, values = observing(translated, known, draws, chosen)
-        return _predictions(posterior, "posterior", draws, (), chosen, values)
-    given, names = read_data(data), translated.stan.names("data")
-    lacking = [n for n in names if n not in given]
+        return _predictions(posterior, "posterior", draws, (), chosen, {n: v for n, v in values.items() if n in kept})
+    if translated.stan.discrete_parameters:
+        translated = restored(translated.stan, scheme="simulation")
+    given = read_data(data)
+    lacking = [n for n in translated.stan.names("data") if n not in given]
     if lacking:
         fitted = Posterior(translated, known)
-        one = {n: v[0, 0] for n, v in fitted.of_draws(draws).items()}
-        observed = {variable_of(n, translated.stan) for n, s in _trace(fitted, one).items() if is_observation(s)}
+        observed = _observed(fitted, {n: v[0, 0] for n, v in fitted.of_draws(draws).items()})
         lacking = [n for n in lacking if n in observed]
     with unknown_outcomes(bool(lacking)):
         posteriors = _stood_in(translated, given, lacking, chosen)
         for posterior in posteriors:
-            _check_shapes(posterior, draws)
+            _check_shapes(posterior, draws, kept)
         _require_the_same(posteriors, {n: v[:1, :1] for n, v in draws.items()}, lacking, chosen)
-        made = _predictions(posteriors[0], "predictions", draws, lacking, chosen)
+        made = _predictions(posteriors[0], "predictions", draws, lacking, chosen, kept)
     made.dims, made.coords = of_data(translated.stan, data)
     return made
+
+
+def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: Any) -> dict[str, np.ndarray]:
+    """The draws of the discrete parameters that are not drawn anew.
+
+    Raises:
+        ValueError: for names of `redraw` that are no discrete parameters.
+        StanError: for other data, if it is not said which are.
+    """
+    names = [v.name for v in program.discrete_parameters]
+    anew = [redraw] if isinstance(redraw, str) else list(redraw or ())
+    for name in anew:
+        if name not in names:
+            raise ValueError(f"redraw: there is no discrete parameter {name!r}{options.suggestion(name, names)}")
+    if names and redraw is None and data is not None:
+        told = f"which of {', '.join(names)} belong to these data, and are drawn anew from their laws"
+        raise StanError(f"predictions of other data need to know {told}, redraw=[{names[0]!r}]: the others keep their "
+                        "draws")  # fmt: skip
+    return {n: np.asarray(draws[n]).astype(int) for n in names if n not in anew and n in draws}
 
 
 @labelled
@@ -169,7 +194,7 @@ def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draw
     parameters, discrete = _prior_draws(posteriors[0], draws, seed)
     if lacking:
         one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
-        observed = {variable_of(n, program) for n, s in _trace(posteriors[0], one).items() if is_observation(s)}
+        observed = _observed(posteriors[0], one)
         unknown = [n for n in lacking if n not in observed]
         if unknown:
             condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
@@ -191,10 +216,15 @@ def _stood_in(module: ModuleType, given: Mapping[str, Any], lacking: Any, seed: 
     return [condition(module, {**given, **{n: StandIn(k) for n in lacking}}, seed) for k in kinds]
 
 
-def _check_shapes(posterior: Posterior, draws: Arrays) -> None:
-    sites = posterior.of_draws(draws)
-    for name in posterior.names:
-        shape, fitted = posterior.constrained_shapes[name], sites[name].shape[2:]
+def _check_shapes(posterior: Posterior, draws: Arrays, kept: Arrays) -> None:
+    """Parameters, and discrete ones that keep their draws, must have the shapes of the fit: else StanDataError."""
+    sites = {**posterior.of_draws(draws), **kept}
+    shapes = {n: posterior.constrained_shapes[n] for n in posterior.names}
+    if kept:
+        trace = _trace(posterior, {n: sites[n][0, 0] for n in posterior.names})
+        shapes |= {n: np.shape(trace[n]["value"]) for n in kept}
+    for name, shape in shapes.items():
+        fitted = sites[name].shape[2:]
         if shape != fitted:
             raise StanDataError(
                 f"{name} has shape {shape} for these data, but {fitted} in the fit: predictions are for the same "
@@ -229,7 +259,7 @@ def _predictions(
     replicator = Replicator(posterior.program, posterior.inputs)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
     if not made and kind != "prior":  # from the prior there are the parameters all the same
-        reason = replicator.told() or _why_none(posterior.program)
+        reason = replicator.told() or _NONE
         raise StanError(f"{posterior.program.name} predicts no data: {reason}. Draw them in the block generated "
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
     if replicator.failed:
@@ -238,21 +268,17 @@ def _predictions(
     return Predictions(posterior.program, kind, made, {}, data, seed)
 
 
-def _why_none(program: Program) -> str:
-    """Why a model has no observations."""
-    if program.discrete_parameters and program.scheme != "simulation":
-        names = ", ".join(v.name for v in program.discrete_parameters)
-        return (f"what it observes is summed over the discrete parameters ({names}) and has no law of its own; the "
-                'same program loaded with scheme="simulation" draws both anew')  # fmt: skip
-    return "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
-
-
 def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
     """The model's trace for one draw."""
     from ..precision import TRACING, double_precision
 
     with TRACING, double_precision():
         return trace_of(posterior, np.zeros(2, np.uint32), parameters)
+
+
+def _observed(posterior: Posterior, one: Arrays) -> set[str]:
+    """The data that a model observes, at values of its parameters."""
+    return {variable_of(n, posterior.program) for n, s in _trace(posterior, one).items() if is_observation(s)}
 
 
 def _prior_draws(posterior: Posterior, count: int, seed: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
@@ -284,7 +310,7 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
     """A draw from the law of a parameter. Raises StanError with the reason where it has none that can be drawn from."""
     law = site["fn"]
     try:
-        if not isinstance(law, Improper):
+        if not isinstance(law, Improper) or law.drawn is not None:
             return law.sample(key)
     except NotImplementedError:
         pass
@@ -292,8 +318,8 @@ def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
         return uniform.sample(key)
     if not isinstance(law, Improper):
         reason = f"has a prior ({type(law).__name__}) without draws"
-    elif law.shape():  # as that of a loop over its elements, which stands in the density alone
-        reason = "has no proper prior that is one law of all of it, m ~ normal(0, 1), but at most laws of elements"
+    elif law.undrawn is not None:
+        reason = f"has no proper prior: its law {law.undrawn}"
     else:
         reason = "has no proper prior"
     raise StanError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
@@ -311,8 +337,9 @@ def _uniform_on(law: Improper) -> Distribution | None:
 
 def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
     """Raise StanError for a factor, which may tie parameters beyond their laws."""
+    laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
     for name, site in trace.items():
-        if site["type"] == "sample" and isinstance(site["fn"], Unit):
+        if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
             raise StanError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds to the "
                             "log density without being a law of one parameter or of data")  # fmt: skip
 

@@ -114,7 +114,9 @@ class Sample(Stmt):
     One that is `learned` is a guide's, from a normal law of the unconstrained parameter, which inference optimises;
     of one that is `free` the distribution is that of the unconstrained parameter. A `bounding` one is in bounds of
     others that the backend computes anew for every draw. In a guide `event` tells how many axes belong to one
-    observation of the model's law of the parameter, where that is another number than of the guide's.
+    observation of the model's law of the parameter, where that is another number than of the guide's. One whose parts
+    are `drawn` has them for its draw, and their laws stand in the density at the sites `laws`; of one that can't be,
+    `undrawn` tells what is wrong with its law.
     """
 
     name: str
@@ -126,6 +128,9 @@ class Sample(Stmt):
     free: bool = False
     bounding: bool | None = None
     event: int | None = None
+    drawn: Expr | None = None
+    laws: tuple[str, ...] = ()
+    undrawn: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

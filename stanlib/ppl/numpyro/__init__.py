@@ -87,8 +87,9 @@ def draw(value: Any) -> Any:
 
 
 def parameter(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, **arguments: Any
-) -> Any:
+    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, drawn: Any = None,
+    laws: Sequence[str] = (), undrawn: str | None = None, **arguments: Any,
+) -> Any:  # fmt: skip
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
     Args:
@@ -96,6 +97,8 @@ def parameter(
         shape: of the constrained value.
         kind: the name of a constrained type, None for plain ones.
         complex: whether it is complex: its real and imaginary parts are sites, it itself a deterministic one.
+        drawn: a draw of it, part by part, by the laws at the sites `laws`, which stand in the density.
+        undrawn: what is wrong with its law, so that there is none.
         arguments: lower, upper, offset, multiplier.
     """
     if complex:
@@ -103,6 +106,10 @@ def parameter(
     check_domain(name, shape, arguments)
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape)
+    if drawn is not None:
+        return latent(name, Improper(support, shape, drawn, laws))
+    if undrawn is not None:
+        return latent(name, Improper(support, shape, undrawn=undrawn))
     if kind is None and set(arguments) == {"lower", "upper"} and _constant_interval(support) and 0 not in shape:
         uniform = Uninformed(arguments["lower"], arguments["upper"])
         return latent(name, uniform.expand(shape) if shape else uniform)

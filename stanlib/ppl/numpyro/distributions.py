@@ -14,9 +14,9 @@ from numpyro.distributions import constraints
 
 from ... import distribution as records
 from ...arrays import named
+from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
 from .. import laws
-from ..quantiles import excess, truncated_quantile
 from .supports import support_of
 
 xp = named("jax")
@@ -195,12 +195,18 @@ class Uninformed(numpyro_distributions.Uniform):
 
 
 class Improper(NumPyroDistribution):
-    """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it."""
+    """The uniform law on a domain that may have no finite volume: density 1, no way to draw from it.
 
-    pytree_data_fields = ("_support",)
+    Where the program draws the parameter part by part, that is `drawn`, by the laws at the sites `laws`; where it
+    can't, `undrawn` tells what is wrong with the law.
+    """
 
-    def __init__(self, support: Any, shape: tuple[int, ...]):
-        self._support = support
+    pytree_data_fields = ("_support", "drawn")
+    pytree_aux_fields = ("laws", "undrawn")
+
+    def __init__(self, support: Any, shape: tuple[int, ...], drawn: Any = None, laws: Sequence[str] = (),
+                 undrawn: str | None = None):  # fmt: skip
+        self._support, self.drawn, self.laws, self.undrawn = support, drawn, tuple(laws), undrawn
         split = len(shape) - support.event_dim
         super().__init__(shape[:split], shape[split:], validate_args=False)
 
@@ -212,6 +218,8 @@ class Improper(NumPyroDistribution):
         return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
 
     def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+        if self.drawn is not None:
+            return jnp.broadcast_to(jnp.asarray(self.drawn), (*sample_shape, *self.shape()))
         raise NotImplementedError(
             "no law of this parameter can be drawn from: it has no prior, or one that stands in the density alone, as "
             "under the comprehensive scheme, and laws of single elements do"

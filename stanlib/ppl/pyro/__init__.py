@@ -95,7 +95,7 @@ def tensor(value: Any) -> Any:
 
 def parameter(
     name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, complex: bool = False,
-    **arguments: Any,
+    drawn: Any = None, laws: Sequence[str] = (), undrawn: str | None = None, **arguments: Any,
 ) -> Any:  # fmt: skip
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
@@ -105,6 +105,8 @@ def parameter(
         kind: the name of a constrained type, None for plain ones.
         bounding: whether bounds of other parameters refer to this one.
         complex: whether it is complex: its real and imaginary parts are sites, it itself a deterministic one.
+        drawn: a draw of it, part by part, by the laws at the sites `laws`, which stand in the density.
+        undrawn: what is wrong with its law, so that there is none.
         arguments: lower, upper, offset, multiplier.
     """
     if complex:
@@ -112,7 +114,7 @@ def parameter(
     check_domain(name, shape, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
-    return latent(name, Improper(recorded(name, support) if bounding else support, sizes))
+    return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))
 
 
 def _complex(name: str, re: Any, im: Any) -> Any:

@@ -17,9 +17,9 @@ from ... import distribution as records
 from ... import places
 from ...arrays import named
 from ...arrays.torch import as_tensor, is_tracing
+from ...quantiles import truncated_quantile
 from ...random.torch import TorchRandom
 from .. import laws
-from ..quantiles import truncated_quantile
 from .supports import support_of
 
 xp = named("torch")
@@ -285,13 +285,14 @@ class Restricted(Truncated):
 class Improper(TorchDistribution):
     """The uniform law on a domain that may have no finite volume: density 1.
 
-    `sample` gives values to start from, as Stan does: uniform on (-2, 2) in unconstrained space.
+    `sample` gives values to start from, as Stan does: uniform on (-2, 2) in unconstrained space; or what the program
+    has `drawn` part by part.
     """
 
     arg_constraints: dict[str, Any] = {}
 
-    def __init__(self, support: Any, shape: tuple[int, ...]):
-        self._support = support
+    def __init__(self, support: Any, shape: tuple[int, ...], drawn: Any = None):
+        self._support, self.drawn = support, drawn
         split = len(shape) - support.event_dim
         super().__init__(torch.Size(shape[:split]), torch.Size(shape[split:]), validate_args=False)
 
@@ -303,9 +304,11 @@ class Improper(TorchDistribution):
         return value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+        if self.drawn is not None:
+            return as_tensor(self.drawn).expand((*sample_shape, *self.batch_shape, *self.event_shape))
         transform = biject_to(self._support)
         shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
         return transform(torch.rand(shape) * 4.0 - 2.0)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> "Improper":
-        return Improper(self._support, (*batch_shape, *self.event_shape))
+        return Improper(self._support, (*batch_shape, *self.event_shape), self.drawn)

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Namespace
-from ..distribution import Distribution
+from .arrays.base import Namespace
+from .distribution import Distribution
 
 _HALVINGS = 60
 _RANGE = 60.0  # the distances from a bound that are searched: exp(-60) to exp(60)

@@ -1,0 +1,102 @@
+"""What random numbers of a law are asked for by: arguments, shapes and bounds."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from . import signatures
+from .arrays import is_of_data
+from .arrays.base import Namespace
+from .distribution import Distribution, get
+from .errors import StanError, StanUnsupportedError
+from .quantiles import truncated_quantile
+from .random.base import Random
+
+UNDRAWN, DRAWN, TWICE, TOO_EARLY = range(4)  # what became of a component
+
+
+def rng_names(record: Distribution) -> tuple[str, ...]:
+    """The names of the arguments of a law's rng, which are its parameters where Stan has none."""
+    return signatures.parse(record.rng_texts[0]).argument_names if record.rng_texts else record.argument_names
+
+
+def rng_arguments(record: Distribution, arguments: Sequence[Any], event_shape: Sequence[int]) -> tuple[Any, ...]:
+    """The arguments of a law's rng, by those of its density and the shape of an observation.
+
+    Raises:
+        NotImplementedError: if the rng needs to know more: the number of trials of a multinomial law.
+    """
+    known = dict(zip(record.argument_names, arguments)) | {n: event_shape[-1] for n in record.sizes}
+    names = rng_names(record) if record.rng_texts else tuple(known)
+    missing = [n for n in names if n not in known]
+    if missing:
+        raise NotImplementedError(f"{record.name} can't be drawn from without {', '.join(missing)}")
+    return tuple(known[n] for n in names)
+
+
+def part(
+    xp: Namespace, random: Random, name: str, place: Any, arguments: Sequence[Any], lower: Any, upper: Any
+) -> Any:
+    """A draw of a law for a part of a parameter, of the shape of its place.
+
+    Args:
+        name: of the law: of one number, for every component by itself, or of what is as large as the place.
+        lower, upper: bounds that truncate a law of numbers, None where there is none.
+    """
+    record, shape = get(name), xp.shape(place)
+    if record.event_dims:
+        return record.methods["rng"](xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
+    wide = [xp.broadcast_to(a, shape) if shape else a for a in xp.convert(tuple(arguments))]
+    if lower is None and upper is None:
+        return record.methods["rng"](xp, random, *rng_arguments(record, wide, ()))
+    share = random.uniform(shape)
+    return truncated_quantile(xp, record, tuple(wide), lower, upper, share)
+
+
+def marked(own: Any, read: Sequence[Any]) -> Any:
+    """What becomes of components that a statement draws, which reads others: both as they are before it.
+
+    Raises:
+        StanUnsupportedError: where parameters decide which components these are.
+    """
+    made = computed(own, read)
+    return np.where((np.asarray(own) == UNDRAWN) | (made == TOO_EARLY), made, TWICE)[()]
+
+
+def computed(own: Any, read: Sequence[Any]) -> Any:
+    """The same of variables, which may be computed twice.
+
+    Raises:
+        StanUnsupportedError: where parameters decide which components these are.
+    """
+    if not is_of_data((own, *read)):
+        raise StanUnsupportedError("a prior can't be drawn from where parameters decide which element has which law")
+    early = any((np.asarray(r) != DRAWN).any() for r in read)
+    return np.full_like(own, TOO_EARLY if early else DRAWN)[()]
+
+
+def whole(xp: Namespace, random: Random, name: str, drawn: Any, marks: Any, lower: Any, upper: Any) -> Any:
+    """A parameter whose parts are drawn; components without a law are uniform between bounds.
+
+    Raises:
+        StanError: where a component has two laws, or one that depends on what is drawn later, or none.
+    """
+    states = np.asarray(marks)
+    for state, problem in _PROBLEMS.items():
+        found = np.argwhere(states == state)
+        if found.size and not (state == UNDRAWN and lower is not None and upper is not None):
+            at = f"[{', '.join(str(i + 1) for i in found[0])}]" if states.ndim else ""
+            raise StanError(f"{name} can't be drawn from its prior: {name}{at} {problem}")
+    if (states == DRAWN).all():
+        return drawn
+    free = lower + random.uniform(xp.shape(drawn)) * (upper - lower)
+    return xp.where(states == DRAWN, drawn, free)
+
+
+_PROBLEMS = {
+    TWICE: "has two laws",
+    TOO_EARLY: "has a law that depends on elements which are drawn later, or have no law",
+    UNDRAWN: "has no law, nor bounds between which it could be uniform",
+}
