@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from stanlib.types import INT
+
 from ..errors import Diagnostic
 from ..ir import gprob, traversal
 from ..ir.specialised import Specialised
@@ -14,9 +16,13 @@ Stmts = tuple[gprob.Stmt, ...]
 
 
 def may_end_by_data(body: Stmts, times: BindingTimes) -> bool:
-    """Whether any condition of a body, or an operand of one, is of data alone, or a loop runs, which may be empty."""
+    """Whether any condition of a body, or an operand of one, is of data alone, or a loop runs, which may be empty.
+
+    One of ints alone may be, too: the index of a traced loop of few iterations is known.
+    """
     nodes = list(traversal.walk(body))
-    return any(isinstance(n, gprob.For) for n in nodes) or not all(map(times.is_dynamic, _conditions(nodes)))
+    of_parameters = (times.is_dynamic(c) and not _is_of_ints(c) for c in _conditions(nodes))
+    return any(isinstance(n, gprob.For) for n in nodes) or not all(of_parameters)
 
 
 def refused(made: Specialised, ended_by_data: set[str]) -> Iterator[Diagnostic]:
@@ -43,6 +49,10 @@ def _conditions(nodes: Iterable[object]) -> Iterator[gprob.Expr]:
             yield n.condition
         elif isinstance(n, gprob.Logical):
             yield from (e for e in (n.left, n.right) if not isinstance(e, gprob.Logical))
+
+
+def _is_of_ints(condition: gprob.Expr) -> bool:
+    return all(n.type == INT for n in traversal.walk(condition) if isinstance(n, gprob.Var))
 
 
 def _called(body: Stmts) -> set[str]:

@@ -90,8 +90,9 @@ def test_higher_order(name, backend):
 
 
 # Tried by themselves so far: Laplace's approximation with the library's likelihoods, and its random numbers; what
-# programs with discrete parameters call (tests/discrete).
-ELSEWHERE = ("discrete_", "laplace_latent_", "laplace_marginal_", "laplace_options_from", "generate_laplace_options")
+# programs with discrete parameters call (tests/discrete), and draws of parts of parameters (test_priors_of_parts.py).
+ELSEWHERE = ("discrete_", "part_", "parts_joined__", "laplace_latent_", "laplace_marginal_", "laplace_options_from",
+             "generate_laplace_options")  # fmt: skip
 
 
 def test_every_record_is_tried_in_contexts():
