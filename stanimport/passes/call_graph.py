@@ -1,9 +1,20 @@
 """What holds of a program's functions because of what they call."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from ..ir import gprob, traversal
+
+T = TypeVar("T")
+
+
+def reached(first: Iterable[T], calls: Mapping[T, Iterable[T]]) -> list[T]:
+    """What calls get to from `first`, these included."""
+    found = list(dict.fromkeys(first))
+    for one in found:  # which grows
+        found += [n for n in calls.get(one, ()) if n not in found]
+    return found
 
 
 def closure(

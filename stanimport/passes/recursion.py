@@ -9,6 +9,7 @@ from ..errors import Diagnostic
 from ..ir import gprob, traversal
 from ..ir.specialised import Specialised
 from .binding_times import BindingTimes
+from .call_graph import reached
 
 HINT = "count the calls by an integer that data give, write a `while`, or translate with backend='pyro'"
 
@@ -25,17 +26,17 @@ def may_end_by_data(body: Stmts, times: BindingTimes) -> bool:
     return any(isinstance(n, gprob.For) for n in nodes) or not all(of_parameters)
 
 
-def refused(made: Specialised, ended_by_data: set[str]) -> Iterator[Diagnostic]:
-    """An error for each group of functions, of those that the model runs, whose calls no condition on data can end;
-    `ended_by_data` are the names of functions in which one might.
+def refused(made: Specialised, calls: Mapping[str, set[str]], ended_by_data: set[str]) -> Iterator[Diagnostic]:
+    """An error for each group of functions, of those that the model runs, whose calls no condition on data can end.
 
-    Without any condition a recursion never ends, in Stan either.
+    `calls` are the variants that each function of the module calls, `ended_by_data` those in which such a condition
+    might be. Without any condition a recursion never ends, in Stan either.
     """
     bodies = {v.definition.name: v.definition.body for v in made.variants}
-    calls = {name: _called(body) & bodies.keys() for name, body in bodies.items()}
+    used = {*reached(calls["model"], calls)}
     seen: set[str] = set()
-    for name in _reached(_called(made.blocks["model"]) & bodies.keys(), calls):
-        circle = {n for n in _reached(calls[name], calls) if name in _reached(calls[n], calls)}
+    for name in (n for n in bodies if n in used):
+        circle = {n for n in reached(calls[name], calls) if name in reached(calls[n], calls)}
         if not circle & (seen | ended_by_data):
             first = next(_conditions(n for f in bodies if f in circle for n in traversal.walk(bodies[f])), None)
             yield from () if first is None else (_error(first),)
@@ -53,20 +54,6 @@ def _conditions(nodes: Iterable[object]) -> Iterator[gprob.Expr]:
 
 def _is_of_ints(condition: gprob.Expr) -> bool:
     return all(n.type == INT for n in traversal.walk(condition) if isinstance(n, gprob.Var))
-
-
-def _called(body: Stmts) -> set[str]:
-    nodes = list(traversal.walk(body))
-    laws = {n.distribution.lpdf for n in nodes if isinstance(n, gprob.Observe)}
-    return {n.function for n in nodes if isinstance(n, gprob.CallUser)} | {n for n in laws if isinstance(n, str)}
-
-
-def _reached(first: Iterable[str], calls: Mapping[str, set[str]]) -> list[str]:
-    """The functions that calls get to from `first`, these included."""
-    found = sorted(first)
-    for name in found:  # which grows
-        found += sorted(calls[name] - set(found))
-    return found
 
 
 def _error(condition: gprob.Expr) -> Diagnostic:

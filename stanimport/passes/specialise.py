@@ -19,6 +19,7 @@ from ..ir.specialised import Specialised, Variant
 from ..ir.uses import assigned
 from . import ownership, recursion, unknown_sizes
 from .binding_times import analyse
+from .call_graph import reached
 from .callees import Functions
 from .operands import Operands
 from .running import Facts, Running
@@ -66,7 +67,8 @@ class _Specialiser:
         data = tuple(map(self._read, self.program.data))
         made = Specialised(replace(self.program, data=data), bodies, tuple(variants))
         if self.traces:
-            _raise(recursion.refused(made, {self.asked[c] for c in self.ended_by_data if not isinstance(c, str)}))
+            calls = {self._name(c): {self.asked[k] for k in keys} for c, keys in self.calls.items()}
+            _raise(recursion.refused(made, calls, {self._name(c) for c in self.ended_by_data}))
         return made
 
     def _read(self, v: gprob.Variable) -> gprob.Variable:
@@ -104,10 +106,11 @@ class _Specialiser:
 
     def _refuse_unknown_sizes(self) -> None:
         """In what the model runs: generated quantities need not be compiled."""
-        reached: list[str | Key] = ["model"]
-        for caller in reached:  # which grows
-            reached += sorted(self.calls[caller] - set(reached))
-        _raise(e for caller in reached for e in self.refused.get(caller, ()))
+        calls: dict[str | Key, list[str | Key]] = {c: [*sorted(keys)] for c, keys in self.calls.items()}
+        _raise(e for caller in reached(["model"], calls) for e in self.refused.get(caller, ()))
+
+    def _name(self, caller: str | Key) -> str:
+        return caller if isinstance(caller, str) else self.asked[caller]
 
     def _ask(self, key: str, dynamic: tuple[bool, ...], random_is_dynamic: bool) -> str:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""
