@@ -111,6 +111,14 @@ def test_data_that_cannot_be_told_are_not_remembered():
     assert None not in keys and len(set(keys)) == 4
 
 
+def test_a_mask_is_seen_where_the_same_numbers_were_sampled_without(folder):
+    module = stanimport.loads(PROGRAM)
+    y = np.array(DATA["y"])
+    stanimport.sample(module, DATA | {"y": y}, **OPTIONS)
+    with pytest.raises(stanimport.StanDataError, match="y has entries that are masked"):
+        stanimport.sample(module, DATA | {"y": np.ma.masked_greater(y, 1.7)}, **OPTIONS)
+
+
 def test_functions_in_python_are_those_of_now(folder, found, monkeypatch):
     """Their code may have been edited since another process sampled."""
     scales = types.ModuleType("some_scales")

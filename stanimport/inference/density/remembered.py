@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .posterior import Posterior
 
 _SCALARS = {int, float, bool, complex, str}
+_ARRAYS = {np.ndarray, np.memmap}
 LARGEST = 2**24  # bytes of data: reading more takes as long as tracing
 
 
@@ -161,6 +162,8 @@ def _codes(module: ModuleType) -> list[CodeType]:
 
 def _bytes(value: Any) -> bytes:
     """A value to the last bit. Raises ValueError for what can't be told so."""
+    if isinstance(value, np.ndarray) and type(value) not in _ARRAYS:
+        raise ValueError("an array that may say more than its numbers: a mask, a unit")
     if isinstance(value, (np.ndarray, np.generic)):
         array = np.asarray(value)
         if array.dtype.kind not in "iufcb":
