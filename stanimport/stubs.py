@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsComplex, SupportsFloat, SupportsIndex, TypedDict
 
 from numpy.typing import ArrayLike, NDArray
-from stanlib.program import Program
+from stanlib.metadata import Program
 
 stan: Program
 '''
@@ -66,11 +66,11 @@ def stub_of(module: types.ModuleType) -> str:
         _typed_dict("_Inputs", [(v.name, _type_given(v)) for v in (*stan.data, *stan.transformed_data)]),
         _typed_dict("_Quantities", [(v.name, "Any") for v in made]),
         _function("transformed_data", _arguments(stan.data), "_Inputs", "The data:", stan.data),
-        _function("model", given, "None", "The model's parameters:", stan.parameters),
+        _function("model", given, "dict[str, Any]", "The model's parameters:", stan.parameters),
         _function("generated_quantities", drawn, "_Quantities", "Of one draw:", made),
     ]  # fmt: skip
     if hasattr(module, "guide"):
-        blocks.append(_function("guide", given, "None", "A guide of the parameters:", stan.parameters))
+        blocks.append(_function("guide", given, "dict[str, Any]", "A guide of the parameters:", stan.parameters))
     return "\n".join([blocks[0], *(f"{n}: Any\n" for n in stan.networks), *blocks[1:]])
 
 

@@ -11,6 +11,7 @@ import stanimport
 from stanimport.errors import StanDataError
 from stanimport.inference.io.data import read_data, write_json
 from stanimport.inference.io.rdump import parse
+from stanimport.inference.methods.minibatch.sources import open_data
 
 
 def equal(a, b):
@@ -83,8 +84,18 @@ def test_sources_of_the_same_data(tmp_path):
     columns = {"y": expected["y"]}
     equal(read_data(pd.DataFrame(columns)), expected)  # as of the same table in a file
     equal(read_data(pd.DataFrame({"N": [7, 8]})), {"N": [7, 8]})
-    equal(read_data(xr.Dataset({"y": ("n", expected["y"])})), columns)
+    equal(read_data(xr.Dataset({"y": ("n", expected["y"])})), expected | {"n": 3})
     assert read_data(None) == {}
+
+
+def test_sizes_of_a_data_set(tmp_path):
+    """The dimensions by their names, and the rows where every array has them first: in memory and on disk."""
+    table = xr.Dataset({"y": ("day", [1.0, 2.0]), "x": (("day", "K"), np.ones((2, 3))), "s": 4.0}, {"day": [3.0, 5.0]})
+    table.to_netcdf(tmp_path / "d.nc", engine="h5netcdf")
+    for given in (read_data(table), open_data(table), read_data(tmp_path / "d.nc"), open_data(tmp_path / "d.nc")):
+        assert (given["N"], given["K"], given["s"]) == (2, 3, 4.0)
+    other = read_data(table.assign(z=("K", [1, 2, 3])))
+    assert "N" not in other and other["day"] == 2 and other["z"].tolist() == [1, 2, 3]
 
 
 @pytest.mark.parametrize(

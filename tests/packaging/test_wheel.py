@@ -157,13 +157,16 @@ def test_a_type_checker_reads_the_stubs(site, tmp_path):
         "from example_models import boiling\n"
         "inputs = boiling.transformed_data(N=2, pressure=[1.0, 2.0], boiling_point=[3.0, 4.0])\n"
         "reveal_type(inputs['N'])\n"
-        "boiling.model(**inputs)\n"
+        "drawn = boiling.model(**inputs); drawn['slope']\n"
         "boiling.transformed_data(N='two', pressure=[], boiling_point=[])\n"
         "boiling.generated_quantities(**inputs, level=0.0, slope=1.0)\n"
         "boiling.no_such_attribute\n"
+        "import numpy as np, stanimport\n"
+        "stanimport.sample(boiling, inputs, chains=np.int64(2), thin=None, seed=[1, 2])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent", "user.py"], cwd=tmp_path,
+        [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent", "user.py"],
+        cwd=tmp_path,
         text=True, capture_output=True, env=os.environ | {"MYPYPATH": os.pathsep.join([str(site), str(ROOT)])},
     )  # fmt: skip
     assert 'user.py:3: note: Revealed type is "int"' in done.stdout

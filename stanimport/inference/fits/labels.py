@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from stanlib.errors import StanDataError
 from stanlib.program import Program, Variable
 
 from ...errors import nearest
+from ..modules import module_of
 from ..options import OptionError
 
 if TYPE_CHECKING:
@@ -29,8 +31,10 @@ def labelled(function: F) -> F:
 
     @functools.wraps(function)
     def run(*args: Any, **options: Any) -> Any:
-        fit = function(*args, **options)
         data = args[1] if len(args) > 1 else options.get("data")
+        if args and _carries_names(data):
+            _verify_order(module_of(args[0]).stan, data)
+        fit = function(*args, **options)
         if data is not None:
             settings = getattr(fit, "settings", {})  # predictions have none
             fit.dims, fit.coords = of_data(fit.program, data, settings.get("minibatch", ()))
@@ -71,13 +75,36 @@ def of_data(
     program: Program, data: Any, without: Collection[str] = ()
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
     """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
-    known = dict(_sizes(program, data, without))
+    found = list(_sizes(program, data, without))
+    known = {size: label for size, label in found if all(label == other for s, other in found if s == size)}
     variables = [v for block in _BLOCKS for v in getattr(program, block)]
     taken = {v.name for v in variables}
     known = {size: label for size, label in known.items() if label[0] not in taken}
     dims = {v.name: _dims(v, known) for v in variables if any(s in known for s in v.shape)}
     used = {d for names in dims.values() for d in names}
     return dims, {name: at for name, at in known.values() if name in used}
+
+
+def _carries_names(data: Any) -> bool:
+    """Whether arrays of data may each have names of their own, as pandas' series in a dict."""
+    return isinstance(data, Mapping) and any(_axes(value) for value in data.values())
+
+
+def _verify_order(program: Program, data: Any) -> None:
+    """Verify that series along one size of the program have their entries in one order.
+
+    Raises:
+        StanDataError: for two that have the same names in different orders: numbers are taken by their places.
+    """
+    seen: dict[tuple[str, str], tuple[str, list[Any]]] = {}
+    for variable in program.data:
+        for size, label in zip(variable.shape, _axes(_given(data, variable.name))):
+            if label is None:
+                continue
+            first, names = seen.setdefault((size, label[0]), (variable.name, label[1]))
+            if names != label[1] and sorted(names, key=repr) == sorted(label[1], key=repr):
+                raise StanDataError(f"{first} and {variable.name} have the same {label[0]} in different orders, but "
+                                    "are taken by their places: put them in one order", variable.name)  # fmt: skip
 
 
 def _dims(variable: Variable, known: Mapping[str, Label]) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,8 @@ def read_data(data: Any) -> dict[str, Any]:
         data: None, a mapping, an object with columns (a pandas or polars frame, an xarray data set), or the path of a
             JSON file, an R dump (.R, .Rdump, .data.R), a table (.csv) or a NetCDF file (.nc), the first three also
             compressed (.json.gz). A table, as a file or as a frame, also gives `N`, the number of its rows, unless it
-            has a column of that name.
+            has a column of that name; a data set the lengths of its dimensions by their names, and `N`, the length of
+            the first one where all arrays begin with it, unless variables have these names.
 
     Raises:
         StanDataError: if the file can't be read or holds no data.
@@ -48,10 +49,26 @@ def read_data(data: Any) -> dict[str, Any]:
     if isinstance(data, Mapping) and not hasattr(data, "data_vars"):
         return {str(k): _values(v) for k, v in data.items()}
     if hasattr(data, "data_vars"):
-        return {str(n): _values(data[n]) for n in data.data_vars}
+        return _sizes_in(data) | {str(n): _values(data[n]) for n in data.data_vars}
     if hasattr(data, "_asdict"):
         return read_data(data._asdict())
     return _table({str(n): _values(data[n]) for n in _names_of_columns(data)}, len(data))
+
+
+def _sizes_in(dataset: Any) -> dict[str, int]:
+    return sizes_of(dataset.sizes, [v.dims for v in dataset.data_vars.values()])
+
+
+def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[Any]]) -> dict[str, int]:
+    """The lengths of a data set's dimensions by name, and `N`, the number of rows of what is a table.
+
+    Args:
+        lengths: of all dimensions, by name.
+        arrays: the names of the dimensions of each variable.
+    """
+    first = {dims[0] for dims in arrays if dims}
+    rows = {"N": int(lengths[first.pop()])} if len(first) == 1 else {}
+    return rows | {str(d): int(n) for d, n in lengths.items()}
 
 
 def _names_of_columns(table: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from ..precision import new_seed
 @labelled
 @options.suggesting
 def generate_quantities(
-    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: int | None = None,
+    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: SupportsIndex | None = None,
     keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str = (),
     folder: str | os.PathLike[str] | None = None,
 ) -> Fit:  # fmt: skip

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, SupportsIndex
 
 from stanlib.extras import require
 
@@ -30,15 +30,15 @@ class DivergenceWarning(RuntimeWarning):
 @labelled
 @resumption.resuming
 def sample(
-    module: Any, data: Any = None, *, chains: int | None = 4, parallel_chains: int | None = None, seed: Any = None,
-    inits: Any = None, iter_warmup: int | None = 1000, iter_sampling: int | None = 1000, save_warmup: bool = False,
-    thin: int | None = 1, max_treedepth: int | None = 10, metric: Any = "auto", step_size: Any = None,
-    adapt_engaged: bool = True, adapt_delta: float | None = 0.8, fixed_param: bool = False,
-    show_progress: bool = False, method: str = "nuts", chain_method: str | None = None,
-    restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None, adapt_init_phase: int | None = None,
-    adapt_metric_window: int | None = None, adapt_step_size: int | None = None,
-    networks: Mapping[str, Any] | None = None, resume: Any = None,
-    journal: Any = None, blocking: bool = True, mesh: Any = None, threads_per_chain: int | None = None,
+    module: Any, data: Any = None, *, chains: SupportsIndex | None = 4, parallel_chains: SupportsIndex | None = None,
+    seed: Any = None, inits: Any = None, iter_warmup: SupportsIndex | None = 1000,
+    iter_sampling: SupportsIndex | None = 1000, save_warmup: bool = False, thin: SupportsIndex | None = 1,
+    max_treedepth: SupportsIndex | None = 10, metric: Any = "auto", step_size: Any = None, adapt_engaged: bool = True,
+    adapt_delta: float | None = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "nuts",
+    chain_method: str | None = None, restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None,
+    adapt_init_phase: SupportsIndex | None = None, adapt_metric_window: SupportsIndex | None = None,
+    adapt_step_size: SupportsIndex | None = None, networks: Mapping[str, Any] | None = None, resume: Any = None,
+    journal: Any = None, blocking: bool = True, mesh: Any = None, threads_per_chain: SupportsIndex | None = None,
     keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.

@@ -15,7 +15,7 @@ import numpy as np
 
 from stanlib.errors import MissingLibraryError, StanDataError
 
-from ...io.data import read_data
+from ...io.data import read_data, sizes_of
 from .conventions import decoded
 
 _TABLE = (".parquet", ".pq")
@@ -38,7 +38,8 @@ def open_data(data: Any) -> dict[str, Any]:
     if isinstance(data, (str, os.PathLike)):
         return _open_path(Path(data))
     if hasattr(data, "data_vars"):
-        return {str(n): data[n].variable if _is_lazy(data[n]) else data[n].to_numpy() for n in data.data_vars}
+        arrays = {str(n): data[n].variable if _is_lazy(data[n]) else data[n].to_numpy() for n in data.data_vars}
+        return sizes_of(data.sizes, [v.dims for v in data.data_vars.values()]) | arrays
     if isinstance(data, Mapping):
         apart = {str(n): decoded(str(n), v) for n, v in data.items() if is_array(v)}
         return read_data({n: v for n, v in data.items() if str(n) not in apart}) | apart
@@ -98,7 +99,10 @@ def _netcdf(path: Path) -> dict[str, Any]:
     import h5netcdf
 
     file = h5netcdf.File(path, "r", phony_dims="sort")
-    return {str(n): _small(decoded(str(n), _Stored(file, v))) for n, v in file.variables.items()}
+    variables = {str(n): v for n, v in file.variables.items()}
+    arrays = [v.dimensions for n, v in variables.items() if n not in file.dimensions]  # others are coordinates
+    sizes = sizes_of({n: d.size for n, d in file.dimensions.items()}, arrays)
+    return sizes | {n: _small(decoded(n, _Stored(file, v))) for n, v in variables.items()}
 
 
 class _Stored:
