@@ -66,8 +66,8 @@ def _settings_of(source: Result | Run) -> dict[str, Any]:
     """The options of `sample` that a run has."""
     kept = {n: v for n, v in source.settings.items() if n not in HOW_CHAINS_RUN}
     kept["seed"] = list(source.settings["chain_seeds"])
-    if isinstance(source, Run):
-        kept["chain_method"] = source.settings["chain_method"]
+    for name in ("chain_method", "threads_per_chain"):  # by which sums are rounded otherwise
+        kept[name] = source.settings.get(name)
     if kept["metric"] == "given":
         kept["metric"] = source.metric if isinstance(source, Run) else _kind(source.metric)
     return kept

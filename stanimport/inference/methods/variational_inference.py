@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any, SupportsIndex
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -43,12 +43,11 @@ from .optimization import ConvergenceWarning
 @labelled
 @options.suggesting
 def variational(
-    module: Any, data: Any = None, *, seed: SupportsIndex | None = None, inits: Any = None,
-    algorithm: str | None = None, guide: Any = None, iter: SupportsIndex = 10000, grad_samples: SupportsIndex = 1,
-    eta: float = 0.1, tol_rel_obj: float = 0.01, draws: SupportsIndex = 1000, require_converged: bool = True,
-    show_progress: bool = False, networks: Mapping[str, Any] | None = None,
-    minibatch: Mapping[str, int] | None = None, checkpoint: str | os.PathLike[str] | None = None, khat: bool = True,
-    rows: Mapping[str, Any] | None = None,
+    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
+    guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
+    draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
+    networks: Mapping[str, Any] | None = None, minibatch: Mapping[str, int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
