@@ -15,6 +15,7 @@ from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from ..source import Span
 from . import terms
+from .adding import without_adding_calls
 from .branches import without_continue
 from .compile import Summing, local
 from .nodes import substituted
@@ -28,6 +29,7 @@ def drawn_from_laws(program: typed.TypedProgram, names: Fresh) -> tuple[typed.Ty
         StanSemanticError: for statements about them that are no laws, and what can't be done for every value of them.
     """
     discrete = of_program(program, names)
+    program = without_adding_calls(program, names)
     summing = Summing(program, discrete, names)
     derived = without_continue(program.block("transformed parameters"))
     of_derived = summing.depending(derived)

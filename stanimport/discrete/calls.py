@@ -5,16 +5,16 @@ A sum over elements inside a function is then one term per element, as outside o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from stanlib.types import REAL, dimensions
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
+from .bodies import ends_once, opened
 from .components import is_container
-from .nodes import substituted, with_names
-from .parameters import Stmts, call, variable
+from .parameters import Stmts, call
 
 _DEEP = 8  # functions that call functions
 
@@ -23,7 +23,8 @@ Functions = Mapping[str, gprob.FunDef]
 
 def without_calls(body: Stmts, tainted: Set[str], functions: Functions, names: Fresh) -> Stmts:
     """The body without calls of such functions, where they compute one value and return it at their end."""
-    return tuple(_Calls(tainted, functions, names).block(body, 0))
+    plain = {name: g for name, f in functions.items() if (g := ends_once(f, names)) is not None and _is_plain(g)}
+    return tuple(_Calls(tainted, plain, names).block(body, 0))
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ class _Calls:
     def block(self, body: Stmts, depth: int) -> Iterator[gprob.Stmt]:
         for s in body:
             s = self.increment(traversal.rewrite_parts(s, lambda e: traversal.rewrite(e, self.whole)))
-            found = next(self.calls(s), None) if depth < _DEEP and not traversal.bodies(s) else None
+            found = next((e for e in calls_in(s) if self.can_be(e)), None) if depth < _DEEP else None
             if found is None:
                 yield traversal.with_bodies(s, lambda b: tuple(self.block(b, depth)))
                 continue
-            made, value = self.inlined(found)
-            yield from self.block((*made, _with(s, found, value)), depth + 1)
+            made = opened(s, found, self.functions[found.function], self.stays, self.names)
+            yield from self.block(made, depth + 1)
 
     def increment(self, s: gprob.Stmt) -> gprob.Stmt:
         """`y ~ law(z);` with a law of the program as `target += law_lpdf(y | z);`."""
@@ -63,63 +64,47 @@ class _Calls:
         made = gprob.CallUser(e.type, e.span, f.function, (x, gprob.int_const(1, e.span), last, *rest))
         return made if self.can_be(made) else e
 
-    def calls(self, node: object) -> Iterator[gprob.CallUser]:
-        """The calls in a statement that are evaluated in any case."""
-        if isinstance(node, gprob.CallUser) and self.can_be(node):
-            yield node
-        for c in traversal.children(node):
-            if not isinstance(node, (gprob.Cond, gprob.Logical)):
-                yield from self.calls(c)
-
     def can_be(self, e: gprob.CallUser) -> bool:
         f = self.functions.get(e.function)
         several = any(is_container(a.type) and uses.mentions(a, self.tainted) for a in e.arguments)
-        return f is not None and several and _is_plain(f) and all(map(self.is_simple, e.arguments))
+        return f is not None and several and all(map(self.is_simple, e.arguments))
 
     def is_simple(self, a: gprob.Expr) -> bool:
         """Whether an argument can stand in many places, or be a variable."""
-        return _is_part(a) or dimensions(a.type) < 2 or uses.mentions(a, self.tainted)
+        return is_part(a) or dimensions(a.type) < 2 or uses.mentions(a, self.tainted)
 
-    def inlined(self, e: gprob.CallUser) -> tuple[Stmts, gprob.Expr]:
-        """The statements of a function, and the expression that it returns."""
-        f = self.functions[e.function]
-        own = dict.fromkeys(n for s in uses.walk_statements(f.body) for n in (*uses.counts(s), *uses.defines(s)))
-        body = with_names(f.body, {n: self.names.helper(n) for n in own})
-        made: list[gprob.Stmt] = []
-        given = {p.name: self.argument(a, made) for p, a in zip(f.parameters, e.arguments)}
-        *first, last = substituted(body, given)
-        assert isinstance(last, gprob.Return) and last.value is not None
-        return (*made, *first), last.value
-
-    def argument(self, a: gprob.Expr, made: list[gprob.Stmt]) -> gprob.Expr:
-        if _is_part(a) or is_container(a.type) and uses.mentions(a, self.tainted):
-            return a
-        shape = (call("size", a.span, a),) if is_container(a.type) else ()
-        name = self.names.helper("argument")
-        made.append(gprob.Declare(a.span, name, gprob.Sized(a.type, shape), None, a))
-        return variable(a.type, a.span, name)
+    def stays(self, a: gprob.Expr) -> bool:
+        """Whether an argument stands wherever a function reads its parameter."""
+        return is_part(a) or is_container(a.type) and uses.mentions(a, self.tainted)
 
 
 def _is_plain(f: gprob.FunDef) -> bool:
-    """Whether a function only computes, and returns once, at its end."""
-    allowed = (gprob.Declare, gprob.Assign, gprob.If, gprob.For, gprob.While)
-    return bool(f.body) and isinstance(f.body[-1], gprob.Return) and all(
-        isinstance(s, allowed) for s in uses.walk_statements(f.body[:-1])
-    )  # fmt: skip
+    """Whether a function only computes."""
+    allowed = (gprob.Declare, gprob.Assign, gprob.If, gprob.For, gprob.While, gprob.Return)
+    return uses.always_returns(f.body) and all(isinstance(s, allowed) for s in uses.walk_statements(f.body))
 
 
-def _is_part(e: gprob.Expr) -> bool:
+def calls_in(s: gprob.Stmt) -> Iterator[gprob.CallUser]:
+    """The calls in a statement that are evaluated in any case, once, before anything else happens."""
+    if isinstance(s, gprob.If):
+        yield from calls_of(s.condition)
+    elif isinstance(s, gprob.For):
+        yield from (e for bound in (s.lower, s.upper) for e in calls_of(bound))
+    elif not traversal.bodies(s):
+        yield from calls_of(s)
+
+
+def calls_of(node: object) -> Iterator[gprob.CallUser]:
+    """Those in a node."""
+    if isinstance(node, gprob.CallUser):
+        yield node
+    for c in traversal.children(node):
+        if not isinstance(node, (gprob.Cond, gprob.Logical)):
+            yield from calls_of(c)
+
+
+def is_part(e: gprob.Expr) -> bool:
+    """Whether an expression is a variable, a constant, or a part of one."""
     if isinstance(e, gprob.Promote):
-        return _is_part(e.value)
-    return isinstance(e, (gprob.Var, gprob.Const)) or isinstance(e, gprob.Index) and _is_part(e.base)
-
-
-def _with(s: gprob.Stmt, old: gprob.Expr, new: gprob.Expr) -> gprob.Stmt:
-    def change(e: gprob.Expr) -> gprob.Expr:
-        if e is old:
-            return new
-        out: gprob.Expr = traversal.rewrite_parts(e, change)
-        return out
-
-    out: gprob.Stmt = traversal.rewrite_parts(s, change)
-    return replace(out)
+        return is_part(e.value)
+    return isinstance(e, (gprob.Var, gprob.Const)) or isinstance(e, gprob.Index) and is_part(e.base)

@@ -14,6 +14,7 @@ from stanlib.types import INT, REAL, array
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
+from .adding import without_adding_calls
 from .branches import without_continue
 from .exclusions import without_excluded
 from .lookups import looked_up
@@ -37,6 +38,7 @@ def summed_out(program: typed.TypedProgram, names: Fresh) -> tuple[typed.TypedPr
         StanSemanticError: for what can't be done for every value of them.
     """
     discrete = of_program(program, names)
+    program = without_adding_calls(program, names)
     return Summing(program, discrete, names).program(), tuple(d.declaration for d in discrete.values())
 
 

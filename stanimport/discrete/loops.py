@@ -1,7 +1,7 @@
 """Loops over the items of what depends on discrete parameters; variables that every iteration has for itself."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from stanlib.types import MATRIX
@@ -9,6 +9,7 @@ from stanlib.types import MATRIX
 from ..ir import gprob, traversal, uses
 from ..ir.fresh import Fresh
 from .components import component, component_type, size
+from .nodes import with_names
 from .parameters import Stmts, variable
 
 
@@ -53,8 +54,11 @@ def _shape(e: gprob.Expr, sizes: Mapping[str, gprob.Sized]) -> tuple[gprob.Expr,
     return () if isinstance(e, gprob.Index) and len(e.indices) == 1 else None
 
 
-def sunk(body: Stmts, tainted: Set[str]) -> Stmts:
-    """Declarations inside the loop that alone uses the variable, where it is set anew in every iteration."""
+def sunk(body: Stmts, tainted: Set[str], names: Fresh) -> Stmts:
+    """Declarations inside the loop that alone uses the variable, where it is set anew in every iteration.
+
+    And inside a branch that alone uses it, on each side of it.
+    """
     out = list(body)
     for s in body:
         if isinstance(s, gprob.Declare) and s.site is None and s.name in tainted:
@@ -63,7 +67,28 @@ def sunk(body: Stmts, tainted: Set[str]) -> Stmts:
             if isinstance(loop, gprob.For) and _is_own(loop, s):
                 out[users[0]] = replace(loop, body=(replace(s, value=None), *loop.body))
                 out = [t for t in out if t is not s]
-    return tuple(traversal.with_bodies(s, lambda b: sunk(b, tainted)) for s in out)
+            elif isinstance(loop, gprob.If) and not uses.names_in(s) & uses.written(_between(out, s, loop)):
+                new = names.helper("branch")
+                out[users[0]] = branch = _in_branches(loop, s, new)
+                out = [t for t in out if t is not s or branch is loop]
+                tainted = tainted | {new}
+    return tuple(traversal.with_bodies(s, lambda b: sunk(b, tainted, names)) for s in out)
+
+
+def _between(body: Sequence[gprob.Stmt], first: gprob.Stmt, last: gprob.Stmt) -> Stmts:
+    at = [i for i, s in enumerate(body) if s is first or s is last]
+    return tuple(body[at[0] + 1 : at[1]])
+
+
+def _in_branches(s: gprob.If, declared: gprob.Declare, new: str) -> gprob.If:
+    """A branch with a declaration at the beginning of each side that uses the variable; `new` is a name for the second.
+
+    Or the branch as it is, where it reads the variable itself.
+    """
+    if uses.mentions(s.condition, {declared.name}):
+        return s
+    sides = [(declared, *b) if any(_uses(t, declared.name) for t in b) else b for b in (s.then, s.otherwise)]
+    return replace(s, then=sides[0], otherwise=with_names(sides[1], {declared.name: new}))
 
 
 def _uses(s: gprob.Stmt, name: str) -> bool:

@@ -30,7 +30,7 @@ from .pieces import in_pieces
 from .recomputed import recomputed
 from .recorded import with_recorded_steps
 from .regressions import without_regressions
-from .sums import released
+from .sums import released, split
 from .whiles import without_whiles
 
 _ROUNDS = 6  # each makes components of what the one before has made
@@ -56,10 +56,11 @@ def normalized(
         sizes: The declarations of variables from other blocks.
     """
     body = traversal.rewrite(apart(body, names), plain)
-    body = without_calls(body, tainted(body), functions, names)
-    body = _with_sizes(traversal.rewrite(body, plain), sizes)
+    found = tainted(body)
+    body = without_calls(tuple(split(body, found)), found, functions, names)
+    body = with_sizes(traversal.rewrite(body, plain), sizes)
     body = without_items(body, tainted(body), _sizes(body, sizes), names)
-    body = without_whiles(sunk(body, tainted(body)), tainted(body), names)
+    body = without_whiles(sunk(body, tainted(body), names), tainted(body), names)
     known = _Known(static)
     body = known.keep(known_first(body, known.static))
     body = known.keep(with_recorded_steps(body, tainted(body), known.static, names))
@@ -107,7 +108,7 @@ def _sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> dict[str, gprob.Siz
 _SIZES = ("size", "num_elements", "rows", "cols")
 
 
-def _with_sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> Stmts:
+def with_sizes(body: Stmts, outer: Mapping[str, gprob.Sized]) -> Stmts:
     """Sizes of containers as they are declared, which their values have no part in."""
     sizes = _sizes(body, outer)
 

@@ -13,10 +13,10 @@ from .parameters import Stmts, call
 
 def released(body: Stmts, tainted: Set[str]) -> Stmts:
     """The body with these, and sums term by term."""
-    body = tuple(traversal.with_bodies(s, lambda b: released(b, tainted)) for s in _split(body, tainted))
+    body = tuple(traversal.with_bodies(s, lambda b: released(b, tainted)) for s in split(body, tainted))
     for found in _accumulators(body, tainted):
         body = tuple(_without_accumulator(body, found))
-    return tuple(_split(body, tainted))
+    return tuple(split(body, tainted))
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,13 @@ def _without_accumulator(body: Stmts, found: _Accumulator) -> Iterator[gprob.Stm
             yield traversal.with_bodies(s, lambda b: tuple(_without_accumulator(b, found)))
 
 
-def _split(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
+def split(body: Stmts, tainted: Set[str]) -> Iterator[gprob.Stmt]:
+    """The body with sums that are added to the target term by term."""
     for s in body:
         if isinstance(s, typed.Increment) and s.kind == "target" and uses.mentions(s.value, tainted):
             yield from (typed.Increment(s.span, s.kind, e) for e in _summands(s.value))
         else:
-            yield traversal.with_bodies(s, lambda b: tuple(_split(b, tainted)))
+            yield traversal.with_bodies(s, lambda b: tuple(split(b, tainted)))
 
 
 def _summands(e: gprob.Expr) -> Iterator[gprob.Expr]:

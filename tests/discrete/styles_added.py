@@ -84,3 +84,50 @@ stepping("of two", "int t = 1; while (t < N) { y[t] ~ normal(mu[z[t]], 1); y[t +
 stepping("of a list", "int t = 1; while (t <= N) { y[t] ~ normal(mu[z[t]], 1); t = after[t]; }")
 stepping("from both ends", "int t = 1; int u = N; while (t < u && t < 5) { y[t] ~ normal(mu[z[t]] * mu[z[u]], 1);"
          " if (t > 2) t += 2; else t += 1; u -= 1; }")
+
+# --- functions that add to the target, and functions with several returns --------------------------------------------
+
+
+def function(name: str, functions: str, model: str) -> None:
+    head = """data { int N; vector[N] y; array[N] int b; %given% }
+parameters { array[2] simplex[2] g; ordered[2] mu; real<lower=0> s; %discrete% }
+"""
+    style(f"function, {name}", f"functions {{ {functions} }}\n{head}model {{ {model} }}",
+          {"N": N, "y": _normals(N), "b": _ints(0, 1, N)}, Z, limit=30)
+
+
+_PRIOR = "for (n in 1:N) target += log(g[1, z[n]]);"
+function("of one element", """void seen_lp(real y, int k, vector mu) { target += normal_lpdf(y | mu[k], 1);
+    target += -0.1 * k; }""",
+    f"{_PRIOR} for (n in 1:N) seen_lp(y[n], z[n], mu * s);")
+function("of a whole chain", """void path_lp(array[] int z, array[] vector g) {
+    for (t in 2:size(z)) target += log(g[z[t - 1], z[t]]); }
+  void all_lp(vector y, array[] int z, array[] vector g, vector mu) { path_lp(z, g);
+    for (t in 1:size(z)) { real m = mu[z[t]]; if (z[t] == 1) { target += normal_lpdf(y[t] | m, 1); }
+      else target += student_t_lpdf(y[t] | 4, m, 2); } }""",
+    "s ~ exponential(1); all_lp(y, z, g, mu);")
+function("that returns a value", """real seen_lp(real y, int k, vector mu) { if (k == 1) { target += -mu[1]; return y; }
+    target += normal_lpdf(y | mu[k], 1); return square(mu[k]) + y; }""",
+    f"{_PRIOR} for (n in 1:N) {{ real m = seen_lp(y[n], z[n], mu); target += -abs(m) / s; }}")
+function("left early", """void more_lp(real y, real m) { if (y < 0) return; if (m > 1) { target += m; return; }
+    target += -square(m); }""",
+    f"{_PRIOR} for (n in 1:N) more_lp(y[n], mu[z[n]]);")
+function("inside of its own call", "real more_lp(real x, int k) { target += x * k; return x + k; }",
+    f"{_PRIOR} for (n in 1:N) target += 0.1 * more_lp(more_lp(mu[1], z[n]) * b[n], 3 - z[n]);")
+function("where an element decides", "void bonus_lp(real x) { target += -square(x); }",
+    f"{_PRIOR} for (n in 1:N) {{ if (z[n] == 2) bonus_lp(mu[1] - y[n]); else {{ bonus_lp(y[n] * s); }} }}")
+function("that ends early", """real all_terms(vector y, array[] int z, vector mu) { real out = 0; int n = size(z);
+    if (n == 0) return 0; else if (n == 100) { out = mu[1]; return out; }
+    for (i in 1:n) out += term(y[i], z[i], mu);
+    return out; }
+  real term(real y, int k, vector mu) { if (k == 1) return normal_lpdf(y | mu[1], 1);
+    return cauchy_lpdf(y | 0, 1); }""",
+    f"{_PRIOR} target += all_terms(y, z, mu) + 0.5 * all_terms(y, z, mu * s);")
+function("that ends early on elements", """real jump(array[] int z, vector mu) {
+    if (z[1] == z[2]) { real a = mu[1]; if (z[1] == 2) return a; a += 1; return square(a) * z[2]; }
+    if (z[1] > z[2]) return mu[2];
+    return -mu[1]; }""",
+    f"{_PRIOR} for (n in 2:N) {{ real x = jump(z[(n - 1):n], mu); target += 0.2 * x; }}")
+function("in a condition", "int same(array[] int z) { for (i in 2:size(z)) if (z[i] != z[1]) return 0; return 1; }"
+    " int ends(array[] int z) { int n = size(z); if (n < 2) return 1; return z[1] == z[n]; }",
+    f"{_PRIOR} for (n in 2:N) {{ if (ends(z[(n - 1):n]) == 1) target += mu[1]; else if (b[n]) target += -s; }}")

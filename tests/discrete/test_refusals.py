@@ -21,9 +21,17 @@ REFUSED = {
     Z + "model {\n  vector[z[1]] m;\n}": (2, "size of a variable can't depend"),
     Z + "model {\n  x ~ normal(z[1] + target(), 1);\n}": (2, "target() can't be read"),
     Z + "model {\n  for (i in 1:4) {\n    if (z[i] == 1) break;\n    x ~ normal(i, 1);\n  }\n}": (3, "a loop is left"),
-    "functions { void f_lp(int k) { target += k; } }\n" + Z + "model { f_lp(z[2]); }": (2, "returns nothing"),
-    "functions { real f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += f_lp(z[2]); }":
+    "functions { void f_lp(int k) { for (i in 1:k) { if (i > 2) return; target += i; } } }\n" + Z
+        + "model { f_lp(z[2]); }": (2, "returns nothing"),
+    "functions { real f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += z[1] ? f_lp(1) : 0; }":
         (2, "function that adds to the target"),
+    "functions { real f_lp(int k) { target += k; return k ? 1 : f_lp(k - 1); } }\n" + Z
+        + "model { target += f_lp(z[2]); }": (1, "function that adds to the target"),
+    "functions { void f_lp(int k) { target += k; } }\n" + Z + "transformed parameters {\n f_lp(z[2]); }":
+        (3, "returns nothing"),
+    "functions { void f_lp(int k) { print(k); } }\n" + Z + "model { f_lp(z[2]); }": (1, "print can't depend"),
+    "functions { void f_lp(int k) { target += k * target(); } }\n" + Z + "model { f_lp(z[2]); }":
+        (1, "target() can't be read"),
     Z + "transformed parameters {\n  real y = x;\n  if (z[1] == 1) jacobian += x;\n}": (3, "jacobian += can't depend"),
     Z + "model {\n  int t = 1;\n  while (t < 4) {\n    x ~ normal(z[t], 1);\n    t += 1 + z[t];\n  }\n}":
         (3, "a while loop can't go over elements of 'z'"),

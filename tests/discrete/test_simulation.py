@@ -44,6 +44,20 @@ def test_predictive_draws_them_by_their_laws_and_data_given_them(x64):
     np.testing.assert_allclose(found["m"], np.array(given["mu"])[found["z"]])
 
 
+def test_laws_in_functions_that_add_to_the_target(x64):
+    import jax
+    from numpyro.infer import Predictive
+
+    text = """functions { void all_lp(array[] int z, vector y, real p) {
+    for (n in 1:size(z)) { z[n] ~ bernoulli(p); y[n] ~ normal(z[n], 0.01); } } }
+data { int N; vector[N] y; } parameters { real<lower=0, upper=1> p; array[N] int<lower=0, upper=1> z; }
+model { p ~ beta(2, 2); all_lp(z, y, p); }"""
+    module = stanimport.loads(text, scheme="simulation")
+    draw = Predictive(module.model, posterior_samples={"p": np.full(COUNT, 0.3)})
+    drawn = draw(jax.random.PRNGKey(1), **module.transformed_data(N=2, y=[0.0, 1.0]))
+    near(drawn["z"][:, 1], 0.3)
+
+
 def test_prior_draws_belong_together():
     drawn = stanimport.prior_predictive(stanimport.loads(TEXT), {"N": 2, "T": 3}, draws=4000, seed=3)
     values = drawn.stan_variables()
