@@ -1,10 +1,10 @@
 """How the gradient of three models grows with the data: python tests/benchmarks/scaling.py [--largest 10000000]
 
 Independent observations (logistic_regression_loop), parameters by group (hierarchical_index, five or ten observations
-to a group), and a recurrence (garch11). A line shows the microseconds of one gradient and the nanoseconds per row, in
-processor time of one core, the seconds to plan, trace and compile it, the data in MB, and what the process takes in
-memory beside them at most. Each line is measured in a process of its own, in double precision, as inference compiles.
-With --plain nothing is computed in blocks.
+to a group, or ten on average, of which some groups have thousands), and a recurrence (garch11). A line shows the
+microseconds of one gradient and the nanoseconds per row, in processor time of one core, the seconds to plan, trace and
+compile it, the data in MB, and what the process takes in memory beside them at most. Each line is measured in a process
+of its own, in double precision, as inference compiles. With --plain nothing is computed in blocks.
 
 `--stan` measures Stan's own gradients beside them, at 100,000 and 1,000,000 observations; it needs PyStan and a C++
 compiler, as stan_gradients.py tells, which takes about a minute for each model.
@@ -32,11 +32,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "models")]
 import numpy as np  # noqa: E402
 
 
-def grouped(n: int, each: int = 5) -> dict[str, Any]:
-    """Weights of rats, each weighed at so many times, in random order."""
+def grouped(n: int, each: int = 5, is_even: bool = True) -> dict[str, Any]:
+    """Weights of rats, each weighed at so many times, in random order; or some very often, most less."""
     rng = np.random.default_rng(1)
     rats = n // each
-    rat = rng.permutation(np.repeat(np.arange(1, rats + 1), each))
+    shares = np.full(rats, 1.0) if is_even else rng.pareto(1.2, rats) + 0.1
+    counts = np.full(rats, each) if is_even else rng.multinomial(n, shares / shares.sum())
+    rat = rng.permutation(np.repeat(np.arange(1, rats + 1), counts))
     age = rng.choice([8.0, 15.0, 22.0, 29.0, 36.0], n)
     weight = rng.normal(240, 15, rats)[rat - 1] + rng.normal(6, 0.5, rats)[rat - 1] * (age - 22) + rng.normal(0, 6, n)
     return dict(rats=rats, N=n, rat=rat, age=age, weight=weight)
@@ -57,6 +59,7 @@ CASES: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     "independent": ("logistic_regression_loop", independent),
     "grouped, 5 each": ("hierarchical_index", grouped),
     "grouped, 10 each": ("hierarchical_index", lambda n: grouped(n, 10)),
+    "grouped, unequal": ("hierarchical_index", lambda n: grouped(n, 10, is_even=False)),
     "recurrence": ("garch11", recurrence),
 }
 

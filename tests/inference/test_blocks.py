@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference.blocks import arrangement, density, sweeps
+from stanimport.inference.blocks import arrangement, density, planning, sweeps
 from stanimport.inference.density.posterior import condition
 
 rng = np.random.default_rng(5)
@@ -37,6 +37,30 @@ PROGRAMS = {
       model { a ~ std_normal(); for (i in 1:N) y[i] ~ normal(a[g[i]] * z[i] + b[c[i]], s); }""",
     "a row of a matrix for each group": """parameters { matrix[G, 3] a; real<lower=0> s; }
       model { to_vector(a) ~ std_normal(); for (i in 1:N) y[i] ~ normal(x[i] * a[g[i]]', s); }""",
+    "positive parameters of groups": """parameters { real m; real<lower=0> t; real<lower=0> s; vector<lower=0>[G] a;
+        vector<offset=m, multiplier=t>[G] b; }
+      model { a ~ gamma(2, t); b ~ normal(m, t); s ~ exponential(1); y ~ normal(a[g] + b[g] .* z, s); }""",
+    "groups of unequal sizes": """transformed data { array[N] int h; for (i in 1:N) h[i] = i * i > N * 20 ? 3 : g[i]; }
+      parameters { vector[G] a; array[G] vector<upper=2>[2] b; real<lower=0> s; }
+      model { a ~ std_normal(); for (i in 1:G) b[i] ~ normal(a[i], 1);
+        for (i in 1:N) y[i] ~ normal(a[h[i]] + b[h[i], 1] * z[i] + b[h[i], 2] * x[i, 2], s); }""",
+    "groups of groups": """transformed data { int H = G %/% 2; array[G] int above;
+        for (i in 1:G) above[i] = 1 + (i * i) % H; }
+      parameters { vector[H] v; vector[G] a; real<lower=0> t; real<lower=0> s; }
+      model { v ~ normal(0, t); a ~ normal(v[above], 1 + t); y ~ normal(a[g] .* z, s); }""",
+    "crossed groups": """transformed data { int H = 31; array[N] int h; for (i in 1:N) h[i] = 1 + (7 * i) % H; }
+      parameters { vector[G] a; vector[H] b; real<lower=0> t; }
+      model { a ~ normal(0, t); b ~ student_t(4, mean(a), 1);
+        for (i in 1:N) k[i] ~ bernoulli_logit(a[g[i]] - b[h[i]]); }""",
+    "groups in an order": """parameters { vector[G] e; real<lower=0> t; }
+      model { vector[G] a = t * cumulative_sum(e); e ~ std_normal(); y ~ normal(a[g], 1); }""",
+    "groups that follow each other": """parameters { vector[G] a; real<lower=0> t; real p; }
+      model { a[1] ~ normal(0, t); for (i in 2:G) a[i] ~ normal(p * a[i - 1], t); y ~ normal(exp(a[g]), 1); }""",
+    "effects that sum to zero": """parameters { sum_to_zero_vector[G] a; simplex[G] p; }
+      model { a ~ normal(0, 1); y ~ normal(a[g] + log(p[g]), 1); }""",
+    "correlated groups": """parameters { matrix[2, G] e; cholesky_factor_corr[2] l; vector<lower=0>[2] t; }
+      model { matrix[G, 2] a = (diag_pre_multiply(t, l) * e)'; to_vector(e) ~ std_normal(); t ~ exponential(1);
+        l ~ lkj_corr_cholesky(2); for (i in 1:N) y[i] ~ normal(a[g[i], 1] + a[g[i], 2] * z[i], 1); }""",
     "parameters for every row": """parameters { real<lower=0> t; vector<lower=0>[N] e; real m; }
       model { t ~ exponential(1); e ~ exponential(t); y ~ normal(m, e); }""",
     "rows centred on their mean": """parameters { vector[N] e; real<lower=0> t; }
@@ -92,6 +116,9 @@ def small(monkeypatch):
     monkeypatch.setattr(sweeps, "MOST", B)
     monkeypatch.setattr(sweeps, "FEWEST", 8)
     monkeypatch.setattr(arrangement, "FEW", 10)
+    monkeypatch.setattr(arrangement, "_HEIGHT", 5)
+    monkeypatch.setattr(arrangement, "_LEAST_WIDTH", 7)
+    monkeypatch.setattr(planning, "PARAMETERS", 20)
 
 
 def posterior(text, **data):
@@ -210,3 +237,14 @@ def test_draws_are_those_without_blocks(small, monkeypatch):
     blocked = stanimport.sample(program, BASE, **options).stan_variable("b")
     monkeypatch.setattr(density, "ROWS", 10**9)
     np.testing.assert_allclose(blocked, stanimport.sample(program, BASE, **options).stan_variable("b"), rtol=1e-6)
+
+
+def test_rows_of_one_group_are_parted():
+    """Each row stands once, about in the order of the groups, and beside rows of other groups but for few."""
+    groups = np.random.default_rng(2).permutation(np.repeat(np.arange(4096), 7)) + 1
+    order = arrangement._parted(arrangement._order_of(groups), groups)
+    assert np.array_equal(np.sort(order), np.arange(len(groups)))
+    found = groups[order]
+    tables = len(groups) // (arrangement._HEIGHT * arrangement._LEAST_WIDTH)
+    assert np.count_nonzero(found[1:] == found[:-1]) < tables
+    assert np.max(np.abs(found - np.sort(groups))) <= 4096 // tables

@@ -1,4 +1,8 @@
-"""The order of rows: where sums don't depend on it, that of the groups that rows look up; so memory is read in turn."""
+"""The order of rows: where sums don't depend on it, about that of the groups that rows look up.
+
+So memory is read in turn. Rows of one group don't follow each other: each would wait for the sum that the one before
+adds to. Some rows in the order of their groups are read in the order of a table's columns, which they fill row by row.
+"""
 from __future__ import annotations
 
 from typing import Any
@@ -11,6 +15,7 @@ from .steps import Added, Each, Total
 
 _DENSE = 4  # values that there may be for each index, for counting them to be of use
 FEW = 2**14  # numbers that stay in the cache, in whatever order they are looked up
+_HEIGHT, _LEAST_WIDTH = 64, 64  # of the table by which rows of one group are parted
 
 
 def orders(plan: Plan) -> dict[Any, np.ndarray]:
@@ -20,7 +25,7 @@ def orders(plan: Plan) -> dict[Any, np.ndarray]:
     for group in groups:
         indices = _looked_up(plan, group) if _is_free(plan, group) else None
         if indices is not None and np.any(indices[1:] < indices[:-1]):
-            out[group] = _order_of(indices)
+            out[group] = _parted(_order_of(indices), indices)
     return out
 
 
@@ -84,4 +89,15 @@ def _order_of(indices: np.ndarray) -> np.ndarray:
     ones, starts = np.ones(len(indices), np.int8), np.arange(len(indices) + 1, dtype=np.int32)
     by_row = csr_array((ones, indices - low if low else indices, starts), (len(indices), high - low + 1))
     order: np.ndarray = by_row.tocsc().indices
+    return order
+
+
+def _parted(order: np.ndarray, indices: np.ndarray) -> np.ndarray:
+    """The order, in which about as many rows as a table has stand by its columns: neighbours are of other groups."""
+    groups = int(np.max(indices)) - int(np.min(indices)) + 1
+    width = max(_LEAST_WIDTH, 2 * -(-len(order) // groups))
+    size = _HEIGHT * width
+    for start in range(0, len(order) - size + 1, size):
+        table = order[start : start + size]
+        table[:] = table.reshape(_HEIGHT, width).T.ravel()
     return order

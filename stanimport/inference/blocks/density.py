@@ -174,7 +174,7 @@ def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = No
         return None
     flat = flattened(traced)
     del traced  # with the arrays that were made for it
-    plan = plan_of(flat, least)
+    plan = plan_of(flat, least, mesh is not None)
     return Blocks(plan, jax.tree.structure(shapes), mesh) if plan is not None else None
 
 

@@ -11,12 +11,24 @@ from .plan import Cone, Misplaced, Plan, Root, Sweep
 from .rules import step_of
 from .steps import Added, Each, Input, Moved, Picked, Recurrence, Step, Total
 
+PARAMETERS = 2**14  # of one size, from which on they have rows, too
 _ROUNDS = 10
 
 
-def plan_of(flat: Flat, least: int) -> Plan | None:
-    """How to compute a program by blocks, if it has data of at least so many rows; None if there is no use."""
+def plan_of(flat: Flat, least: int, are_divided: bool = False) -> Plan | None:
+    """How to compute a program by blocks, if it has data of at least so many rows; None if there is no use.
+
+    Where rows are not divided between devices, many parameters of one size, as those of groups, have rows, too.
+    """
     lengths = {n for c in flat.constants.values() for n in c.shape if n >= least}
+    own = {n for v in flat.inputs for n in v.aval.shape if n >= PARAMETERS}
+    if lengths and own and not are_divided and (plan := _planned(flat, lengths | own)) is not None:
+        return plan
+    return _planned(flat, lengths)
+
+
+def _planned(flat: Flat, lengths: set[int]) -> Plan | None:
+    """How to compute a program by blocks of rows, of which there are as many as one of `lengths`."""
     whole = set[int]()
     for _ in range(_ROUNDS if lengths else 0):
         plan = _classified(flat, set(lengths), whole)

@@ -18,7 +18,7 @@ from .holding import Held, narrowed
 from .plan import Cone, Demand, Plan, Root, Sweep
 from .steps import Each, Moved, Recurrence, Total, joined, nothing
 
-CACHE = 2**18  # bytes of what is read and carried for one block, about
+CACHE = 2**19  # bytes of what is read and carried for one block, about
 FEWEST, MOST = 64, 2**14  # rows of a block
 
 

@@ -15,7 +15,7 @@ def gather(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> St
     if indices.axis is not None and indices.axis < len(indices.shape) - 1:
         batch = [d for d in range(len(shape_of(e))) if d not in numbers.offset_dims]
         run = function_of(e)
-        return None if array.is_made else Each((None, indices.axis), (batch[indices.axis],), lambda v, _: run(*v))
+        return Each((None, indices.axis), (batch[indices.axis],), lambda v, _: run(*v))
     sizes, axis = e.params["slice_sizes"], array.axis
     if axis is None or axis in numbers.start_index_map or axis in numbers.collapsed_slice_dims:
         return None
