@@ -3,13 +3,16 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ..errors import nearest
+from stanlib.extras import require
+
+from ..errors import MissingLibraryError, nearest
 from ..settings import BACKENDS, SCHEMES
 
 
@@ -96,12 +99,31 @@ def _output(text: str) -> str:
 
     if Path(text).suffix.lower() not in SUFFIXES:
         raise argparse.ArgumentTypeError(f"{text}: fits are saved as NetCDF, in files called *.nc")
+    _require(text, "xarray", "h5netcdf")
     return _file(text)
+
+
+def _picture(text: str) -> str:
+    """A path that a plot can be saved to: told before there is a fit to lose."""
+    _require(text, "matplotlib", "arviz" if importlib.util.find_spec("arviz_base") is None else "arviz_base")
+    from matplotlib.backend_bases import FigureCanvasBase
+
+    kind = Path(text).suffix.lower().removeprefix(".")
+    if kind and kind not in FigureCanvasBase.filetypes:
+        raise argparse.ArgumentTypeError(f"{text}: pictures are .{', .'.join(FigureCanvasBase.filetypes)}")
+    return _file(text)
+
+
+def _require(text: str, *libraries: str) -> None:
+    try:
+        require(*libraries, extra="inference")
+    except MissingLibraryError as e:
+        raise argparse.ArgumentTypeError(f"{text}: {e}") from None
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where results go."""
     parser.add_argument("--output", metavar="FILE.nc", type=_output,
                         help="save the fit as NetCDF, for ArviZ, `generate` and `summary`")  # fmt: skip
-    parser.add_argument("--plot", metavar="FILE.png", type=_file, help="save a picture of the posterior")
+    parser.add_argument("--plot", metavar="FILE.png", type=_picture, help="save a picture of the posterior")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Collection, Sequence
 from numbers import Real
 from pathlib import Path
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from stanlib.program import Program
 
 F = TypeVar("F", bound=Callable[..., Any])
+_INNER = {"stanimport", "stanlib", "numpyro", "pyro", "jax", "torch", "numpy", "scipy", "contextlib", "functools"}
 
 OWN_METHODS = ("nuts", "walnuts")  # of `sample`, that are this package's own
 METRICS = ("auto", "diag_e", "dense_e", "unit_e")  # of samplers, by name
@@ -54,10 +56,23 @@ class OptionError(ValueError):
     """An option with a value that it can't have."""
 
 
+def _of_others(traceback: TracebackType | None) -> TracebackType | None:
+    """A traceback without the lines of this package, and of the libraries that it calls."""
+    lines, kept = [], None
+    while traceback is not None:
+        lines.append(traceback)
+        traceback = traceback.tb_next
+    for line in reversed(lines):
+        if line.tb_frame.f_globals.get("__name__", "").partition(".")[0] not in _INNER:
+            kept = TracebackType(kept, line.tb_frame, line.tb_lasti, line.tb_lineno)
+    return kept
+
+
 def suggesting(function: F) -> F:
     """Decorator: a keyword argument that the function does not have is a TypeError with a suggestion.
 
-    Interrupts are collected while the function runs.
+    Interrupts are collected while the function runs. Of where an error came from, only lines of others are told: of the
+    program, of its functions in Python.
     """
     known = [p.name for p in inspect.signature(function).parameters.values()]
 
@@ -68,8 +83,11 @@ def suggesting(function: F) -> F:
                 told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)
                 hint = f": {told}" if told else suggestion(name, known)
                 raise TypeError(f"{function.__name__}() has no option {name!r}{hint}")
-        with collected():
-            return function(*args, **options)
+        try:
+            with collected():
+                return function(*args, **options)
+        except (StanError, OptionError) as e:
+            raise e.with_traceback(_of_others(e.__traceback__))
 
     return checked  # type: ignore[return-value]
 

@@ -94,3 +94,21 @@ def test_options_that_pyros_sampler_has_not(beta_module):
 def test_percentiles_that_are_none(beta_fit, percentiles):
     with pytest.raises(ValueError, match="percentiles must be numbers from 0 to 100"):
         beta_fit.summary(percentiles=percentiles)
+
+
+def test_tracebacks_tell_the_lines_of_the_user_and_of_the_program():
+    """Not the dozen of this package between them."""
+    refused = "functions { real f(real x) { if (x < 5) reject(x); return x; } } data { real z; } transformed data { " \
+              "real u = f(z); } parameters { real a; } model { a ~ normal(u, 1); }"  # fmt: skip
+    module = stanimport.loads(refused)
+    for method in (stanimport.sample, stanimport.optimize, stanimport.variational):
+        with pytest.raises(stanimport.StanError) as caught:
+            method(module, {"z": 1})
+        names = [f.name for f in caught.traceback]
+        assert names[-2:] == ["transformed_data", "f"] and len(names) < 6, names
+        with pytest.raises(stanimport.StanDataError) as caught:
+            method(module, {"Z": 1})
+        assert len(caught.traceback) < 5
+    with pytest.raises(OptionError) as caught:
+        stanimport.sample(module, {"z": 7}, chains=0)
+    assert len(caught.traceback) < 4

@@ -50,3 +50,37 @@ def test_sampling_with_the_core_alone():
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "bias" in done.stdout
+
+
+LIGHT = """
+import importlib.util
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name in {optional!r} else found(name, package)
+"""
+NAMES = """
+import stanimport
+from stanimport import cmdstanpy, inference
+for module in (inference, cmdstanpy):
+    for name in module.__all__:
+        getattr(module, name)
+"""
+
+
+def test_all_public_names_are_there_with_the_core_alone():
+    code = PLAIN.format(optional=set(OPTIONAL)) + NAMES
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_files_that_cannot_be_written_are_told_before_the_fit(tmp_path):
+    """Where the libraries that write them are missing, or know no such format."""
+    light = PLAIN.format(optional=set(OPTIONAL)) + LIGHT.format(optional=set(OPTIONAL))
+    main = "from stanimport.__main__ import main\nmain({arguments!r})"
+    for option, name, start, told in [
+        ("--output", "fit.nc", light, "this needs xarray: pip install"), ("--plot", "a.png", light, "needs matplotlib"),
+        ("--plot", "a.xyz", "", "pictures are ."),
+    ]:  # fmt: skip
+        arguments = ["sample", "models/coin.stan", "--data", "models/coin.json", option, str(tmp_path / name)]
+        done = subprocess.run([sys.executable, "-c", start + main.format(arguments=arguments)], cwd=ROOT,
+                              capture_output=True, text=True, timeout=300)  # fmt: skip
+        assert done.returncode == 2 and told in done.stderr and "bias" not in done.stdout, done.stderr

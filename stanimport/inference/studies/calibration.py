@@ -18,7 +18,6 @@ from .. import options
 from ..failures import Failure
 from ..fits import columns
 from ..fits.arviz_packages import container, is_whole, load
-from ..fits.groups import dataset
 from ..fits.predictive import prior_predictive
 from ..io.data import read_data
 from ..modules import module_of
@@ -65,7 +64,10 @@ class Calibration:
         return {n: float(chisquare(c, expected).pvalue) for n, c in zip(self.names, self.counts(bins))}
 
     def to_arviz(self) -> Any:
-        """Ranks as shares of the draws, for ArviZ's plots: the group prior_sbc."""
+        """Ranks as shares of the draws, for ArviZ's plots: the group prior_sbc. Raises MissingLibraryError."""
+        require("xarray", extra="inference")
+        from ..fits.groups import dataset  # only now: it loads xarray
+
         shares = (self.ranks + 0.5) / (self.draws + 1)
         return container({"prior_sbc": dataset({n: shares[None, :, k] for k, n in enumerate(self.names)})})
 
