@@ -10,6 +10,7 @@ from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
 from .bodies import ends_once, opened
+from .branches import without_patterns
 from .calls import calls_in, calls_of, is_part
 from .components import plain
 from .normal import with_sizes
@@ -19,7 +20,12 @@ _DEEP = 8  # functions that call functions
 
 
 def without_adding_calls(program: typed.TypedProgram, names: Fresh) -> typed.TypedProgram:
-    """The program whose model calls no such function, or none that returns nothing, with discrete parameters."""
+    """The program whose model calls no such function, or none that returns nothing, with discrete parameters.
+
+    And unpacks no tuples.
+    """
+    for name in ("transformed parameters", "model"):
+        program = replace(program, blocks={**program.blocks, name: without_patterns(program.block(name), names)})
     start = {s.name for s in declared(program)}
     model = program.block("model")
     depending = uses.depending((*program.block("transformed parameters"), *model), start)

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from ..ir import gprob, traversal, uses
+from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..ir.unpacking import unpacked
 from .components import flattened
 from .parameters import Stmts
 
@@ -24,6 +26,12 @@ def without_continue(body: Stmts) -> Stmts:
                 return (*out, replace(s, then=s.then[:-1], otherwise=rest_))
         out.append(s)
     return tuple(out)
+
+
+def without_patterns(body: Stmts, names: Fresh) -> Stmts:
+    """`(a, b) = value;` as single assignments."""
+    parts = (unpacked(s, names) if isinstance(s, gprob.Unpack) else (s,) for s in body)
+    return tuple(traversal.with_bodies(s, lambda b: without_patterns(b, names)) for part in parts for s in part)
 
 
 def with_conditions(body: Stmts) -> Stmts:

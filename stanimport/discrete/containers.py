@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import INT, dimensions
+from stanlib.types import INT, MATRIX, VECTOR, dimensions
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
@@ -68,6 +68,7 @@ class _Components:
         if not any(many) or not any(m and uses.mentions(a, self.tainted) for a, m in zip(arguments, many)):
             return ()
         index, kept = self.names.helper("n"), _Kept(self, s)
+        arguments = tuple(map(self.by_rows, arguments))
         i = gprob.Var(INT, s.span, index)
         arguments = tuple(map(kept, arguments))
         found = [n for a, m in zip(arguments, many) if m and (n := self.size(a)) is not None]
@@ -79,6 +80,19 @@ class _Components:
         checks = [self.agree(s, found[0], n) for n in found[1:] if not same(n, found[0])]
         body = rebuilt(parts)
         return (*kept.made, *checks, gprob.For(s.span, index, gprob.int_const(1, s.span), found[0], (body,)))
+
+    def by_rows(self, e: gprob.Expr) -> gprob.Expr:
+        """Products of a matrix, whose rows depend on elements of their own, and a vector row by row."""
+        e = traversal.rewrite_parts(e, self.by_rows)
+        if not isinstance(e, gprob.Apply) or e.function.name != "multiply" or e.type != VECTOR:
+            return e
+        m, v = e.arguments
+        if m.type != MATRIX or not uses.mentions(m, self.tainted) or uses.mentions(v, self.tainted):
+            return e
+        rows = self.size(m)
+        if rows is None:
+            return e
+        return call("rows_dot_product", e.span, m, call("rep_matrix", e.span, call("transpose", e.span, v), rows))
 
     def agree(self, s: gprob.Stmt, a: gprob.Expr, b: gprob.Expr) -> gprob.Stmt:
         """Containers of different sizes are an error."""

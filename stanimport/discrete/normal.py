@@ -66,10 +66,11 @@ def normalized(
     body = known.keep(with_recorded_steps(body, tainted(body), known.static, names))
     body = inlined(body, tainted(body))
     body = known.keep(without_counters(body, tainted(body), known.static, names))
-    for _ in range(_ROUNDS):
-        before, body = body, _round(body, tainted, known, sizes, names)
-        if body == before:
-            break
+    for rows in (False, True):
+        for _ in range(_ROUNDS):
+            before, body = body, _round(body, tainted, known, sizes, names, rows)
+            if body == before:
+                break
     return Normal(known.statements, apart(body, names))
 
 
@@ -89,13 +90,14 @@ class _Known:
 
 
 def _round(
-    body: Stmts, tainted: Callable[[Stmts], Set[str]], known: _Known, sizes: Mapping[str, gprob.Sized], names: Fresh
+    body: Stmts, tainted: Callable[[Stmts], Set[str]], known: _Known, sizes: Mapping[str, gprob.Sized], names: Fresh,
+    rows: bool,
 ) -> Stmts:  # fmt: skip
-    """The body after one of the rounds in which its terms are parted."""
+    """The body after one of the rounds in which its terms are parted; with `rows` what is read by rows is, too."""
     body = with_conditions(composed(body, tainted(body)))
     body = fissioned(without_carried(body, tainted(body)), tainted(body))
     body = known.keep(in_pieces(body, tainted(body), known.static, names))
-    body = recomputed(inlined(body, tainted(body)), tainted(body), names)
+    body = recomputed(inlined(body, tainted(body)), tainted(body), names, rows)
     found = tainted(body)
     body = without_regressions(released(body, found), found, names)
     return tuple(by_component(body, found, _sizes((*known.statements, *body), sizes), names))

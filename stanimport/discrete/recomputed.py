@@ -10,16 +10,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from stanlib.types import INT, REAL, dimensions
+from stanlib.types import INT, Type, dimensions
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
-from .components import component, flattened
+from .components import component, component_type, flattened
 from .nodes import renamed
 from .parameters import Stmts, call, variable
 
@@ -27,20 +27,21 @@ _LEAVES = (gprob.Declare, gprob.Assign, typed.Tilde, typed.Increment)
 _COMPUTES = (gprob.Declare, gprob.Assign, gprob.For, gprob.If)
 
 
-def recomputed(body: Stmts, tainted: Set[str], names: Fresh) -> Stmts:
-    """The body with such components computed where they are read."""
+def recomputed(body: Stmts, tainted: Set[str], names: Fresh, rows: bool = False) -> Stmts:
+    """The body with such components computed where they are read, or with `rows` all that share the first indices."""
     writes = Counter(n for s in uses.walk_statements(body) for n in uses.writes(s))
-    for at, s in enumerate(body):
+    for s in body:
         if isinstance(s, gprob.Declare) and s.site is None and s.name in tainted and dimensions(s.sized.type):
-            if writes[s.name] > 2 - (s.value is not None) and (found := _found(s, body, at, tainted)) is not None:
-                return recomputed((*body[: found.end], *_Reader(found, tainted, names).block(body[found.end :])),
-                                  tainted - {s.name}, names)  # fmt: skip
+            dims, several = dimensions(s.sized.type), writes[s.name] > 2 - (s.value is not None)
+            for depth in range(dims - 1, 0, -1) if rows else (dims,) if several else ():
+                if (found := _found(s, body, depth, tainted)) is not None:
+                    body = (*body[: found.end], *_Reader(found, tainted, names).block(body[found.end :]))
     return body
 
 
 @dataclass(frozen=True)
 class _Part:
-    """Statements that set the component at the indices `at`, of the loops around them."""
+    """Statements that set the component, or row, at the indices `at`, of the loops around them."""
 
     loops: tuple[gprob.For, ...]
     at: tuple[str, ...]
@@ -49,26 +50,30 @@ class _Part:
 
 @dataclass(frozen=True)
 class _Components:
-    """A container, the parts that set a component one after the other, and the statement behind the last."""
+    """A container, the parts that set a component one after the other, and the statement behind the last.
+
+    `depth` is how many indices select what they set.
+    """
 
     declared: gprob.Declare
     parts: tuple[_Part, ...]
     end: int
+    depth: int
 
     @property
     def name(self) -> str:
         return self.declared.name
 
 
-def _found(declared: gprob.Declare, body: Stmts, at: int, tainted: Set[str]) -> _Components | None:
+def _found(declared: gprob.Declare, body: Stmts, depth: int, tainted: Set[str]) -> _Components | None:
     """How the components of a container are computed; None where that can't be told, or changes until they are read."""
-    name = declared.name
+    name, at = declared.name, next(i for i, s in enumerate(body) if s is declared)
     sets = [i for i in range(at + 1, len(body)) if name in uses.written((body[i],))]
     if not sets or any(_mentions(body[i], name) for i in range(at + 1, sets[-1]) if i not in sets):
         return None
     parts: list[_Part] = []
     for i in sets:
-        part = _part(body[i], name, dimensions(declared.sized.type))
+        part = _part(body[i], name, depth)
         own = uses.declared((body[i],)) | uses.loop_indices((body[i],)) | {name}
         if part is None or (uses.names_in((body[i],)) - own) & uses.written(body[i:]):
             return None
@@ -77,7 +82,7 @@ def _found(declared: gprob.Declare, body: Stmts, at: int, tainted: Set[str]) -> 
         parts.append(part)
     if declared.value is not None and uses.names_in(declared.value) & uses.written(body[at + 1 :]):
         return None
-    return _Components(declared, tuple(parts), sets[-1] + 1)
+    return _Components(declared, tuple(parts), sets[-1] + 1, depth)
 
 
 def _mentions(s: gprob.Stmt, name: str) -> bool:
@@ -94,15 +99,24 @@ def _part(s: gprob.Stmt, name: str, dims: int) -> _Part | None:
     inner = list(uses.walk_statements(body))
     own = uses.declared(body)
     set_ = [t.place for t in inner if isinstance(t, gprob.Assign) and t.place.name not in own]
-    at = _single(set_[0].steps[0].indices) if set_ and set_[0].steps else ()
+    at = _selected(set_[0], dims) if set_ else ()
     indices = tuple(i.name for i in at if isinstance(i, gprob.Var))
     if sorted(indices) != sorted(loop.name for loop in loops) or len(indices) != dims:
         return None
-    if not all(isinstance(t, _COMPUTES) for t in inner) or not all(same(p, set_[0]) for p in set_):
+    if not all(isinstance(t, _COMPUTES) for t in inner):
+        return None
+    if not all(p.name == name and same(_selected(p, dims), at) for p in set_):
         return None
     reads = [n for n in traversal.walk(body) if isinstance(n, gprob.Var) and n.name == name]
-    here = [n for n in traversal.walk(body) if _is_read(n, name) and same(_single(n.indices), at)]
-    return _Part(tuple(loops), indices, body) if set_[0].name == name and len(reads) == len(here) else None
+    here = [n for n in traversal.walk(body) if _is_read(n, name) and same(_single(n.indices[:dims]), at)]
+    return _Part(tuple(loops), indices, body) if len(reads) == len(here) else None
+
+
+def _selected(p: gprob.Place, depth: int) -> tuple[gprob.Expr, ...]:
+    """The first indices of a place, if each selects one component; a place of one component has no others."""
+    if not p.steps or p.steps[0].item:
+        return ()
+    return _single(p.steps[0].indices[:depth])
 
 
 def _single(indices: tuple[gprob.IndexExpr, ...]) -> tuple[gprob.Expr, ...]:
@@ -128,7 +142,7 @@ class _Reader:
                 for e in dict.fromkeys(self.reads(s)):
                     name = self.names.helper(self.of.name)
                     yield from self.computed(e, name)
-                    s = _with(s, e, variable(REAL, e.span, name))
+                    s = self.with_variable(s, e, variable(self.type, e.span, name))
                 yield s
             else:
                 yield traversal.with_bodies(s, lambda b: tuple(self.block(b)))
@@ -137,11 +151,19 @@ class _Reader:
         """The reads of single components, at indices that data decide, that are evaluated in any case."""
         found: list[gprob.Index] = []
         for e in self.certain(node):
-            at = _single(e.indices)
-            known = len(at) == dimensions(self.of.declared.sized.type) and not uses.mentions(at, self.tainted)
-            if known and not any(same(e, f) for f in found):
-                found.append(e)
+            at = _single(e.indices[: self.of.depth])
+            known = len(at) == self.of.depth and not uses.mentions(at, self.tainted)
+            if known and not any(same(at, _single(f.indices)) for f in found):
+                found.append(gprob.Index(self.type, e.span, e.base, e.indices[: self.of.depth]))
         yield from found
+
+    @property
+    def type(self) -> Type:
+        """That of what is computed anew."""
+        t = self.of.declared.sized.type
+        for _ in range(self.of.depth):
+            t = component_type(t)
+        return t
 
     def certain(self, node: object) -> Iterator[gprob.Index]:
         if isinstance(node, (gprob.Cond, gprob.Logical)):
@@ -158,7 +180,8 @@ class _Reader:
         if start is not None:
             for i in _single(e.indices):
                 start = component(start, i)
-        yield gprob.Declare(e.span, name, gprob.Sized(REAL), None, start)
+        shape = self.of.declared.sized.shape[self.of.depth :]
+        yield gprob.Declare(e.span, name, gprob.Sized(self.type, shape), None, start)
         for p in self.of.parts:
             at = dict(zip(p.at, _single(e.indices)))
             inner = renamed(traversal.rewrite(p.body, partial(self.swapped, name=name, at=at)), self.names)
@@ -170,10 +193,30 @@ class _Reader:
         if isinstance(n, gprob.Var):
             return at.get(n.name, n)
         if _is_read(n, self.of.name):
-            return variable(REAL, n.span, name)
+            return self.rest(n, variable(self.type, n.span, name))
         if isinstance(n, gprob.Place) and n.name == self.of.name:
-            return gprob.Place(name, REAL, n.span)
+            step, *others = n.steps
+            inner = (replace(step, indices=left),) if (left := step.indices[self.of.depth :]) else ()
+            return gprob.Place(name, self.type, n.span, (*inner, *others))
         return n
+
+    def rest(self, e: gprob.Index, row: gprob.Var) -> gprob.Expr:
+        """What indices behind the first ones select."""
+        left = e.indices[self.of.depth :]
+        return gprob.Index(e.type, e.span, row, left) if left else row
+
+    def with_variable(self, s: gprob.Stmt, old: gprob.Index, new: gprob.Var) -> gprob.Stmt:
+        """A statement with a variable in place of what it reads at the indices of `old`."""
+
+        def change(e: Any) -> Any:
+            if isinstance(e, gprob.Index) and _is_read(flattened(e), self.of.name):
+                found = flattened(e)
+                if same(_single(found.indices[: self.of.depth]), _single(old.indices)):
+                    e = self.rest(found, new)
+            return traversal.rewrite_parts(e, change)
+
+        out: gprob.Stmt = traversal.rewrite_parts(s, change)
+        return out
 
     def inside(self, p: _Part, at: dict[str, gprob.Expr], e: gprob.Index) -> gprob.Expr | None:
         """Whether a component is one of those that a part sets; None where that sets all."""
@@ -189,11 +232,3 @@ class _Reader:
         for t in tests:
             out = t if out is None else gprob.Logical(INT, e.span, "&&", out, t)
         return out
-
-
-def _with(s: gprob.Stmt, old: gprob.Expr, new: gprob.Expr) -> gprob.Stmt:
-    def change(e: object) -> Any:
-        return new if same(e, old) else traversal.rewrite_parts(e, change)
-
-    out: gprob.Stmt = traversal.rewrite_parts(s, change)
-    return out

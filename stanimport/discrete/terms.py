@@ -96,8 +96,9 @@ def _verify_one(s: gprob.Stmt, adds: Set[str]) -> None:
         refuse(f"{s.kind} can't depend on a discrete parameter, which has no single value here", s.span)
     if isinstance(s, typed.Increment) and s.kind == "jacobian":
         refuse("jacobian += can't depend on a discrete parameter", s.span)
-    if isinstance(s, (gprob.Run, gprob.Unpack)):
-        refuse("a discrete parameter can't decide a call that returns nothing, or a tuple that is unpacked", s.span)
+    if isinstance(s, gprob.Run):
+        refuse("a discrete parameter can't decide a call that returns nothing, but in the model block a function that "
+               "calls itself nowhere, and leaves no loop by return", s.span)  # fmt: skip
     if isinstance(s, (gprob.Break, gprob.Continue)):
         refuse("a discrete parameter can't decide whether a loop is left", s.span)
     for node in uses.own_nodes(s):

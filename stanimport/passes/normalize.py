@@ -9,6 +9,7 @@ from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
 from ..ir import gprob
 from ..ir.fresh import Fresh
+from ..ir.unpacking import unpacked
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -37,7 +38,7 @@ def _block(block: Sequence[gprob.Stmt], names: Fresh) -> Iterator[gprob.Stmt]:
         if isinstance(s, gprob.ForEach):
             yield from _for_each(s, names)
         elif isinstance(s, gprob.Unpack):
-            yield from _unpack(s, names)
+            yield from unpacked(s, names)
         elif isinstance(s, (gprob.For, gprob.While)):
             yield replace(s, body=tuple(_block(s.body, names)))
         elif isinstance(s, gprob.If):
@@ -72,23 +73,6 @@ def _plain(container: gprob.Expr) -> gprob.Expr:
     if not isinstance(element, Tuple):
         return container
     return _plain(gprob.Item(array(element.items[0], dims), container.span, container, 1))
-
-
-def _unpack(s: gprob.Unpack, names: Fresh) -> Iterator[gprob.Stmt]:
-    name = names.helper("tuple")
-    yield gprob.Declare(s.span, name, unsized(s.value.type), None, s.value)
-    yield from _assign_items(s.places, gprob.Var(s.value.type, s.span, name), s)
-
-
-def _assign_items(places: tuple[object, ...], value: gprob.Expr, s: gprob.Unpack) -> Iterator[gprob.Stmt]:
-    assert isinstance(value.type, Tuple)
-    for i, (place, t) in enumerate(zip(places, value.type.items), start=1):
-        item = gprob.Item(t, s.span, value, i)
-        if isinstance(place, gprob.Place):
-            yield gprob.Assign(s.span, place, item)
-        else:
-            assert isinstance(place, tuple)
-            yield from _assign_items(place, item, s)
 
 
 def unsized(t: Type) -> gprob.Sized:

@@ -131,3 +131,27 @@ function("that ends early on elements", """real jump(array[] int z, vector mu) {
 function("in a condition", "int same(array[] int z) { for (i in 2:size(z)) if (z[i] != z[1]) return 0; return 1; }"
     " int ends(array[] int z) { int n = size(z); if (n < 2) return 1; return z[1] == z[n]; }",
     f"{_PRIOR} for (n in 2:N) {{ if (ends(z[(n - 1):n]) == 1) target += mu[1]; else if (b[n]) target += -s; }}")
+
+# --- rows of containers, and tuples ----------------------------------------------------------------------------------
+
+
+def indicated(name: str, model: str, limit: int = 30) -> None:
+    head = """data { int N; int K; vector[N] y; %given% }
+parameters { vector[K] mu; simplex[K] p; %discrete% }
+"""
+    prior = "for (n in 1:N) target += log(p[z[n]]);"
+    style(f"rows, {name}", f"{head}model {{ {prior} {model} }}", {"N": N, "K": 2, "y": _normals(N)}, Z, limit=limit)
+
+
+indicated("a matrix of indicators", """matrix[N, K] d = rep_matrix(0, N, K); for (n in 1:N) d[n, z[n]] = 1;
+  target += normal_lpdf(y | d * mu, 1);""")
+indicated("indicators by comparisons", """matrix[N, K] d; for (n in 1:N) for (k in 1:K) d[n, k] = z[n] == k;
+  for (n in 1:N) target += normal_lpdf(y[n] | d[n] * mu, 1);""")
+indicated("vectors that change in one component", """array[N] vector[K] a;
+  for (n in 1:N) { a[n] = mu; a[n][z[n]] += 1.5; }
+  for (n in 2:N) target += normal_lpdf(y[n] | max(a[n]) + a[n, 1], 1);""")
+indicated("set by two loops", """matrix[N, K] d; for (n in 1:N) d[n] = mu' * y[n]; for (n in 2:N) d[n, z[n]] -= 0.5;
+  for (n in 1:N) target += -dot_self(d[n]);""")
+indicated("what comes from the row before", """matrix[N, K] d; d[1] = mu';
+  for (n in 2:N) { d[n] = d[n - 1]; d[n, z[n]] += 1; }
+  target += -dot_self(d[2]);""", limit=2**N)
