@@ -17,7 +17,7 @@ import numpy as np
 
 from stanimport import pipeline
 from stanimport.inference.blocks import density as division
-from stanimport.inference.blocks import sweeps
+from stanimport.inference.blocks import planning, sweeps
 from stanimport.inference.density.posterior import Posterior
 from stanimport.source import Source
 from stanlib.program import Variable
@@ -61,8 +61,9 @@ def outcomes(
 
 @contextlib.contextmanager
 def _small_blocks() -> Iterator[None]:
-    """Two rows of data are many, and blocks have one or two."""
-    with mock.patch.object(division, "ROWS", 2), mock.patch.multiple(sweeps, FEWEST=1, MOST=2):
+    """Two rows of data are many, as are two parameters of a size, and blocks have one or two."""
+    small = mock.patch.multiple(sweeps, FEWEST=1, MOST=2)
+    with mock.patch.object(division, "ROWS", 2), mock.patch.object(planning, "PARAMETERS", 2), small:
         yield
 
 
