@@ -5,6 +5,8 @@ rows but the data and what the user asks for.
 """
 from __future__ import annotations
 
+import re
+
 import jax
 import numpy as np
 import pytest
@@ -163,6 +165,15 @@ def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
     assert made._in_blocks(True) is not None
     if name not in EVERY_ROW and name != "factor of a matrix for each row":
         assert not list(rows_made(jax.make_jaxpr(program)(point).jaxpr, N))
+
+
+@pytest.mark.parametrize("name", ["differences", "parameters for every row", "random walk"])
+def test_rows_are_put_in_their_place(name, small, x64):
+    """XLA may read beyond rows that it pads: of the few before the first block it must not make the whole array."""
+    made = posterior(PROGRAMS[name])
+    program = jax.jit(jax.value_and_grad(made.log_density)).lower(point_of(made)).compile()
+    padded = re.findall(r"f64\[(\d+)\]\S* pad\(", program.as_text())
+    assert all(int(size) < made.size // 2 for size in padded)
 
 
 def test_points_of_numpy_are_taken_by_blocks_too(small, x64):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import jax
@@ -11,11 +12,10 @@ import numpy as np
 from jax import lax
 from jax.sharding import Mesh
 
-from . import arrangement, steps
+from . import arrangement, planning, steps
 from .flat import flattened, is_literal
 from .holding import Held, held
 from .plan import Plan, Sweep
-from .planning import plan_of
 from .sweeps import FEWEST, Sweeper
 
 ROWS = 2**17  # of data, from which on they are computed in blocks
@@ -149,22 +149,40 @@ def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, A
     Returns:
         A function with derivatives of all orders: value and gradient are computed in one go over the data.
     """
-    parts = split(example)
-    both = _blocks(jax.value_and_grad(function), parts, mesh)
-    if both is None:
+    def both(point: Any) -> Any:
+        parts = split(point)
+        out, slopes = jax.value_and_grad(function)(parts)
+        return out, _joined([jnp.ravel(slopes[n]) for n in parts])
+
+    blocks = _blocks(both, example, mesh)
+    if blocks is None:
         return None
-    value = cache(lambda: _blocks(function, parts, mesh) or function)  # few methods take the value alone
+    value = cache(lambda: _blocks(lambda p: function(split(p)), example, mesh) or (lambda p: function(split(p))))
 
     @jax.custom_jvp
     def density(point: Any) -> Any:
-        return value()(split(point))
+        return value()(point)  # few methods take the value alone
 
     @density.defjvp
     def _(points: Any, tangents: Any) -> Any:
-        out, gradient = both(split(points[0]))
-        return out, jnp.vdot(jnp.concatenate([jnp.ravel(gradient[n]) for n in parts]), tangents[0])
+        out, gradient = blocks(points[0])
+        return out, jnp.vdot(gradient, tangents[0])
 
     return density
+
+
+def _joined(slopes: list[Any]) -> Any:
+    """The gradient of its parts: what is few is put in at last, as it takes sums over what is many."""
+    is_many = [len(v) >= planning.PARAMETERS for v in slopes]
+    if not any(is_many):
+        return jnp.concatenate(slopes)
+    out, at = jnp.concatenate([v if many else jnp.zeros_like(v) for v, many in zip(slopes, is_many)]), 0
+    for many, run in groupby(zip(slopes, is_many), lambda pair: pair[1]):
+        part = [v for v, _ in run]
+        if not many:
+            out = lax.dynamic_update_slice_in_dim(out, jnp.concatenate(part), at, 0)
+        at += sum(map(len, part))
+    return out
 
 
 def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = None) -> Blocks | None:
@@ -174,7 +192,7 @@ def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = No
         return None
     flat = flattened(traced)
     del traced  # with the arrays that were made for it
-    plan = plan_of(flat, least, mesh is not None)
+    plan = planning.plan_of(flat, least, mesh is not None)
     return Blocks(plan, jax.tree.structure(shapes), mesh) if plan is not None else None
 
 

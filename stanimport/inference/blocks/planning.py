@@ -21,10 +21,19 @@ def plan_of(flat: Flat, least: int, are_divided: bool = False) -> Plan | None:
     Where rows are not divided between devices, many parameters of one size, as those of groups, have rows, too.
     """
     lengths = {n for c in flat.constants.values() for n in c.shape if n >= least}
-    own = {n for v in flat.inputs for n in v.aval.shape if n >= PARAMETERS}
+    own = _parameters(flat)
     if lengths and own and not are_divided and (plan := _planned(flat, lengths | own)) is not None:
         return plan
     return _planned(flat, lengths)
+
+
+def _parameters(flat: Flat) -> set[int]:
+    """The sizes of a point, of its parts and of these as arrays, where they are many."""
+    found = set(flat.inputs)
+    for e in flat.equations:
+        if e.primitive.name in ("slice", "reshape") and not is_literal(e.invars[0]) and e.invars[0] in found:
+            found |= set(e.outvars)
+    return {n for v in found for n in v.aval.shape if n >= PARAMETERS}
 
 
 def _planned(flat: Flat, lengths: set[int]) -> Plan | None:
@@ -158,10 +167,13 @@ def _without_computed(plan: Plan, pending: Sequence[int], known: set[Any]) -> li
 
 
 def _demote_cheap(plan: Plan) -> None:
-    """Rows that all are one value, and are needed as a whole, are made as a whole."""
+    """Rows that all are one value, or a part of what is there, and are needed as a whole, are made as a whole."""
     for v in _whole_rows(plan):
         i, _ = plan.flat.makers[v]
         if isinstance(plan.steps[i], Each) and not plan.read_rows(i):
+            raise Misplaced(i)
+        e = plan.flat.equations[i]
+        if e.primitive.name == "slice" and not plan.is_made(e.invars[0]):
             raise Misplaced(i)
 
 

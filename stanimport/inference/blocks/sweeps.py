@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -121,9 +121,8 @@ class Block:
     def inputs(self, i: int, demand: Demand) -> list[Any]:
         """The inputs of an equation, those with rows by the rows of a demand."""
         e, step = self.plan.flat.equations[i], self.plan.steps[i]
-        return [
-            self._single(v) if axis is None else self.rows(_of(demand, v), axis) for v, axis in zip(e.invars, step.axes)
-        ]
+        return [self._single(v) if axis is None else self.rows(_of(demand, v), axis)
+                for v, axis in zip(e.invars, step.axes)]  # fmt: skip
 
     def _single(self, v: Any) -> Any:
         return v.val if is_literal(v) else self.whole[v]
@@ -135,8 +134,7 @@ class Block:
             return self._recur(i, step)
         if isinstance(step, Moved):
             return [self._moved(i, step, at, demand)]
-        assert isinstance(step, Each)
-        return step.run(self.inputs(i, demand), self.count(demand))
+        return cast(Each, step).run(self.inputs(i, demand), self.count(demand))
 
     def _recur(self, i: int, step: Recurrence) -> Sequence[Any]:
         shift, start, stop = self.plan.span(i, self.within)
@@ -321,7 +319,9 @@ class Sweeper:
         if root.kind == "rows":
             (v,) = root.reads
             axis = self.plan.axes[v]
-            place = (block.start if block.region.blocks else demand.start) + demand.shift - root.start
+            # a place that XLA knows makes it pad the rows instead, for which it may read far beyond them
+            start = block.start if block.region.blocks else lax.optimization_barrier(jnp.asarray(demand.start))
+            place = start + demand.shift - root.start
             return lax.dynamic_update_slice_in_dim(total, block.rows(_of(demand, v), axis), place, axis)
         if root.kind == "added":
             taken = zip(e.invars[1:], step.axes[1:])

@@ -68,7 +68,7 @@ def slice_(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> St
 
     if (start, stop) == (0, given.rows):
         return Each((axis,), (axis,), lambda v, n: [rest(v[0], n)])
-    if stop - start > given.rows // 2:
+    if stop - start > given.rows // 2 or not given.is_made and stop - start in lengths:
         return Moved((axis,), (axis,), ((Part(0, stop - start, 0, start),),), lambda rows, _, n: rest(rows, n))
     if not given.is_made or stop <= start:
         return None
