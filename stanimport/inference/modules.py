@@ -1,14 +1,19 @@
 """Translated modules as the inference functions take them: modules, paths, or programs whose module is gone."""
 from __future__ import annotations
 
+import contextlib
+import importlib
+import inspect
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from stanlib.errors import StanError
-from stanlib.networks import Network
+from stanlib.networks import Network, StanNetworkError
 from stanlib.program import Program
 
 from .. import api
@@ -24,20 +29,27 @@ def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> ModuleT
         TypeError: for anything else.
         StanError: for what is wrong with the program, and for networks that it does not declare.
     """
-    found = _module_of(module)
+    found = plain_module_of(module)
     return with_networks(found, networks or {}) if networks or found.stan.networks else found
 
 
 def with_networks(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType:
     """The module, whose functions have all of the program's networks: those given, the others as they are found."""
     before = module.model.with_networks(**networks).networks
-    named = [v for v in vars(module).values() if isinstance(v, Network)]
-    found = {n.name: n.module() for n in named if n.name not in before}
+    return _given(module, {n.name: n.module() for n in _networks(module) if n.name not in before} | before)
+
+
+def _networks(module: ModuleType) -> list[Network]:
+    return [v for v in vars(module).values() if isinstance(v, Network)]
+
+
+def _given(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType:
+    """The module, whose functions have these networks. Raises StanError for names that the program does not declare."""
     made = ModuleType(module.__name__, module.__doc__)
     made.__dict__.update(vars(module))
     for name in ("model", "guide", "generated_quantities"):
         if hasattr(module, name):
-            setattr(made, name, getattr(module, name).with_networks(**found, **before))
+            setattr(made, name, getattr(module, name).with_networks(**networks))
     return made
 
 
@@ -50,7 +62,59 @@ def with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
     return with_networks(module, known)
 
 
-def _module_of(module: Any) -> ModuleType:
+def weights_of(module: ModuleType) -> dict[str, np.ndarray]:
+    """The weights of the networks that a module was given, by the names that inference has for them."""
+    library, made = _library_of(module.stan), dict[str, np.ndarray]()
+    for name, network in module.model.networks.items():
+        if not inspect.isclass(network) and not inspect.isroutine(network):
+            made |= {f"{name}{library.SEPARATOR}{n}": np.asarray(w) for n, w in library.weights_of(network).items()}
+    return made
+
+
+def with_saved_weights(
+    module: ModuleType, params: Mapping[str, Any], networks: Mapping[str, Any] | None = None
+) -> ModuleType:
+    """The module, whose networks have the weights that a fit has of them.
+
+    Args:
+        params: the parameters of the fit, as it holds them or by their names in its file.
+        networks: by their names in the program, instead of those that it names. What is not found is left out: it is
+            an error when it is called.
+
+    Raises:
+        StanError: for a network of other parameters than the fit's, and one that the program does not declare.
+    """
+    library, known = _library_of(module.stan), {**module.model.networks, **(networks or {})}
+    params = library.flat_weights(params)
+    for found in _networks(module):
+        if found.name not in known:
+            with contextlib.suppress(StanNetworkError):
+                known[found.name] = found.module()
+    for name, network in known.items():
+        start = f"{name}{library.SEPARATOR}"
+        weights = {n.removeprefix(start): w for n, w in params.items() if n.startswith(start)}
+        if weights:
+            made = network() if inspect.isclass(network) else network
+            _verify_weights(name, library.weights_of(made), weights)
+            known[name] = library.with_weights(made, weights)
+    return _given(module, known)
+
+
+def _verify_weights(name: str, own: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
+    """Raise StanError for weights that the network does not have, or in another shape."""
+    for part, weight in weights.items():
+        if part not in own or tuple(own[part].shape) != np.shape(weight):
+            raise StanError(f"the network {name} of the fit has {part!r} of shape {np.shape(weight)}, this one has "
+                            + (f"it of shape {tuple(own[part].shape)}" if part in own else f"only {', '.join(own)}"))
+
+
+def _library_of(program: Program) -> Any:
+    """What handles the networks of a program's backend."""
+    return importlib.import_module(f"stanlib.ppl.{program.backend}.networks")
+
+
+def plain_module_of(module: Any) -> ModuleType:
+    """The translated module that was given, or that of the program at a path. Raises TypeError, StanError."""
     if isinstance(module, (str, os.PathLike)):
         return api.load(module)
     if not isinstance(getattr(module, "stan", None), Program):
@@ -73,7 +137,10 @@ def restored(program: Program, *, backend: str | None = None, scheme: str | None
 
 def for_numpyro(module: ModuleType) -> ModuleType:
     """The same program for NumPyro: methods that Pyro does not have run there."""
-    return module if module.stan.backend == "numpyro" else restored(module.stan, backend="numpyro")
+    if module.stan.backend == "numpyro":
+        return module
+    made = restored(module.stan, backend="numpyro")
+    return _given(made, module.model.networks) if module.model.networks else made
 
 
 def drawn_integers(program: Program) -> list[str]:

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import pickle
+import sys
+import types
 
 import numpy as np
 import pytest
@@ -104,3 +106,72 @@ def test_models_pickle_with_their_networks(torch_double):
     net, _ = torch_net()
     model = pickle.loads(pickle.dumps(loaded(SOURCE, "torch").model.with_networks(net=net)))
     np.testing.assert_array_equal(model.networks["net"].weight.detach(), net.weight.detach())
+
+
+def fresh(library):
+    """A network of other weights than that of `LIBRARIES` begins with."""
+    net, weights_of = LIBRARIES[library]()
+    if library == "flax":
+        net.kernel.set_value(net.kernel.get_value() + 7)
+    return net, weights_of
+
+
+@pytest.mark.parametrize("library", ["flax", "equinox"])
+def test_quantities_are_those_of_the_trained_networks(library, tmp_path):
+    """Of the fit, of the saved fit with networks of other weights, of a fit that travelled to another process."""
+    module = loaded(SOURCE, library)
+    fit = stanimport.variational(module, DATA, seed=1, iter=50, draws=4, networks={"net": LIBRARIES[library]()[0]},
+                                 require_converged=False)  # fmt: skip
+    expected = fit.stan_variable("f")
+    assert not np.allclose(expected[0], predicted(fresh(library)[1](fresh(library)[0])), atol=0.1)
+    path = fit.save(tmp_path / "fit.nc")
+    saved = Fit.load(path, networks={"net": fresh(library)[0]})
+    for previous in (fit, saved):
+        for given in (module, None):
+            made = stanimport.generate_quantities(given, DATA if given else None, previous_fit=previous)
+            np.testing.assert_allclose(made.stan_variable("f"), expected, rtol=1e-6)
+        np.testing.assert_allclose(previous.posterior_predictive(DATA, seed=3).stan_variable("y"),
+                                   fit.posterior_predictive(DATA, seed=3).stan_variable("y"), rtol=1e-6)
+    own = stanimport.generate_quantities(module, DATA, previous_fit=fit, networks={"net": fresh(library)[0]})
+    assert not np.allclose(own.stan_variable("f"), expected, atol=0.1)
+
+
+def test_networks_that_a_program_finds_get_the_weights_of_the_fit(tmp_path, monkeypatch):
+    """Silently they would be the untrained ones."""
+    holder = types.ModuleType("holder_of_networks")
+    holder.net = flax_net()[0]
+    monkeypatch.setitem(sys.modules, "holder_of_networks", holder)
+    monkeypatch.setenv("STANIMPORT_NETWORK_PACKAGES", "holder_of_networks")
+    module = stanimport.loads(SOURCE.replace("matrix net(", "matrix holder_of_networks.net("), name="finds")
+    fit = stanimport.variational(module, DATA, seed=1, iter=50, draws=4, require_converged=False)
+    expected, path = fit.stan_variable("f"), fit.save(tmp_path / "fit.nc")
+    for previous in (fit, path, Fit.load(path), pickle.loads(pickle.dumps(fit))):
+        for given in (module, None):
+            made = stanimport.generate_quantities(given, DATA if given else None, previous_fit=previous)
+            np.testing.assert_allclose(made.stan_variable("f"), expected, rtol=1e-6)
+    sampled = stanimport.sample(module, DATA, networks=fit.networks, chains=1, iter_warmup=20, iter_sampling=3, seed=1)
+    again = stanimport.generate_quantities(module, DATA, previous_fit=sampled.save(tmp_path / "sampled.nc"))
+    np.testing.assert_allclose(again.stan_variable("f"), expected[:3], rtol=1e-6)
+
+
+def test_networks_of_pyro_are_loaded_with_their_weights(tmp_path):
+    net, weights_of = torch_net()
+    fit = stanimport.variational(loaded(SOURCE, "torch"), DATA, seed=1, iter=50, draws=4, networks={"net": net},
+                                 require_converged=False)  # fmt: skip
+    trained, other = np.concatenate(weights_of(net)), torch_net()[0]
+    saved = Fit.load(fit.save(tmp_path / "fit.nc"), networks={"net": other})
+    np.testing.assert_allclose(np.concatenate(weights_of(saved.networks["net"])), trained)
+    assert not np.allclose(np.concatenate(weights_of(other)), trained)
+    with pytest.raises(stanimport.StanError, match="other methods run on NumPyro"):
+        stanimport.optimize(loaded(SOURCE, "torch"), DATA, networks={"net": net})
+
+
+def test_networks_of_another_shape_are_refused(tmp_path):
+    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
+    fit = stanimport.variational(loaded(SOURCE, "flax"), DATA, seed=1, iter=5, draws=4, networks={"net": flax_net()[0]},
+                                 require_converged=False)  # fmt: skip
+    path = fit.save(tmp_path / "fit.nc")
+    with pytest.raises(stanimport.StanError, match="network net of the fit has '.*' of shape .*, this one has it of"):
+        Fit.load(path, networks={"net": nnx.Linear(2, 3, rngs=nnx.Rngs(0))})
+    with pytest.raises(stanimport.StanError, match="declares no network 'nett'"):
+        Fit.load(path, networks={"nett": flax_net()[0]})

@@ -267,19 +267,29 @@ class Fit(Result):
 
     @staticmethod
     @collected()
-    def load(path: str | os.PathLike[str]) -> Fit:
+    def load(path: str | os.PathLike[str], *, networks: Mapping[str, Any] | None = None) -> Fit:
         """Read a fit that `save` wrote, or the draws so far of the journal of a run (`sample(..., journal=path)`).
+
+        Args:
+            path: of the file, or of the journal's folder.
+            networks: those that the program declares, by name, where it does not find them by itself. The fit has
+                copies of them, with the weights that it was saved with.
 
         Raises:
             StanDataError: for a file that holds none.
+            StanError: for networks that are not of the shapes of those of the fit.
         """
         if Path(path).is_dir():
             from ..methods.drawing import so_far
 
             return Fit.of(so_far(Path(path)))
+        from ..modules import restored, with_saved_weights
         from .storage import load
 
-        return Fit.of(load(Path(path)))
+        fit = Fit.of(load(Path(path)))
+        if networks:
+            fit._module = with_saved_weights(restored(fit.program), fit.info.get("params", {}), networks)
+        return fit
 
     @collected()
     def save_csvfiles(self, dir: str | os.PathLike[str] = ".", *, sig_figs: int | None = None) -> list[Path]:

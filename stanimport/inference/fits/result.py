@@ -57,7 +57,12 @@ class Result:
         self._groups: dict[str, Any] = {}  # what was computed for ArviZ before
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_module": None}
+        if self._module is None or not self.program.networks:
+            return self.__dict__ | {"_module": None}
+        from ..modules import weights_of
+
+        weights = weights_of(self._module) | dict(self.info.get("params", {}))
+        return self.__dict__ | {"_module": None, "info": {**self.info, "params": weights}}
 
     @property
     def module(self) -> ModuleType:
@@ -70,15 +75,20 @@ class Result:
             raise StanError("the program of this fit is not known: read it with from_csv(..., module=...)")
         # a module that was loaded anew, by importlib.reload or %autoreload, is that of another program
         if self._module is None or self.program.source and self._module.stan.source != self.program.source:
-            from ..modules import restored
+            from ..modules import restored, with_saved_weights
 
             self._module = restored(self.program)
+            if self.program.networks:
+                self._module = with_saved_weights(self._module, self.info.get("params", {}))
         return self._module
 
     @property
     def networks(self) -> dict[str, Any]:
-        """The networks of the program as the fit has them, trained where it has trained them. A loaded fit has none."""
-        return {} if self._module is None else dict(self._module.model.networks)
+        """The networks of the program as the fit has them, trained where it has trained them.
+
+        A loaded fit has those that it was loaded with, and those that the program finds by itself.
+        """
+        return dict(self.module.model.networks) if self.program.networks else {}
 
     @property
     def labels(self) -> columns.Labels:

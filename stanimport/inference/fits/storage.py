@@ -15,6 +15,7 @@ from stanlib.extras import require
 from stanlib.program import Program, Variable
 
 from ..io.files import atomically
+from ..modules import weights_of
 from ..options import OptionError
 from .result import Result
 
@@ -47,7 +48,8 @@ def save(fit: Result, path: Path, computed: Sequence[str]) -> Path:
         groups["stanimport_warmup_stats"] = dataset(fit.warmup[1])
     groups["stanimport_data"] = dataset(flat(fit.data), sampled=False)
     groups["stanimport_info"] = dataset({n: v for n, v in fit.info.items() if isinstance(v, np.ndarray)}, sampled=False)
-    groups["stanimport_params"] = dataset(_leaves(fit.info.get("params", {})), sampled=False)
+    weights = weights_of(fit.module) if fit.program.networks else {}
+    groups["stanimport_params"] = dataset(weights | _leaves(fit.info.get("params", {})), sampled=False)
     groups["posterior"].attrs |= {"created_by": "stanimport", "stanimport_fit": json.dumps(_described(fit, computed))}
     content = _encoded(groups)
     atomically(path, lambda place: place.write_bytes(content))

@@ -20,7 +20,7 @@ from ..fits.labels import labelled
 from ..fits.stan_csv import arrays_of
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
-from ..modules import for_numpyro, module_of
+from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
 from ..precision import new_seed
 
 
@@ -29,7 +29,7 @@ from ..precision import new_seed
 def generate_quantities(
     module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: SupportsIndex | None = None,
     keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str = (),
-    folder: str | os.PathLike[str] | None = None,
+    folder: str | os.PathLike[str] | None = None, networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
 
@@ -44,6 +44,7 @@ def generate_quantities(
         keep, leave_out: as for `sample`.
         folder: a new one, where to put the new quantities as they are computed, in NumPy's files, which the fit reads
             when it is asked for them: for more of them than memory holds.
+        networks: those that the program declares, by name; else they are those of the fit, as it has trained them.
 
     Returns:
         A fit with the given draws of the parameters and the new quantities, its method "generate".
@@ -64,7 +65,7 @@ def generate_quantities(
     draws = _draws_of(previous_fit)
     chosen = new_seed() if seed is None else int(seed)
     inputs = draws.data if data is None and isinstance(draws, Fit) else read_data(data)
-    translated = for_numpyro(_module(module, draws))
+    translated = for_numpyro(_module(module, draws, networks))
     wanted = options.wanted(translated.stan, keep, leave_out)
     if data is None:
         inputs = {n: inputs[n] for n in translated.stan.names("data") if n in inputs}
@@ -83,11 +84,17 @@ def generate_quantities(
     return fit
 
 
-def _module(module: Any, draws: Any) -> Any:
-    """The module that is given, else that of the fit."""
+def _module(module: Any, draws: Any, networks: Mapping[str, Any] | None) -> Any:
+    """The module that is given, else that of the fit, with the networks that are given, else those of the fit."""
     if module is None and not isinstance(draws, Fit):
         raise TypeError("generate_quantities() needs a module where the draws are no fit")
-    return draws.module if module is None else module_of(module)
+    if networks or module is None:
+        return module_of(draws.module if module is None else module, networks)
+    if not isinstance(draws, Fit) or not draws.program.networks:
+        return module_of(module)
+    found = plain_module_of(module)
+    known = {n: v for n, v in draws.networks.items() if n in found.stan.networks}
+    return with_saved_weights(found, draws.info.get("params", {}), known)
 
 
 def _variables(

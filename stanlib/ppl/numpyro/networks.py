@@ -13,6 +13,7 @@ from numpyro.contrib.module import eqx_module, nnx_module
 from ...errors import StanError
 from ...networks import Network
 
+SEPARATOR = "$params."  # between the name of a network and that of a parameter of its
 TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI returned, or pass the network, {}=..."
 
 
@@ -52,7 +53,8 @@ def _no_module(network: Network, module: Any, library: str) -> StanError:
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
     advice = "NumPyro's networks are modules of flax.nnx or equinox"
     if library == "torch":
-        advice += "; load the program with backend='pyro' to use this one"
+        advice += "; load the program with backend='pyro' to use this one in sample() and variational(): other " \
+                  "methods run on NumPyro"
     return network.error(f"is a {kind}: {advice}")
 
 
@@ -81,6 +83,12 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
         return nnx.merge(definition, nnx.from_flat_state(flat), others, copy=True)
 
     return {n: values[path].get_value() for n, path in paths.items()}, rebuild
+
+
+def weights_of(module: Any) -> dict[str, Any]:
+    """The weights of a module by their dotted names."""
+    own, _ = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
+    return own
 
 
 def with_weights(module: Any, weights: Any) -> Any:

@@ -1,6 +1,7 @@
 """Networks on Pyro: torch modules, registered with Pyro; lifted parameters through a functional call."""
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...errors import StanError
 from ...networks import Network
 from .distributions import tensors
 
+SEPARATOR = "$$$"  # between the name of a network and that of a parameter of its
 TRAINED = "Pyro's store of parameters lacks some; load what SVI has trained, or pass the network, {}=..."
 
 
@@ -40,6 +42,26 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
     values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
     return _result(functional_call(module, {**learned, **values}, arguments))
+
+
+def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
+    """The weights of a module by their dotted names."""
+    return {n: p.detach() for n, p in module.named_parameters()}
+
+
+def flat_weights(weights: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Weights by their dotted names, as Pyro has them."""
+    return weights
+
+
+def with_weights(module: torch.nn.Module, weights: Mapping[str, Any]) -> torch.nn.Module:
+    """A copy of the module with these weights, of all of its parameters or of some."""
+    made = copy.deepcopy(module)
+    with torch.no_grad():
+        for name, parameter in made.named_parameters():
+            if name in weights:
+                parameter.copy_(torch.as_tensor(weights[name]))
+    return made
 
 
 def _is_trained(network: Network, names: Iterable[str]) -> bool:
