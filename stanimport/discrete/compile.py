@@ -16,7 +16,7 @@ from ..ir.fresh import Fresh
 from . import terms
 from .adding import without_adding_calls
 from .branches import without_continue
-from .exclusions import without_excluded
+from .exclusions import impossible, without_excluded
 from .lookups import looked_up
 from .nodes import renamed, with_names
 from .normal import normalized
@@ -113,9 +113,10 @@ class Summing:
         """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
         made: list[gprob.Stmt] = []
         arguments: list[gprob.Expr] = []
+        excluding = tuple(impossible(body, static | self.discrete.keys()))
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
-                one = table(term, self.discrete, static, sizes, self.names)
+                one = table(term, self.discrete, static, sizes, excluding, self.names)
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)

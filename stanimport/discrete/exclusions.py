@@ -30,6 +30,16 @@ def without_excluded(body: Stmts, discrete: Mapping[str, Discrete], static: Set[
     return tuple(_possible(s, excluding, discrete, static) for s in body)
 
 
+def impossible(body: Stmts, known: Set[str]) -> Iterator[gprob.If]:
+    """Empty branches on what makes all that the body says impossible, of variables that are known."""
+    for s in body:
+        if isinstance(s, gprob.If) and uses.names_in(s.condition) <= known:
+            if any(map(_is_never, s.then)):
+                yield gprob.If(s.span, s.condition, ())
+            elif any(map(_is_never, s.otherwise)):
+                yield gprob.If(s.span, call("logical_negation", s.span, s.condition), ())
+
+
 def _terms(s: gprob.Stmt) -> bool:
     return isinstance(s, LEAVES_THAT_ADD) or _is_excluding(s)
 
@@ -38,8 +48,12 @@ def _is_excluding(s: gprob.Stmt) -> bool:
     """Whether a statement is `if (c) target += negative_infinity();`."""
     if not isinstance(s, gprob.If) or s.otherwise or len(s.then) != 1:
         return False
-    (one,) = s.then
-    e = one.value if isinstance(one, typed.Increment) else None
+    return _is_never(s.then[0])
+
+
+def _is_never(s: gprob.Stmt) -> bool:
+    """Whether a statement is `target += negative_infinity();`."""
+    e = s.value if isinstance(s, typed.Increment) and s.kind == "target" else None
     return isinstance(e, gprob.Apply) and e.function.name == "negative_infinity"
 
 

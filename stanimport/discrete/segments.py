@@ -58,6 +58,31 @@ def numbered(a: Alike, groups: str, names: Fresh) -> Iterator[gprob.Stmt]:
     yield gprob.Declare(span, groups, gprob.Sized(t, tuple(sizes)), None, numbers)
 
 
+def excluded(a: Alike, conditions: Sequence[gprob.Expr], name: str) -> Iterator[gprob.Stmt]:
+    """Statements that set an array over the values of all elements to 1 where one of some conditions holds."""
+    span, around = a.body[0].span, a.loops[:-1]
+    t, sizes, at = array(INT, len(around)), [], []
+    for loop in around:
+        sizes.append(plus_one(call("subtract", span, loop.upper, loop.lower), span))
+        here = call("subtract", span, variable(INT, span, loop.name), loop.lower)
+        at.append(gprob.Single(plus_one(here, span)))
+    zero = raw("discrete_filled__", t, span, gprob.int_const(0, span), *sizes)
+    yield gprob.Declare(span, name, gprob.Sized(t, tuple(sizes)), None, zero)
+    place = gprob.Place(name, t, span, (gprob.Step(INT, tuple(at)),))
+    one = gprob.Assign(span, place, gprob.int_const(1, span))
+    if conditions:
+        yield from _inside(around, tuple(gprob.If(span, c, (one,)) for c in conditions))
+
+
+def without_conditions(top: Stmts, conditions: Sequence[gprob.Expr]) -> Stmts:
+    """What stands in branches beside those in which all is impossible."""
+    while len(top) == 1 and isinstance(top[0], gprob.If) and not top[0].then:
+        if not any(same(top[0].condition, c) for c in conditions):
+            break
+        top = top[0].otherwise
+    return top
+
+
 def _inside(loops: Sequence[gprob.For], body: Stmts) -> Stmts:
     for loop in reversed(loops):
         body = (replace(loop, body=body),)

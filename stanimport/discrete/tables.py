@@ -23,7 +23,7 @@ from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, text, variable
-from .segments import numbered, segments
+from .segments import excluded, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 from .zeros import is_binary
@@ -44,22 +44,30 @@ class Table:
 
 
 def table(
-    term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized], names: Fresh
+    term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
+    excluding: Stmts, names: Fresh,
 ) -> Table:  # fmt: skip
-    """The code for a term; `static` are the variables that depend on data alone, `sizes` the declarations of all."""
-    return _Builder(term, discrete, static, sizes, names).build()
+    """The code for a term.
+
+    Args:
+        static: The variables that depend on data alone.
+        sizes: The declarations of all variables.
+        excluding: Empty branches on what makes all terms impossible.
+    """
+    return _Builder(term, discrete, static, sizes, excluding, names).build()
 
 
 class _Builder:
     def __init__(
         self, term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-        names: Fresh,
+        excluding: Stmts, names: Fresh,
     ):  # fmt: skip
         self.term, self.names, self.static, self.sizes = term, names, static, sizes
         self.span = term.statement.span
         self.sites, self.loops = own_sites(term, discrete, static, names)
         self.level = len(self.loops)
         self.indices = {s.name for s in self.loops}
+        self.excluding = self._conditions(excluding, discrete.keys())
         self.table, self.elements, self.sum = (names.helper(n) for n in ("table", "elements", "sum"))
         self.place = names.helper("place") if self._is_partial() else ""
         self.copies = {n: names.helper(n) for n in term.changed}
@@ -251,7 +259,12 @@ class _Builder:
         """What the term depends on, if elements matter to its iterations by comparisons alone."""
         if self.term.changed or self.term.before or any(s.missing or s.guards or s.discrete.varies for s in self.sites):
             return None
-        return segments(top, self.sites, self.static, self.names)
+        return segments(without_conditions(top, self.excluding), self.sites, self.static, self.names)
+
+    def _conditions(self, excluding: Stmts, discrete: Set[str]) -> list[gprob.Expr]:
+        """What makes values of the sites impossible."""
+        found = (s.condition for s in with_values(excluding, self.sites) if isinstance(s, gprob.If))
+        return [e for e in found if not uses.mentions(e, discrete)]
 
     def _tabulate_stretches(self, a: Alike) -> None:
         """Declares and fills an array of all that the term can be in an iteration, and the table of sums of those."""
@@ -263,7 +276,10 @@ class _Builder:
         inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
         self.made += self._renamed(a.over_rows(inner))
         numbers = (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
-        sums = raw("discrete_segments__", dims, span, *numbers)
+        never = self.names.helper("excluded")
+        self.made += self._renamed_loops(tuple(excluded(a, self.excluding, never)))
+        impossible = variable(array(INT, len(self.sites)), span, never)
+        sums = raw("discrete_segments__", dims, span, *numbers, impossible)
         sizes = tuple(values.size(s, span) for s in self.sites)
         self.made.append(gprob.Declare(span, self.table, gprob.Sized(dims, sizes), None, sums))
 

@@ -12,7 +12,10 @@ import numpy as np
 
 from ..arrays.base import Namespace
 from .chains import Chains
+from .links import placed
 from .problem import Rows
+
+SHORT = 16  # steps of chains that need no sums along them
 
 
 def left_state(tables: Sequence[Rows], c: Chains) -> int | None:
@@ -41,6 +44,10 @@ def log_sums(xp: Namespace, tables: Sequence[Rows], c: Chains, single: Any, stat
     last = 1 - state
     linked = c.linked.T
     staying, leaving, left = (_moves(xp, tables, c, a, b) for a, b in ((state, state), (state, last), (last, last)))
+    if len(linked) <= SHORT:
+        there, leaving = xp.convert((linked, leaving))
+        leaving = xp.where(there, leaving, -xp.inf)
+        return _step_by_step(xp, staying, leaving, left, xp.unstack(single[state]), xp.unstack(single[last]))
     before = _sums(xp, staying + single[state][1:]) + single[state][0]
     behind = xp.flip(_sums(xp, xp.flip(left + single[last][1:], axis=0)), axis=0)
     none, linked, leaving, single = xp.convert((np.zeros((1, linked.shape[1])), linked, leaving, single))
@@ -50,13 +57,31 @@ def log_sums(xp: Namespace, tables: Sequence[Rows], c: Chains, single: Any, stat
     return xp.log_of_sum(xp.concatenate(ends), 0)
 
 
+def _step_by_step(xp: Namespace, staying: Any, leaving: Any, left: Any, before: Any, after: Any) -> Any:
+    """The same of short chains: terms by step, of all chains at once.
+
+    Args:
+        staying, leaving, left: terms of moves, (length - 1, chains), with -inf where there is none to leave.
+        before, after: the terms of elements in the one state and in the other, `length` arrays (chains,).
+    """
+    staying, leaving, left = map(xp.unstack, (staying, leaving, left))
+    behind = [after[-1]]
+    for move, own in zip(reversed(left), reversed(after[:-1])):
+        behind.insert(0, own + move + behind[0])
+    here, terms = before[0], [behind[0]]
+    for t, (move, change) in enumerate(zip(staying, leaving), 1):
+        terms.append(here + change + behind[t])
+        here = here + move + before[t]
+    return xp.log_of_terms((*terms, here))
+
+
 def _moves(xp: Namespace, tables: Sequence[Rows], c: Chains, a: int, b: int) -> Any:
     """The terms of moves from a to b, (length - 1, chains), 0 where there is no link."""
     total: Any = np.zeros(c.linked.T.shape)
     for link in c.links:
         given, at = tables[link.slot], tables[link.slot].at(link.rows).T
         one = xp.get(given.table, (slice(None), *((b, a) if link.swapped else (a, b))))
-        one, total = xp.convert((xp.reshape(xp.rearranged(one, at.reshape(-1)), at.shape), total))
+        one, total = xp.convert((placed(xp, one, at), total))
         total = total + one
     return total
 

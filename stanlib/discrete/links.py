@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..arrays.base import Namespace
 from .chains import Chains, Link
 from .problem import Rows, rows, sum_of
@@ -39,5 +41,20 @@ def _of_link(xp: Namespace, given: Rows, link: Link, c: Chains, kind: int, share
     most = at.max(axis=0)
     if shared and ((at == most) | ~c.linked).all() and not missing.any():
         return xp.reshape(rows(xp, table, most), (places, 1, kind, kind))
-    found = xp.rearranged(table, at.T.reshape(-1))  # zeros where there is no link
-    return xp.reshape(found, (places, count, kind, kind))
+    return placed(xp, table, at.T)
+
+
+def placed(xp: Namespace, table: Any, at: np.ndarray) -> Any:
+    """The rows of a table at the places (length, chains) of chains, zeros for -1: (length, chains, ...).
+
+    Those that are the same all along a chain are spread, which takes no index for every place.
+    """
+    rest = xp.shape(table)[1:]
+    most = at.max(axis=0)
+    if not ((at == most) | (at < 0)).all():
+        return xp.reshape(xp.rearranged(table, at.reshape(-1)), (*at.shape, *rest))
+    found = xp.broadcast_to(rows(xp, table, most)[None], (*at.shape, *rest))
+    if (at >= 0).all():
+        return found
+    there, found = xp.convert(((at >= 0).reshape(*at.shape, *(1 for _ in rest)), found))
+    return xp.where(there, found, 0.0)

@@ -48,7 +48,7 @@ class _Choice:
 _Region = tuple[np.ndarray, tuple[_Choice, ...]]
 
 
-def sums(xp: Namespace, codes: Any, groups: Any, terms: Any) -> Any:
+def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Any:
     """The sum over iterations for all values.
 
     Args:
@@ -56,12 +56,13 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any) -> Any:
             sum are the same.
         groups: the number of its kind, from 1; terms of one kind have numbers in the order of their iterations.
         terms: an array of all terms, some of which may be -inf.
+        excluded: 1 for values that other terms make impossible, (K1, ..., Km).
 
     Returns:
-        An array (K1, ..., Km).
+        An array (K1, ..., Km), with anything that is no NaN where values are excluded.
     """
     codes, groups = np.asarray(codes), np.asarray(groups)
-    shape = codes.shape[:-1]
+    shape, ignored = codes.shape[:-1], np.asarray(excluded, bool)
     if not codes.size:
         return np.zeros(shape)
     total: Any = np.zeros(())
@@ -72,8 +73,9 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any) -> Any:
         if (edges == 1).sum(axis=1).max() > RUNS:
             total = sum_of(xp, total, xp.reshape(_product(xp, member, here), shape))
         else:
-            found += [_stretch(xp, here, low.reshape(shape), high.reshape(shape)) for low, high in _runs(edges)]
-    return sum_of(xp, total, _of_stretches(xp, found, shape)) if found else total
+            runs = ((low.reshape(shape), high.reshape(shape)) for low, high in _runs(edges))
+            found += [_stretch(xp, here, *run, ignored) for run in runs if (~ignored & (run[0] >= 0)).any()]
+    return sum_of(xp, total, _of_stretches(xp, found, ignored)) if found else total
 
 
 def _kinds(codes: np.ndarray, groups: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
@@ -104,17 +106,18 @@ def _runs(edges: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield low, np.where(low >= 0, ends.argmax(axis=1), -1)
 
 
-def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray) -> _Stretch:
-    """The stretches from low to high, which are -1 where there is none.
+def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ignored: np.ndarray) -> _Stretch:
+    """The stretches from low to high, which are -1 where there is none, or it does not matter which.
 
     What is -inf makes all sums from the beginning, or to the end, what it should; a difference of two it makes NaN.
     """
+    low, high = np.where(ignored, -1, low), np.where(ignored, -1, high)
     there, count = low >= 0, xp.shape(terms)[0]
     if (low[there] == 0).all():
-        return _Stretch(_before(xp, terms), ((1.0, np.where(there, high, 0)),))
+        return _Stretch(_before(xp, terms), ((1.0, np.where(there | ignored, high, 0)),))
     if (high[there] == count).all():
         after = xp.flip(_before(xp, xp.flip(terms, axis=0)), axis=0)
-        return _Stretch(after, ((1.0, np.where(there, low, count)),))
+        return _Stretch(after, ((1.0, np.where(there | ignored, low, count)),))
     never = terms == -xp.inf
     finite, impossible = (_before(xp, xp.where(never, *values)) for values in ((0.0, terms), (1.0, 0.0)))
     return _Stretch(finite, ((1.0, high), (-1.0, low)), impossible)
@@ -128,12 +131,13 @@ def _before(xp: Namespace, terms: Any) -> Any:
 # --- tables from sums along single axes ------------------------------------------------------------------------------
 
 
-def _of_stretches(xp: Namespace, stretches: Sequence[_Stretch], shape: tuple[int, ...]) -> Any:
-    """The sum of all stretches, for all values."""
-    regions = _regions([list(_choices(s)) for s in stretches])
+def _of_stretches(xp: Namespace, stretches: Sequence[_Stretch], ignored: np.ndarray) -> Any:
+    """The sum of all stretches, for all values that are not ignored."""
+    shape = ignored.shape
+    regions = _regions([list(_choices(s)) for s in stretches], ignored)
     if regions is None:
         if len(stretches) > 1:
-            parts = [_of_stretches(xp, [s], shape) for s in stretches]
+            parts = [_of_stretches(xp, [s], ignored) for s in stretches]
             return sum(parts[1:], parts[0])
         return _one_by_one(xp, stretches[0])
     total = _of_regions(xp, regions, [s.sums for s in stretches], shape)
@@ -161,11 +165,7 @@ def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], sh
     """The sum for all values, from that of each region; `of` are the sums that indices are into, None for nothing."""
     total: Any = None
     for here, choices in regions:
-        one: Any = np.zeros((1,) * len(shape))
-        for x, choice in zip(of, choices):
-            for sign, axis, index in choice.ends if x is not None else ():
-                line = xp.reshape(rows(xp, x, index), tuple(-1 if a == axis else 1 for a in range(len(shape))))
-                one = sum_of(xp, one, line if sign > 0 else -line)
+        one = _of_region(xp, of, choices, len(shape))
         if total is None:
             total = one
             continue
@@ -174,12 +174,25 @@ def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], sh
     return total
 
 
-def _regions(options: Sequence[Sequence[_Choice]]) -> list[_Region] | None:
+def _of_region(xp: Namespace, of: Sequence[Any], choices: Sequence[_Choice], dims: int) -> Any:
+    """The sum in one region: those by one axis first, so that derivatives are added up once for each axis."""
+    lines: dict[int, Any] = {}
+    for x, choice in zip(of, choices):
+        for sign, axis, index in choice.ends if x is not None else ():
+            line = rows(xp, x, index)
+            lines[axis] = sum_of(xp, lines.get(axis, np.zeros(())), line if sign > 0 else -line)
+    one: Any = np.zeros((1,) * dims)
+    for axis, line in lines.items():
+        one = sum_of(xp, one, xp.reshape(line, tuple(-1 if a == axis else 1 for a in range(dims))))
+    return one
+
+
+def _regions(options: Sequence[Sequence[_Choice]], ignored: np.ndarray) -> list[_Region] | None:
     """Where which of the choices for all stretches are right, the largest first; None where those are too many."""
     if not all(options):
         return None
     found: list[_Region] = []
-    left = np.ones(options[0][0].right.shape, bool)
+    left = ~ignored
     while left.any():
         if len(found) == REGIONS:
             return None

@@ -85,11 +85,14 @@ def discrete_first__(xp: Namespace, codes: Array, x: Array) -> Array:
 
 
 @variadic_function("discrete_segments__")
-def discrete_segments__(xp: Namespace, codes: Array, groups: Array, terms: Array) -> Array:
-    """Sums of terms over the last axis of an array of their numbers, of kinds whose numbers are those of groups."""
+def discrete_segments__(xp: Namespace, codes: Array, groups: Array, terms: Array, excluded: Array) -> Array:
+    """Sums of terms over the last axis of an array of their numbers, of kinds whose numbers are those of groups.
+
+    What they are where `excluded` holds 1 does not matter.
+    """
     from ..discrete.segments import sums
 
-    return sums(xp, codes, groups, terms)
+    return sums(xp, codes, groups, terms, excluded)
 
 
 @variadic_function("discrete_logs__")

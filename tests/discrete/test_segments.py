@@ -23,13 +23,25 @@ def test_sums_of_terms(seed):
     codes, groups = alike([kinds, at]), alike([kinds])
     terms = rng.normal(size=codes.max())
     terms[rng.random(len(terms)) < 0.2] = -np.inf
-    np.testing.assert_allclose(segments.sums(xp, codes, groups, terms), terms[codes - 1].sum(-1), atol=1e-12)
+    for excluded in (np.zeros(shape, int), (rng.random(shape) < 0.3).astype(int)):
+        found, expected = segments.sums(xp, codes, groups, terms, excluded), terms[codes - 1].sum(-1)
+        assert np.shape(found) == shape and not np.isnan(found).any()
+        np.testing.assert_allclose(found[excluded == 0], expected[excluded == 0], atol=1e-12)
 
 
 HEAD = "data { int T; array[T] int y; } parameters { vector<lower=0>[3] r; %s }\n"
 PROGRAMS = {
     "two": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += negative_infinity();
   for (t in 1:T) y[t] ~ poisson(t < a ? r[1] : t < b ? r[2] : r[3]); }"""),
+    "beside what is excluded": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model {
+  if (a >= b) target += negative_infinity();
+  else for (t in 1:T) target += poisson_lpmf(y[t] | t < a ? r[1] : t < b ? r[2] : r[3]); }"""),
+    "in the other branch": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model {
+  if (a < b && b - a < 4) { for (t in 1:T) target += poisson_lpmf(y[t] | t < a ? r[1] : t < b ? r[2] : r[3]); }
+  else { target += log(r[1]); target += negative_infinity(); } }"""),
+    "excluded by less": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model {
+  if (a > b) { if (r[1] > 100) target += negative_infinity(); target += r[2]; }
+  for (t in 1:T) target += poisson_lpmf(y[t] | t < a ? r[1] : t < b ? r[2] : r[3]); }"""),
     "an index": ("int<lower=1, upper=T> a; int<lower=2, upper=T> b;", """model {
   for (t in 1:T) { int k = 1 + (t >= a) + (t >= b); target += poisson_lpmf(y[t] | r[k]); } }"""),
     "impossible terms": ("int<lower=0, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += -1;

@@ -68,6 +68,27 @@ def _log_and_weights(x: Any, axis: int) -> tuple[Any, Any]:
     return value, terms / jnp.where(total > 0, total, 1.0)
 
 
+@jax.custom_jvp
+def log_of_terms(terms: Any) -> Any:
+    """The logarithm of a sum of exponentials, of arrays one by one: XLA computes all of it in one loop."""
+    return _log_and_shares(terms)[0]
+
+
+@log_of_terms.defjvp
+def _log_of_terms_jvp(primals: Any, tangents: Any) -> Any:
+    value, shares = _log_and_shares(primals[0])
+    return value, sum(s * t for s, t in zip(shares, tangents[0]))
+
+
+def _log_and_shares(terms: Any) -> tuple[Any, list[Any]]:
+    most = functools.reduce(jnp.maximum, terms)
+    most = jnp.where(jnp.isfinite(most), most, 0.0)
+    parts = [jnp.exp(t - most) for t in terms]
+    total = functools.reduce(jnp.add, parts)
+    inverse = 1 / jnp.where(total > 0, total, 1.0)
+    return jnp.log(total) + most, [p * inverse for p in parts]
+
+
 def _of_two(x: Any, axis: int) -> tuple[Any, tuple[Any, Any]]:
     """The same of two terms, with one exponential; the shares one by one, of which XLA makes no array."""
     a, b = _both(x, axis)

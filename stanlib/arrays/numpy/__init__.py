@@ -230,6 +230,16 @@ def log_of_sum(x: Any, axis: int) -> Any:
         return np.squeeze(np.log(np.sum(np.exp(x - most), axis=axis, keepdims=True)) + most, axis)
 
 
+def log_of_terms(terms: Any) -> Any:
+    """The same of arrays one by one."""
+    return log_of_sum(np.stack(terms), 0)
+
+
+def unstack(x: Any) -> Any:
+    """The parts of an array along its first axis."""
+    return tuple(x)
+
+
 def stop_gradient(x: Any) -> Any:
     return x
 

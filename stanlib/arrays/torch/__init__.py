@@ -127,6 +127,7 @@ searchsorted = lift("searchsorted", lambda a, v, side="left": torch.searchsorted
 sort = lift("sort", lambda x, axis=-1: torch.sort(x, dim=axis, stable=True).values)
 stack = lift("stack", lambda xs, axis=0: torch.stack(tuple(xs), dim=axis))
 sum = lift("sum", reduce(torch.sum))
+unstack = lift("unstack", torch.unbind)
 swapaxes = lift("swapaxes", torch.swapaxes)
 take = lift("take", _take, 2)
 transpose = lift("transpose", lambda x: x.permute(*reversed(range(x.ndim))))
@@ -320,6 +321,7 @@ def _log_of_sum(x: Any, axis: int) -> Any:
 
 
 log_of_sum = lift("log_of_sum", _log_of_sum)
+log_of_terms = lift("log_of_terms", lambda terms: _log_of_sum(torch.stack(tuple(terms)), 0))
 
 
 def stop_gradient(x: Any) -> Any:
