@@ -176,6 +176,26 @@ def test_rows_are_put_in_their_place(name, small, x64):
     assert all(int(size) < made.size // 2 for size in padded)
 
 
+@pytest.mark.parametrize("text", [
+    "parameters { real a; vector[3] b; } model { k ~ bernoulli_logit_glm(x, a, b); }",
+    """parameters { vector[N] a; row_vector[3] b; }
+      model { a ~ normal(0, 1); for (i in 1:N) for (j in 1:3) x[i, j] ~ normal(a[i] + b[j], 1); }""",
+])  # fmt: skip
+def test_very_many_numbers_in_fewer_rows(text, small, x64, monkeypatch):
+    """They are read by rows, too; and the same numbers in long rows are not."""
+    monkeypatch.setattr(density, "ROWS", 5000)
+    monkeypatch.setattr(planning, "NUMBERS", 3000)
+    made = posterior(text)
+    point = point_of(made)
+    value, gradient = at_once(made, point)
+    got, slope = jax.jit(jax.value_and_grad(made.log_density))(point)
+    np.testing.assert_allclose(got, value, rtol=1e-12)
+    np.testing.assert_allclose(slope, gradient, rtol=1e-9, atol=1e-9)
+    assert made._in_blocks(True) is not None
+    monkeypatch.setattr(planning, "_WIDEST", 2)
+    assert not posterior(text).has_many_rows
+
+
 def test_points_of_numpy_are_taken_by_blocks_too(small, x64):
     """Outside of compiled programs, where arrays of NumPy are not data."""
     made = density._blocks(lambda point: jax.numpy.sum(y * point["e"]), {"e": y})

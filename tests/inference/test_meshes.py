@@ -57,7 +57,9 @@ for name, text in MODELS.items():
         out["slopes"].setdefault(name, []).append([[float(v), np.asarray(g).tolist()] for v, g in (whole, parts)])
 walk = stanimport.loads("data { int N; vector[N] y; } parameters { real<lower=0> t; real<lower=0,upper=1> c; } model { "
     "vector[N] v; v[1] = 1; for (i in 2:N) v[i] = t + c * v[i - 1] * y[i - 1]^2; y ~ normal(0, sqrt(v)); }")
+loud = stanimport.loads("data { int N; vector[N] y; } parameters { real m; } model { print(m); y ~ normal(m, 1); }")
 for wrong in (lambda: stanimport.sample(walk, {"N": N, "y": data["y"]}, mesh=mesh(2), **options),
+              lambda: stanimport.sample(loud, {"N": N, "y": data["y"]}, mesh=mesh(2), **options),
               lambda: stanimport.sample(program, {**data, "N": 3, "x": data["x"][:3], "y": data["y"][:3],
                                                   "g": data["g"][:3], "k": data["k"][:3]}, mesh=mesh(2), **options)):
     try:
@@ -120,8 +122,9 @@ def test_parameters_of_rows_rows_in_other_places_and_rejected_draws(of_eight):
 
 
 def test_what_can_not_be_divided_is_refused(of_eight):
-    one, few = of_eight["refused"]
+    one, printed, few = of_eight["refused"]
     assert "rows of data need the ones before" in one and "divided between 2 devices" in few
+    assert "its density prints" in printed
 
 
 def test_two_processes_share_the_rows(of_eight):

@@ -25,6 +25,10 @@ class Sequential(Exception):
     """Rows need the ones before: they can't be divided between devices."""
 
 
+class Printing(Exception):
+    """The density prints, in an order: its rows can't be divided between devices."""
+
+
 class Blocks:
     """A function of arrays whose rows of data are computed in blocks.
 
@@ -186,8 +190,11 @@ def _joined(slopes: list[Any]) -> Any:
 
 
 def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = None) -> Blocks | None:
+    """A function in blocks of rows, planned from its trace at an example; None if that is of no use."""
     traced, shapes = jax.make_jaxpr(function, return_shape=True)(example)
     least = ROWS if mesh is None else FEWEST * mesh.size
+    if traced.effects and mesh is not None:
+        raise Printing
     if traced.effects:  # what is printed is printed in order
         return None
     flat = flattened(traced)
@@ -201,4 +208,9 @@ def has_many_rows(data: Mapping[str, Any]) -> bool:
     arrays = list(data.values())
     if any(isinstance(a, jax.core.Tracer) for a in arrays):
         return False
-    return any(max(np.shape(a), default=0) >= ROWS for a in arrays if isinstance(a, (np.ndarray, jax.Array)))
+    return any(_has_many_rows(np.shape(a)) for a in arrays if isinstance(a, (np.ndarray, jax.Array)))
+
+
+def _has_many_rows(shape: tuple[int, ...]) -> bool:
+    """Whether an array has them along some axis, or very many numbers by its first one."""
+    return max(shape, default=0) >= ROWS or bool(shape) and shape[0] in planning.long_axes(shape, ROWS)

@@ -1,6 +1,7 @@
 """How to compute a program by blocks of rows: which values have rows, where these lie, and in what order all goes."""
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from .rules import step_of
 from .steps import Added, Each, Input, Moved, Picked, Recurrence, Step, Total
 
 PARAMETERS = 2**14  # of one size, from which on they have rows, too
+NUMBERS, _WIDEST = 2**20, 2**8  # of data, and of one row of these, that are read by rows
 _ROUNDS = 10
 
 
@@ -20,11 +22,17 @@ def plan_of(flat: Flat, least: int, are_divided: bool = False) -> Plan | None:
 
     Where rows are not divided between devices, many parameters of one size, as those of groups, have rows, too.
     """
-    lengths = {n for c in flat.constants.values() for n in c.shape if n >= least}
+    lengths = {n for c in flat.constants.values() for n in long_axes(c.shape, least)}
     own = _parameters(flat)
     if lengths and own and not are_divided and (plan := _planned(flat, lengths | own)) is not None:
         return plan
     return _planned(flat, lengths)
+
+
+def long_axes(shape: Sequence[int], least: int) -> list[int]:
+    """The axes of an array that are as long as that; of very many numbers one whose rows are not wide, too."""
+    size = math.prod(shape)
+    return [n for n in shape if n >= least or size >= NUMBERS and size // n <= _WIDEST]
 
 
 def _parameters(flat: Flat) -> set[int]:

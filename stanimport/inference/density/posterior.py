@@ -23,7 +23,7 @@ from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
 
 from .. import tuples
-from ..blocks.density import Sequential, has_many_rows, in_blocks
+from ..blocks.density import Printing, Sequential, has_many_rows, in_blocks
 from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
@@ -180,6 +180,9 @@ class Posterior(Evaluated):
             except Sequential:
                 raise StanError(f"{self.program.name}: rows of data need the ones before, as in a recurrence; they "
                                 "can't be divided between devices") from None  # fmt: skip
+            except Printing:
+                raise StanError(f"{self.program.name}: its density prints, row by row; its rows can't be divided "
+                                "between devices") from None  # fmt: skip
             if self.mesh is not None and self._blocks[jacobian] is None:
                 raise StanError(f"{self.program.name}: its density has no sums over so many rows of data that they "
                                 f"could be divided between {self.mesh.size} devices")  # fmt: skip
