@@ -14,6 +14,8 @@ from .arrays.base import Namespace
 from .errors import StanError
 from .registry import Function
 
+_KINDS = ("int", "real", "complex")  # each holds the ones before
+
 
 class StanFunctionError(StanError):
     """A function in Python can't be found, or returns what is not declared."""
@@ -30,6 +32,8 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
         spec: of the translated module, for messages.
     """
     name = signatures.name_in(signature)
+    returned = signature.rpartition(f" {name}(")[0]
+    declared = "complex" if "complex" in returned else "int" if returned.endswith("int") else "real"
     place = f", {spec.origin}" if spec is not None and spec.origin else ""
 
     def fail(problem: str) -> StanFunctionError:
@@ -44,11 +48,21 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
         else:
             made = _found(path, fail)(*arguments)
         result = xp.asarray(made)
+        if _KINDS.index(_kind(result)) > _KINDS.index(declared):
+            raise fail(f"returns {_kind(result)} numbers, declared are {declared}")
         if result.ndim != dims:
             raise fail(f"returns a value of shape {tuple(result.shape)}, declared are {dims} dimensions")
         return result
 
     return Function(name, name, (), body)
+
+
+def _kind(array: Any) -> str:
+    """What the numbers of an array of any library are."""
+    dtype = array.dtype
+    if hasattr(dtype, "is_floating_point"):  # torch
+        return "complex" if dtype.is_complex else "real" if dtype.is_floating_point else "int"
+    return "int" if dtype.kind in "iub" else "complex" if dtype.kind == "c" else "real"
 
 
 def _found(path: str, fail: Callable[[str], StanFunctionError]) -> Callable[..., Any]:

@@ -35,6 +35,7 @@ class Program:
         networks: the names of the neural networks that it calls.
         discrete_parameters: its `int` parameters, which are summed out; they are drawn with the generated quantities,
             among which they stand too.
+        functions: its functions without a body, with the paths at which Python has them.
 
     Examples:
         >>> coin = stanimport.load("models/coin.stan")
@@ -55,6 +56,7 @@ class Program:
     guide_parameters: tuple[Variable, ...] = ()
     networks: tuple[str, ...] = ()
     discrete_parameters: tuple[Variable, ...] = ()
+    functions: tuple[tuple[str, str], ...] = ()
 
     def names(self, *groups: str) -> tuple[str, ...]:
         """The names of the variables of some blocks: `names("data", "parameters")`."""

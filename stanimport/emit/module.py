@@ -66,6 +66,8 @@ class _Module:
         named = {k: b.tuple_([self._variable(v) for v in group]) for k, group in groups.items() if group}
         if p.networks:
             named["networks"] = b.tuple_([b.const(n.name) for n in p.networks])
+        if self.options.functions:
+            named["functions"] = b.tuple_([b.tuple_([b.const(n), b.const(p)]) for n, p in self.options.functions])
         scheme = b.const(self.options.scheme)
         call = b.call(
             "ppl.Program", name=b.const(self.name), filename=b.const(self.source.name),

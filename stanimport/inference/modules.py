@@ -123,24 +123,32 @@ def plain_module_of(module: Any) -> ModuleType:
 
 
 def restored(program: Program, *, backend: str | None = None, scheme: str | None = None) -> ModuleType:
-    """The module of a program, from its file if that still holds the same text, else from its source."""
+    """The module of a program, from its file if that still holds the same text, else from its source.
+
+    It calls the same functions in Python, but has no networks: `anew` has those too.
+    """
     backend, scheme = backend or program.backend, scheme or program.scheme
+    functions = dict(program.functions) or None
     path = Path(program.filename)
     try:
         if path.read_text(encoding="utf-8-sig") == program.source:
-            return api.load(path, backend=backend, scheme=scheme)
+            return api.load(path, backend=backend, scheme=scheme, functions=functions)
     except (OSError, UnicodeDecodeError, ValueError):
         pass
     folders = (path.parent,) if path.parent.is_dir() else ()
-    return api.loads(program.source, name=program.name, backend=backend, scheme=scheme, include_paths=folders)
+    return api.loads(program.source, name=program.name, backend=backend, scheme=scheme, include_paths=folders,
+                     functions=functions)  # fmt: skip
+
+
+def anew(module: ModuleType, *, backend: str | None = None, scheme: str | None = None) -> ModuleType:
+    """The same program for another backend or scheme, with the module's networks."""
+    made = restored(module.stan, backend=backend, scheme=scheme)
+    return _given(made, module.model.networks) if module.model.networks else made
 
 
 def for_numpyro(module: ModuleType) -> ModuleType:
     """The same program for NumPyro: methods that Pyro does not have run there."""
-    if module.stan.backend == "numpyro":
-        return module
-    made = restored(module.stan, backend="numpyro")
-    return _given(made, module.model.networks) if module.model.networks else made
+    return module if module.stan.backend == "numpyro" else anew(module, backend="numpyro")
 
 
 def drawn_integers(program: Program) -> list[str]:

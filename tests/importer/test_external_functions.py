@@ -154,3 +154,52 @@ def test_bindings_travel_and_are_part_of_the_identity(tmp_path, library, backend
     for wrong in (len, "soft", "a.b()"):
         with pytest.raises(ValueError, match="functions must be paths such as 'package.module.soft'"):
             stanimport.loads(BARE, functions={"soft": wrong})
+
+
+ANY = """
+functions { real twice(real x); int half(int n); }
+data { real y; }
+parameters { real a; }
+model { a ~ normal(0, 1); y ~ normal(twice(a), 1); }
+generated quantities { real z = twice(a); }
+"""
+
+
+def test_what_runs_on_the_other_backend_has_the_functions(backend, tmp_path, monkeypatch):
+    """And what is computed of a fit, also where it was saved: then who loads it says where they are."""
+    (tmp_path / "any_arrays.py").write_text("def twice(x): return x + x\ndef half(n): return n / 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    bound = {"twice": "any_arrays.twice", "half": "any_arrays.half"}
+    module = stanimport.loads(ANY, backend=backend, functions=bound)
+    mode = inference.optimize(module, {"y": 5.0}, seed=1)
+    np.testing.assert_allclose(mode.stan_variable("a"), 2.0, rtol=1e-5)
+    fit = inference.sample(module, {"y": 5.0}, chains=1, iter_warmup=50, iter_sampling=20, seed=1)
+    assert fit.posterior_predictive({"y": 5.0}).stan_variable("y").shape == (20,)
+    assert inference.prior_predictive(module, {}, draws=5, seed=1).stan_variable("y").shape == (5,)
+    again = inference.generate_quantities(module, {"y": 5.0}, previous_fit=fit)
+    np.testing.assert_allclose(again.stan_variable("z"), 2 * fit.stan_variable("a"), rtol=1e-6)
+    saved = inference.Fit.load(fit.save(tmp_path / "fit.nc"))
+    assert saved.program.functions == ()
+    with pytest.raises(stanimport.StanSemanticError, match="declared but never defined"):
+        inference.generate_quantities(previous_fit=saved)
+    again = inference.generate_quantities(module, previous_fit=saved)
+    np.testing.assert_allclose(again.stan_variable("z"), 2 * fit.stan_variable("a"), rtol=1e-6)
+
+
+def test_results_are_of_the_declared_kind(backend, tmp_path, monkeypatch):
+    (tmp_path / "any_arrays.py").write_text("def twice(x): return x + 1j\ndef half(n): return n / 2\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "any_arrays", raising=False)
+    bound = {"twice": "any_arrays.twice", "half": "any_arrays.half"}
+    for statement, told in ("target += half(3) * a;", "returns real numbers, declared are int"), (
+        "target += twice(a);", "returns complex numbers, declared are real",
+    ):  # fmt: skip
+        text = f"functions {{ real twice(real x); int half(int n); }} parameters {{ real a; }} model {{ {statement} }}"
+        with pytest.raises(stanimport.StanError, match=told):
+            inference.log_prob(stanimport.loads(text, backend=backend, functions=bound), {}, params={"a": 1.0})
+
+
+def test_functions_that_return_tuples_are_refused():
+    text = "functions { tuple(real, real) f(real x); } parameters { real a; } model { a ~ normal(f(a).1, 1); }"
+    with pytest.raises(stanimport.StanSemanticError, match="'f' can't be a function of Python, for it returns tuples"):
+        stanimport.loads(text, functions={"f": "somewhere.f"})

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from stanlib import registry
-from stanlib.types import REAL, VOID, Function, Parameter, is_discrete
+from stanlib.types import REAL, VOID, Function, Parameter, Tuple, is_discrete, scalar_of
 
 from ...errors import nearest
 from ...ir import gprob
@@ -112,8 +112,8 @@ def bind_externals(
             continue
         if any(f.defined and f.key == function.key for f in c.functions.find(function.name)):
             continue
-        if d.result == VOID or function.type.suffix in ("rng", "lp", "jacobian"):
-            c.diagnostics.error(f"{function.name!r} can't be a function of Python, which has only values",
+        if problem := _not_python(d, function):
+            c.diagnostics.error(f"{function.name!r} can't be a function of Python, {problem}",
                                 d.name.span, "give it a body", code="undefined")  # fmt: skip
             continue
         c.functions.add(replace(function, defined=True))
@@ -124,6 +124,13 @@ def bind_externals(
         c.diagnostics.error(f"the program declares no function {name!r} without a body", block.span,
                             f"did you mean {meant!r}?" if meant else "", code="undefined")  # fmt: skip
     return out
+
+
+def _not_python(d: ast.FunctionDefinition, function: UserFunction) -> str:
+    """Why Python can't have a function; empty if it can."""
+    if d.result == VOID or function.type.suffix in ("rng", "lp", "jacobian"):
+        return "which has only values"
+    return "for it returns tuples" if isinstance(scalar_of(d.result), Tuple) else ""
 
 
 def _definition(c: Context, d: ast.FunctionDefinition, function: UserFunction) -> gprob.FunDef | None:

@@ -15,7 +15,7 @@ from stanlib.errors import StanError
 
 from ..density.posterior import Posterior, condition, is_term, log_prob
 from ..density.quantities import Batched
-from ..modules import for_numpyro, restored
+from ..modules import anew, for_numpyro
 from ..options import suggestion
 from ..precision import TRACING, double_precision, random_keys
 
@@ -66,7 +66,7 @@ def observing(
         return Posterior(module, inputs), {}
     if missing := [n for n in names if n not in draws]:
         raise StanError(f"{module.stan.name} predicts no data: there are no draws of {', '.join(missing)}")
-    drawing = restored(module.stan, backend="numpyro", scheme="simulation")
+    drawing = anew(module, backend="numpyro", scheme="simulation")
     known = condition(drawing, {n: inputs[n] for n in drawing.stan.names("data") if n in inputs}, seed).inputs
     own = {n: inputs.get(n, v) for n, v in known.items()}
     return Posterior(drawing, own), {n: np.asarray(draws[n]).astype(int) for n in names}

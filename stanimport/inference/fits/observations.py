@@ -17,7 +17,7 @@ from stanlib.metadata import Program
 from .. import tuples
 from ..density.posterior import Posterior, log_prob
 from ..density.quantities import Batched
-from ..modules import for_numpyro, restored, with_networks
+from ..modules import anew, for_numpyro
 from ..precision import TRACING, double_precision, random_keys
 from .discrete import observing
 from .replications import ReplicationWarning, Replicator, is_observation, over_draws, variable_of
@@ -92,8 +92,7 @@ def observed_names(fit: Result) -> tuple[str, ...]:
 def prior(fit: Result, chains: int = 1, draws: int = 500) -> dict[str, np.ndarray]:
     """Draws from the prior, (chains, draws, ...): where every parameter has a law to draw from."""
     try:
-        module = restored(fit.program, backend="numpyro", scheme="simulation")
-        module = with_networks(module, fit.networks) if fit.networks else module
+        module = anew(fit.module, backend="numpyro", scheme="simulation")
         names = tuples.leaf_names(fit.program.parameters)
 
         def one(key: Any, _: Any) -> dict[str, Any]:

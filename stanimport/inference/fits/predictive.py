@@ -21,7 +21,7 @@ from .. import options, tuples
 from ..density.posterior import Posterior, condition, is_parameter
 from ..density.quantities import Batched
 from ..io.data import read_data
-from ..modules import drawn_integers, for_numpyro, module_of, restored
+from ..modules import anew, drawn_integers, for_numpyro, module_of
 from ..precision import new_seed, random_keys
 from . import columns
 from .discrete import observing
@@ -117,7 +117,7 @@ def posterior_predictive(
         posterior, values = observing(translated, known, draws, chosen)
         return _predictions(posterior, "posterior", draws, (), chosen, {n: v for n, v in values.items() if n in kept})
     if translated.stan.discrete_parameters:
-        translated = restored(translated.stan, scheme="simulation")
+        translated = anew(translated, scheme="simulation")
     given = read_data(data)
     lacking = [n for n in translated.stan.names("data") if n not in given]
     if lacking:
@@ -178,8 +178,8 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
         ((100, 8), (100,))
     """
     options.at_least(1, draws=draws)
-    program, chosen = module_of(module).stan, new_seed() if seed is None else int(seed)
-    drawing = restored(program, backend="numpyro", scheme="simulation")
+    translated, chosen = module_of(module), new_seed() if seed is None else int(seed)
+    program, drawing = translated.stan, anew(translated, backend="numpyro", scheme="simulation")
     given = read_data(data)
     declared = (*program.data, *program.parameters, *program.transformed_parameters)
     sizes = {word for v in declared for size in v.shape for word in _words(size)}

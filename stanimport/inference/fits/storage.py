@@ -192,8 +192,12 @@ def _scalar(value: Any) -> Any:
 
 
 def program_of(described: Mapping[str, Any]) -> Program:
-    """The program from its fields as JSON keeps them: tuples as lists, variables as dicts."""
+    """The program from its fields as JSON keeps them: tuples as lists, variables as dicts.
+
+    A file does not say which Python runs: where its functions without a body are is told by who loads it, by settings.
+    """
     values: dict[str, Any] = {k: tuple(map(_item, v)) if isinstance(v, list) else v for k, v in described.items()}
+    values.pop("functions", None)
     return Program(**{f.name: values[f.name] for f in fields(Program) if f.name in values})
 
 
