@@ -22,28 +22,41 @@ from .values import bounds, plus_one
 _COMPARISONS = {"logical_eq", "logical_neq", "logical_lt", "logical_lte", "logical_gt", "logical_gte"}
 
 
-def segments(top: Stmts, sites: Sequence[Site], static: Set[str], names: Fresh) -> Alike | None:
-    """The loops over values of single elements and over iterations, and the ints that a term depends on there.
+def segments(
+    top: Stmts, sites: Sequence[Site], series: Sequence[gprob.For], static: Set[str], names: Fresh
+) -> Alike | None:  # fmt: skip
+    """The loops over values of single elements, over series and over iterations, and the ints that a term depends on.
 
     None where the term is no loop over data, or reads an element other than in a comparison.
+
+    Args:
+        series: loops around it, whose iterations have elements of their own.
     """
-    loop = top[0] if len(top) == 1 else None
-    if not isinstance(loop, gprob.For) or not uses.names_in((loop.lower, loop.upper)) <= static:
+    found: list[gprob.For] = []
+    while len(found) <= len(series):
+        loop = top[0] if len(top) == 1 else None
+        if not isinstance(loop, gprob.For) or not uses.names_in((loop.lower, loop.upper)) <= static:
+            return None
+        found.append(loop)
+        top = loop.body
+    if [s.name for s in series] != [s.name for s in found[:-1]]:
         return None
-    values = {s.index for s in sites}
+    span, values, indices = found[-1].span, {s.index for s in sites}, [s.name for s in found]
     keys: list[gprob.Expr] = []
-    if not _collect(loop.body, values, static | values | {loop.name}, keys) or not keys:
+    if not _collect(top, values, static | values | set(indices), keys) or not keys:
         return None
-    span = loop.span
     around = tuple(gprob.For(span, s.index, *bounds(s, span), ()) for s in sites)
-    firsts = tuple(names.helper("first") for _ in (*around, loop))
-    keys.append(variable(INT, span, loop.name))
+    keys += [variable(INT, span, i) for i in indices]
+    firsts = tuple(names.helper("first") for _ in (*around, *found))
     helper = names.helper
-    return Alike((*around, loop), loop.body, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
+    return Alike((*around, *found), top, tuple(keys), helper("codes"), helper("rows"), helper("row"), firsts)
 
 
-def numbered(a: Alike, groups: str, names: Fresh) -> Iterator[gprob.Stmt]:
-    """Statements that number the terms for all values and iterations, and in `groups` their kinds."""
+def numbered(a: Alike, sites: int, groups: str, names: Fresh) -> Iterator[gprob.Stmt]:
+    """Statements that number the terms for all values and iterations, and in `groups` their kinds.
+
+    The first loops are those over the values of so many sites.
+    """
     span, t, sizes = a.body[0].span, array(INT, len(a.loops)), []
     for loop in a.loops:
         length = plus_one(call("subtract", span, loop.upper, loop.lower), span)
@@ -53,14 +66,14 @@ def numbered(a: Alike, groups: str, names: Fresh) -> Iterator[gprob.Stmt]:
     ]
     made = tuple(a.made(sizes, at, lambda body: _inside(a.loops, body), names))
     yield from made
-    kinds = [s for s in made if isinstance(s, gprob.Declare)][: len(a.keys) - 1]
+    kinds = [s for s in made if isinstance(s, gprob.Declare)][: len(a.keys) - len(a.loops) + sites]
     numbers = raw("discrete_alike__", t, span, *(variable(t, span, s.name) for s in kinds))
     yield gprob.Declare(span, groups, gprob.Sized(t, tuple(sizes)), None, numbers)
 
 
-def excluded(a: Alike, conditions: Sequence[gprob.Expr], name: str) -> Iterator[gprob.Stmt]:
-    """Statements that set an array over the values of all elements to 1 where one of some conditions holds."""
-    span, around = a.body[0].span, a.loops[:-1]
+def excluded(a: Alike, sites: int, conditions: Sequence[gprob.Expr], name: str) -> Iterator[gprob.Stmt]:
+    """Statements that set an array over the values of all sites to 1 where one of some conditions holds."""
+    span, around = a.body[0].span, a.loops[:sites]
     t, sizes, at = array(INT, len(around)), [], []
     for loop in around:
         sizes.append(plus_one(call("subtract", span, loop.upper, loop.lower), span))

@@ -97,9 +97,9 @@ class _Builder:
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
-        if not self.loops and (stretches := self._stretches(top)) is not None:
-            self._tabulate_stretches(stretches)
-            return 0, none
+        if not self.place and (stretches := self._stretches(top)) is not None:
+            self._tabulate_stretches(stretches, counts)
+            return len(counts), none
         if (alike_ := self._alike(top)) is not None:
             return 1, self._tabulate_rows(alike_, counts)
         nested = with_names(self._nested(top, 0), self.copies)
@@ -259,28 +259,28 @@ class _Builder:
         """What the term depends on, if elements matter to its iterations by comparisons alone."""
         if self.term.changed or self.term.before or any(s.missing or s.guards or s.discrete.varies for s in self.sites):
             return None
-        return segments(without_conditions(top, self.excluding), self.sites, self.static, self.names)
+        return segments(without_conditions(top, self.excluding), self.sites, self.loops, self.static, self.names)
 
     def _conditions(self, excluding: Stmts, discrete: Set[str]) -> list[gprob.Expr]:
         """What makes values of the sites impossible."""
         found = (s.condition for s in with_values(excluding, self.sites) if isinstance(s, gprob.If))
         return [e for e in found if not uses.mentions(e, discrete)]
 
-    def _tabulate_stretches(self, a: Alike) -> None:
+    def _tabulate_stretches(self, a: Alike, counts: Sequence[gprob.Expr]) -> None:
         """Declares and fills an array of all that the term can be in an iteration, and the table of sums of those."""
         span, count = self.span, variable(INT, self.span, a.count)
-        t, real, dims = array(INT, len(a.loops)), array(REAL, 1), array(REAL, len(self.sites))
+        t, real, dims = array(INT, len(a.loops)), array(REAL, 1), array(REAL, len(self.sites) + len(counts))
         groups, rows = self.names.helper("groups"), self.names.helper("terms")
-        self.made += self._renamed_loops(tuple(numbered(a, groups, self.names)))
+        self.made += self._renamed_loops(tuple(numbered(a, len(self.sites), groups, self.names)))
         self.made.append(gprob.Declare(span, rows, gprob.Sized(real, (count,))))
         inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
         self.made += self._renamed(a.over_rows(inner))
         numbers = (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
         never = self.names.helper("excluded")
-        self.made += self._renamed_loops(tuple(excluded(a, self.excluding, never)))
+        self.made += self._renamed_loops(tuple(excluded(a, len(self.sites), self.excluding, never)))
         impossible = variable(array(INT, len(self.sites)), span, never)
         sums = raw("discrete_segments__", dims, span, *numbers, impossible)
-        sizes = tuple(values.size(s, span) for s in self.sites)
+        sizes = (*(values.size(s, span) for s in self.sites), *counts)
         self.made.append(gprob.Declare(span, self.table, gprob.Sized(dims, sizes), None, sums))
 
     def _renamed_loops(self, body: Stmts) -> Stmts:

@@ -7,6 +7,7 @@ each of its ends; so tables are put together of sums along single axes.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,41 +53,72 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> A
     """The sum over iterations for all values.
 
     Args:
-        codes: the number of the term, from 1, for all values and iterations, (K1, ..., Km, iterations); no two of one
-            sum are the same.
+        codes: the number of the term, from 1, for all values, series and iterations, (K1, ..., Km, ..., iterations);
+            no two of one sum are the same.
         groups: the number of its kind, from 1; terms of one kind have numbers in the order of their iterations.
         terms: an array of all terms, some of which may be -inf.
         excluded: 1 for values that other terms make impossible, (K1, ..., Km).
 
     Returns:
-        An array (K1, ..., Km), with anything that is no NaN where values are excluded.
+        An array (K1, ..., Km, ...), with anything that is no NaN where values are excluded.
     """
-    codes, groups = np.asarray(codes), np.asarray(groups)
-    shape, ignored = codes.shape[:-1], np.asarray(excluded, bool)
+    codes, groups, ignored = np.asarray(codes), np.asarray(groups), np.asarray(excluded, bool)
+    series = codes.shape[ignored.ndim : -1]
     if not codes.size:
-        return np.zeros(shape)
+        return np.zeros(codes.shape[:-1])
+    shape = (*ignored.shape, math.prod(series)) if series else ignored.shape
+    by_value = (ignored.size, *shape[ignored.ndim :], codes.shape[-1])
+    kinds = _kinds(xp, codes.reshape(by_value) - 1, groups.reshape(by_value), terms)
+    if kinds is None:
+        return xp.sum(xp.reshape(xp.get(terms, (codes.reshape(-1) - 1,)), codes.shape), axis=-1)
     total: Any = np.zeros(())
     found: list[_Stretch] = []
-    for first, member in _kinds(codes.reshape(-1, codes.shape[-1]) - 1, groups.reshape(-1, codes.shape[-1])):
-        here = xp.get(terms, (slice(first, first + member.shape[1]),))
+    for here, member in kinds:
         edges = np.diff(np.pad(member, ((0, 0), (1, 1))).astype(np.int8), axis=1)
         if (edges == 1).sum(axis=1).max() > RUNS:
             total = sum_of(xp, total, xp.reshape(_product(xp, member, here), shape))
         else:
-            runs = ((low.reshape(shape), high.reshape(shape)) for low, high in _runs(edges))
+            runs = ((low.reshape(ignored.shape), high.reshape(ignored.shape)) for low, high in _runs(edges))
             found += [_stretch(xp, here, *run, ignored) for run in runs if (~ignored & (run[0] >= 0)).any()]
-    return sum_of(xp, total, _of_stretches(xp, found, ignored)) if found else total
+    total = sum_of(xp, total, _of_stretches(xp, found, ignored, shape)) if found else total
+    return xp.reshape(xp.broadcast_to(total, shape), codes.shape[:-1])
 
 
-def _kinds(codes: np.ndarray, groups: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
-    """For every kind the first of its terms, and which of them are in the sum for all values, (values, terms)."""
+_Kind = tuple[Any, np.ndarray]
+
+
+def _kinds(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> list[_Kind] | None:
+    """Of every kind the terms by iteration, (iterations, ...), and which of them are in the sum for all values.
+
+    None where series differ in which kind a term is of.
+    """
+    if codes.ndim == 2:
+        return list(_of_one_series(xp, codes, groups, terms))
+    if (groups != groups[:, :1]).any():
+        return None
+    return list(_of_series(xp, codes, groups[:, 0], terms))
+
+
+def _of_one_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> Iterator[_Kind]:
+    """From arrays (values, iterations)."""
     for group in range(1, int(groups.max()) + 1):
         value, iteration = np.nonzero(groups == group)
         inside = codes[value, iteration]
         first = int(inside.min())
         member = np.zeros((len(codes), int(inside.max()) + 1 - first), bool)
         member[value, inside - first] = True
-        yield first, member
+        yield xp.get(terms, (slice(first, first + member.shape[1]),)), member
+
+
+def _of_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any) -> Iterator[_Kind]:
+    """From an array (values, series, iterations), and one of kinds (values, iterations)."""
+    for group in range(1, int(groups.max()) + 1):
+        member = groups == group
+        there = np.flatnonzero(member.any(axis=0))
+        first, last = int(there[0]), int(there[-1]) + 1
+        member = member[:, first:last]
+        at = np.where(member[:, None], codes[:, :, first:last], -1).max(axis=0).T
+        yield xp.reshape(rows(xp, terms, at.reshape(-1)), at.shape), member
 
 
 def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Any:
@@ -125,19 +157,21 @@ def _stretch(xp: Namespace, terms: Any, low: np.ndarray, high: np.ndarray, ignor
 
 def _before(xp: Namespace, terms: Any) -> Any:
     """The sums of all terms before each, and of all."""
-    return xp.cumsum(xp.concatenate([*xp.convert((np.zeros(1), terms))]), axis=0)
+    none = np.zeros((1, *xp.shape(terms)[1:]))
+    return xp.cumsum(xp.concatenate([*xp.convert((none, terms))]), axis=0)
 
 
 # --- tables from sums along single axes ------------------------------------------------------------------------------
 
 
-def _of_stretches(xp: Namespace, stretches: Sequence[_Stretch], ignored: np.ndarray) -> Any:
-    """The sum of all stretches, for all values that are not ignored."""
-    shape = ignored.shape
+def _of_stretches(
+    xp: Namespace, stretches: Sequence[_Stretch], ignored: np.ndarray, shape: tuple[int, ...]
+) -> Any:  # fmt: skip
+    """The sum of all stretches, for all values that are not ignored, and all series."""
     regions = _regions([list(_choices(s)) for s in stretches], ignored)
     if regions is None:
         if len(stretches) > 1:
-            parts = [_of_stretches(xp, [s], ignored) for s in stretches]
+            parts = [_of_stretches(xp, [s], ignored, shape) for s in stretches]
             return sum(parts[1:], parts[0])
         return _one_by_one(xp, stretches[0])
     total = _of_regions(xp, regions, [s.sums for s in stretches], shape)
@@ -153,8 +187,9 @@ def _one_by_one(xp: Namespace, s: _Stretch) -> Any:
     def at(x: Any) -> Any:
         total: Any = np.zeros(())
         for sign, index in s.ends:
-            one = xp.reshape(xp.get(x, (np.maximum(index, 0).reshape(-1),)), index.shape)
-            there, one = xp.convert((index >= 0, one))
+            series = xp.shape(x)[1:]
+            one = xp.reshape(xp.get(x, (np.maximum(index, 0).reshape(-1),)), (*index.shape, *series))
+            there, one = xp.convert(((index >= 0).reshape(*index.shape, *(1 for _ in series)), one))
             total = sum_of(xp, total, xp.where(there, sign * one, 0.0))
         return total
 
@@ -165,25 +200,27 @@ def _of_regions(xp: Namespace, regions: Sequence[_Region], of: Sequence[Any], sh
     """The sum for all values, from that of each region; `of` are the sums that indices are into, None for nothing."""
     total: Any = None
     for here, choices in regions:
-        one = _of_region(xp, of, choices, len(shape))
+        one = _of_region(xp, of, choices, here.ndim, shape[here.ndim :])
         if total is None:
             total = one
             continue
-        here, one, total = xp.convert((here, one, total))
+        here, one, total = xp.convert((here.reshape(*here.shape, *(1 for _ in shape[here.ndim :])), one, total))
         total = xp.where(here, one, total)
     return total
 
 
-def _of_region(xp: Namespace, of: Sequence[Any], choices: Sequence[_Choice], dims: int) -> Any:
+def _of_region(
+    xp: Namespace, of: Sequence[Any], choices: Sequence[_Choice], dims: int, series: tuple[int, ...]
+) -> Any:  # fmt: skip
     """The sum in one region: those by one axis first, so that derivatives are added up once for each axis."""
     lines: dict[int, Any] = {}
     for x, choice in zip(of, choices):
         for sign, axis, index in choice.ends if x is not None else ():
             line = rows(xp, x, index)
             lines[axis] = sum_of(xp, lines.get(axis, np.zeros(())), line if sign > 0 else -line)
-    one: Any = np.zeros((1,) * dims)
+    one: Any = np.zeros((1,) * (dims + len(series)))
     for axis, line in lines.items():
-        one = sum_of(xp, one, xp.reshape(line, tuple(-1 if a == axis else 1 for a in range(dims))))
+        one = sum_of(xp, one, xp.reshape(line, (*(-1 if a == axis else 1 for a in range(dims)), *series)))
     return one
 
 

@@ -187,6 +187,19 @@ transformed parameters { vector[I] phi = inv_logit(m + s * e); }""",
     lp[a, b] = sums[1, a] + sums[2, b] - sums[2, a] + sums[3, T + 1] - sums[3, b];
   target += log_sum_exp(lp); }""",
     ),
+    "change points of series": (
+        {"S": 40, "T": 30, "y": _random.poisson(3, (40, 30))},
+        """data { int S; int T; array[S, T] int y; }
+parameters { vector<lower=0>[S] early; vector<lower=0>[S] late; %discrete% }""",
+        "array[S] int<lower=1, upper=T> change;",
+        """model { early ~ exponential(1); late ~ exponential(1);
+  for (i in 1:S) for (t in 1:T) y[i, t] ~ poisson(t < change[i] ? early[i] : late[i]); }""",
+        """model { early ~ exponential(1); late ~ exponential(1);
+  for (i in 1:S) { vector[T + 1] before = rep_vector(0, T + 1); vector[T + 1] after = rep_vector(0, T + 1);
+    for (t in 1:T) { before[t + 1] = before[t] + poisson_lpmf(y[i, t] | early[i]);
+      after[t + 1] = after[t] + poisson_lpmf(y[i, t] | late[i]); }
+    target += log_sum_exp(head(before, T) + after[T + 1] - head(after, T)); } }""",
+    ),
     "dynamic occupancy": (
         {"R": 100, "T": 6, "J": 3, "y": _ints(0, 1, 100, 6, 3) * _ints(0, 1, 100, 6, 1),
          "x": _random.normal(size=(100, 6))},

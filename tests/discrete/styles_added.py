@@ -155,3 +155,27 @@ indicated("set by two loops", """matrix[N, K] d; for (n in 1:N) d[n] = mu' * y[n
 indicated("what comes from the row before", """matrix[N, K] d; d[1] = mu';
   for (n in 2:N) { d[n] = d[n - 1]; d[n, z[n]] += 1; }
   target += -dot_self(d[2]);""", limit=2**N)
+
+# --- change points of several series ---------------------------------------------------------------------------------
+
+
+def series(name: str, model: str, *variables: Variable, limit: int = 30) -> None:
+    head = """data { int S; int T; array[S, T] real y; array[S] int length; array[S, T] int x; %given% }
+parameters { vector[S] a; vector[S] b; real<lower=0> s; %discrete% }
+"""
+    data = {"S": 3, "T": 4, "y": _normals(3, 4), "length": [4, 2, 3], "x": _ints(1, 4, 3, 4)}
+    style(f"series, {name}", f"{head}model {{ {model} }}", data, *variables, limit=limit)
+
+
+C, D = Variable("c", (3,), 1, 4), Variable("d", (3,), 2, 3)
+series("one each", "for (i in 1:S) for (t in 1:T) target += normal_lpdf(y[i, t] | t < c[i] ? a[i] : b[i], s);", C)
+series("of different lengths",
+       "for (i in 1:S) for (t in 1:length[i]) target += normal_lpdf(y[i, t] | t < c[i] ? a[i] : b[i], s);", C)
+series("by data that differ",
+       "for (i in 1:S) for (t in 1:T) target += normal_lpdf(y[i, t] | x[i, t] < c[i] ? a[i] : b[i] * t, s);", C)
+series("two each", """for (i in 1:S) for (t in 1:T)
+  target += normal_lpdf(y[i, t] | t < c[i] ? a[i] : t < d[i] ? b[i] : a[i] + b[i], s);""", C, D, limit=60)
+series("with impossible terms", """for (i in 1:S) for (t in 1:T) { if (t > c[i] && t < 4)
+  target += log(y[i, t] > -1) + a[i] * t; else if (t > d[i]) target += b[i] * y[i, t]; }""", C, D, limit=60)
+series("of two loops", """for (i in 1:S) for (j in 1:2) { for (t in 1:T)
+  target += normal_lpdf(y[i, t] | (t <= c[i] ? a[i] : b[j]), s); target += -0.1 * c[i] * j; }""", C)

@@ -29,6 +29,21 @@ def test_sums_of_terms(seed):
         np.testing.assert_allclose(found[excluded == 0], expected[excluded == 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("differ", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_sums_of_terms_of_several_series(seed, differ):
+    rng = np.random.default_rng(seed)
+    values, several, count = (4, 3)[: 1 + seed % 2], (2, 3)[: 1 + seed // 2], 5
+    kinds = rng.integers(0, 3, (*values, *(several if differ else (1,) * len(several)), count))
+    kinds = np.broadcast_to(np.sort(kinds, axis=-1) if seed else kinds, (*values, *several, count))
+    at = np.broadcast_to(np.arange(np.prod(several) * count).reshape(*several, count), kinds.shape)
+    codes, groups = alike([kinds, at]), alike([kinds])
+    terms = rng.normal(size=codes.max())
+    terms[rng.random(len(terms)) < 0.2] = -np.inf
+    found = segments.sums(xp, codes, groups, terms, np.zeros(values, int))
+    np.testing.assert_allclose(found, terms[codes - 1].sum(-1), atol=1e-12)
+
+
 HEAD = "data { int T; array[T] int y; } parameters { vector<lower=0>[3] r; %s }\n"
 PROGRAMS = {
     "two": ("int<lower=1, upper=T> a; int<lower=1, upper=T> b;", """model { if (a > b) target += negative_infinity();
