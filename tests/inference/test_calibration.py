@@ -31,6 +31,24 @@ def test_ranks_of_what_data_were_simulated_from():
     assert "60 simulations" in repr(made)
 
 
+@pytest.mark.parametrize("model, message", [
+    ("y[1:2] ~ normal(m, 1);", "y: statements observe"), ("y ~ normal(m, 1); y ~ normal(m, 2);", "more than once"),
+    ("log(y) ~ normal(m, 1);", "observes an expression"), ("t ~ normal(m, 1);", "observes t, which is computed"),
+])  # fmt: skip
+def test_data_that_can_not_be_simulated(model, message):
+    """Data that stay as they are given, fit by fit, would make any model look wrong."""
+    program = stanimport.loads("data { int N; vector[N] y; } transformed data { vector[N] t = log(y); } "
+                               "parameters { real m; } model { m ~ normal(0, 1); " + model + " }")  # fmt: skip
+    with pytest.raises(stanimport.StanError, match=message):
+        stanimport.sbc(program, {"N": 3, "y": [1.0, 2.0, 3.0]}, simulations=2, seed=1)
+
+
+def test_components_that_are_fixed_have_no_ranks():
+    program = stanimport.loads("data { int N; vector[N] y; } parameters { cholesky_factor_corr[2] l; } "
+                               "model { l ~ lkj_corr_cholesky(2); y ~ normal(l[2, 1], 1); }")  # fmt: skip
+    assert stanimport.sbc(program, {"N": 3}, simulations=8, seed=1).names == ["l[2,1]", "l[2,2]"]
+
+
 def test_ranks_that_are_not_uniform():
     made = calibration.Calibration(["a", "b"], np.array([[k % 100, k % 30] for k in range(300)]), 99,
                                    np.zeros((300, 2)), [])  # fmt: skip
@@ -73,6 +91,7 @@ def test_refits_without_each_group():
     assert made.elpd == pytest.approx(sum(made.by_group.values()))
     assert made.se == pytest.approx(np.sqrt(3) * np.std(list(made.by_group.values()), ddof=1))
     for wrong, message in ((dict(groups="y2"), "no data with one number"), (dict(groups=G, size="H"), "no integer"),
+                           (dict(groups=G), "name the data that count rows, of N, G"),
                            (dict(groups=np.ones(8), size="N"), "one group only")):  # fmt: skip
         with pytest.raises(OptionError, match=message):
             stanimport.leave_groups_out(program, data, **wrong)
@@ -86,3 +105,40 @@ def test_parameters_of_rows_can_not_be_left_out():
     with pytest.raises(stanimport.StanError, match="size of a depends on N"):
         stanimport.leave_groups_out(program, {"N": 8, "g": G, "y": Y}, "g", seed=1,
                                     sampling=dict(chains=1, iter_warmup=50, iter_sampling=50))  # fmt: skip
+
+
+ROWS = "data { int N; array[N] int g; vector[N] y; vector[N] x; } "
+SHORT = dict(chains=1, iter_warmup=100, iter_sampling=400)
+X = np.array([0.0, 1, 2, 10, 11, 12, 3, 4])
+
+
+@pytest.mark.parametrize("name, text", [
+    ("c", "transformed data { vector[N] c = x - mean(x); } parameters { real a; } model { y ~ normal(a + c, 1); }"),
+    ("M", "transformed data { int M = N - 1; } parameters { real a; } model { y[1:M] ~ normal(a, 1); }"),
+])  # fmt: skip
+def test_transformed_data_of_rows_that_are_left_out(name, text):
+    program = stanimport.loads(ROWS + text)
+    with pytest.raises(stanimport.StanError, match=f"transformed data {name} depend on which rows"):
+        stanimport.leave_groups_out(program, dict(N=8, g=G, y=Y, x=X), "g", seed=1, sampling=SHORT)
+
+
+def test_rows_are_predicted_by_what_was_computed_of_the_others():
+    """The mean of the other rows' predictor, where the model uses it, beside the closed form of normal laws."""
+    program = stanimport.loads(ROWS + "transformed data { real m = mean(x); vector[N] h = x / 2; } "
+                               "parameters { real a; } "
+                               "model { a ~ normal(0, 1); y ~ normal(a + 0.1 * (2 * h - m), 1); }")  # fmt: skip
+    made = stanimport.leave_groups_out(program, dict(N=8, g=G, y=Y, x=X), "g", seed=1,
+                                       sampling={**SHORT, "iter_sampling": 3000})  # fmt: skip
+    for group, found in made.by_group.items():
+        kept, gone = G != group, G == group
+        rest = Y - 0.1 * (X - X[kept].mean())
+        variance = 1 / (1 + kept.sum())
+        law = stats.multivariate_normal(np.full(gone.sum(), variance * rest[kept].sum()), np.eye(gone.sum()) + variance)
+        assert found == pytest.approx(law.logpdf(rest[gone]), abs=0.1)
+
+
+def test_terms_of_rows_that_can_not_be_told_apart():
+    program = stanimport.loads(ROWS + "parameters { real a; } model { a ~ normal(0, 1); y ~ normal(a, 1); "
+                               "target += -0.1 * dot_self(y - a); }")  # fmt: skip
+    with pytest.raises(stanimport.StanError, match="terms of rows, which can't be told apart"):
+        stanimport.leave_groups_out(program, dict(N=8, g=G, y=Y, x=X), "g", seed=1, sampling=SHORT)

@@ -43,6 +43,7 @@ class Predictions:
         data: data and transformed data that they were drawn with; without those that had to be predicted.
         seed: of the random numbers.
         dims, coords: names of dimensions and their coordinates, where the data carry them.
+        failed: why observed data are not among them, by name.
     """
 
     def __init__(self, program: Program, kind: str, variables: Arrays, origin: Arrays, data: Mapping[str, Any],
@@ -51,6 +52,7 @@ class Predictions:
         self.variables, self.origin, self.data = dict(variables), dict(origin), dict(data)
         self.dims: dict[str, tuple[str, ...]] = {}
         self.coords: dict[str, list[Any]] = {}
+        self.failed: dict[str, str] = {}
 
     def __repr__(self) -> str:
         shapes = (v.shape[:2] for v in (*self.variables.values(), *self.origin.values()))
@@ -265,7 +267,9 @@ def _predictions(
     if replicator.failed:
         warnings.warn(replicator.told(), ReplicationWarning, stacklevel=4)
     data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
-    return Predictions(posterior.program, kind, made, {}, data, seed)
+    found = Predictions(posterior.program, kind, made, {}, data, seed)
+    found.failed = dict(replicator.failed)
+    return found
 
 
 def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:

@@ -5,8 +5,10 @@ Simulation-Based Calibration", arXiv:1804.06788.
 """
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from .. import options
 from ..failures import Failure
 from ..fits import columns
 from ..fits.arviz_packages import container, is_whole, load
-from ..fits.predictive import prior_predictive
+from ..fits.predictive import Predictions, prior_predictive
+from ..fits.replications import ReplicationWarning
 from ..io.data import read_data
 from ..modules import module_of
 from ..precision import new_seed
@@ -32,7 +35,7 @@ class Calibration:
     """Ranks of true values among draws.
 
     Attributes:
-        names: of the parameters' components.
+        names: of the parameters' components, but for those that are fixed, such as the zeros of a Cholesky factor.
         ranks: (simulations, parameters): how many draws lie below the value that the data were simulated from.
         draws: how many draws a rank is among: ranks are 0 to this.
         truths: the values, (simulations, parameters).
@@ -123,7 +126,8 @@ def sbc(
         The ranks, their tests and plots.
 
     Raises:
-        StanError: where a parameter has no prior that can be drawn from, or all fits failed.
+        StanError: where a parameter has no prior that can be drawn from, where observed data can't be simulated, or
+            all fits failed.
         StanDataError, OptionError, TypeError: for data and options that are wrong.
 
     Examples:
@@ -135,7 +139,7 @@ def sbc(
     count = options.whole("simulations", simulations, 200)
     translated, first = module_of(module), new_seed() if seed is None else int(seed)
     given = read_data(data)
-    drawn = prior_predictive(translated, given, draws=count, seed=first)
+    drawn = _simulated(translated, given, count, first)
     sets = [{**given, **{n: _plain(v[0, k]) for n, v in drawn.variables.items()}} for k in range(count)]
     fits = sample_many(translated, sets, executor=executor, seed=first, folder=folder, show_progress=show_progress,
                        sampling={**_OPTIONS, **(sampling or {})})  # fmt: skip
@@ -149,7 +153,29 @@ def sbc(
     drawn_of = {k: columns.flatten({n: fits[k].variables[n] for n in origin})[1] for k in good}
     drawn_of = {k: own.reshape(-1, own.shape[-1]) for k, own in drawn_of.items()}
     ranks = np.array([(own < truths[k]).sum(axis=0) for k, own in drawn_of.items()])
-    return Calibration(names, ranks, len(drawn_of[good[-1]]), truths[good], fits)
+    varies = ~np.all([(own == truths[k]).all(axis=0) for k, own in drawn_of.items()], axis=0)
+    kept = [n for n, is_kept in zip(names, varies) if is_kept]
+    return Calibration(kept, ranks[:, varies], len(drawn_of[good[-1]]), truths[good][:, varies], fits)
+
+
+def _simulated(module: ModuleType, given: Mapping[str, Any], count: int, seed: int) -> Predictions:
+    """Draws of the parameters, and of all the data that the program observes.
+
+    Raises:
+        StanError: where some of these can't be drawn: fits to the same data each time would tell nothing.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReplicationWarning)
+        drawn = prior_predictive(module, given, draws=count, seed=seed)
+    name, data = module.stan.name, module.stan.names("data")
+    if drawn.failed:
+        reasons = "; ".join(f"{n}: {reason}" for n, reason in drawn.failed.items())
+        raise StanError(f"{name}: no data can be simulated for its calibration. {reasons}")
+    derived = next((n for n in drawn.variables if n not in data), None)
+    if derived is not None:
+        raise StanError(f"{name}: no data can be simulated for its calibration: it observes {derived}, which "
+                        "is computed of data: declare it as data")  # fmt: skip
+    return drawn
 
 
 def _plain(value: np.ndarray) -> Any:

@@ -6,7 +6,9 @@ from concurrent.futures import Executor
 from types import ModuleType
 from typing import Any
 
+import jax
 import numpy as np
+from numpyro.distributions import Unit
 
 from stanlib.errors import StanDataError, StanError
 
@@ -15,6 +17,7 @@ from ..density.posterior import Posterior, transformed_data
 from ..failures import Failure
 from ..fits.arviz_packages import is_whole, load
 from ..fits.observations import log_densities
+from ..fits.replications import over_draws
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of
 from ..precision import new_seed
@@ -104,7 +107,10 @@ def leave_groups_out(
     found = {k: fits[k if isinstance(fits, dict) else str(k)] for k in keys}
     if not any(found.values()):
         raise StanError(f"all fits failed, the first with: {found[keys[0]].error}")
-    by_group = {k: _density(whole, f, labels == k, counted) for k, f in found.items() if not isinstance(f, Failure)}
+    good = {k: f for k, f in found.items() if not isinstance(f, Failure)}
+    for fit in good.values():
+        _require_sizes(whole, fit, counted)
+    by_group = {k: _density(_as_fitted(whole, f, labels == k), f, labels == k, counted) for k, f in good.items()}
     return GroupsLeftOut(by_group, found)
 
 
@@ -117,7 +123,10 @@ def _labels(module: ModuleType, data: Mapping[str, Any], groups: Any, size: str 
             raise options.OptionError(f"groups: {groups!r} is no data with one number for each row"
                                       f"{options.suggestion(groups, names)}")  # fmt: skip
         size, groups = known[groups].shape[0], data.get(groups)
-    if size is None or size not in known or known[size].type != "int":
+    if size is None:
+        counts = ", ".join(n for n, v in known.items() if v.type == "int" and not v.shape)
+        raise options.OptionError(f"size: for an array of groups it is to name the data that count rows, of {counts}")
+    if size not in known or known[size].type != "int":
         meant = options.suggestion(str(size), list(known))
         raise options.OptionError(f"size: {size!r} is no integer among the data{meant}")
     labels = np.asarray(groups)
@@ -135,18 +144,66 @@ def _without(module: ModuleType, data: Mapping[str, Any], gone: np.ndarray, size
     return out | {size: int((~gone).sum())}
 
 
-def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
-    """The log density of some rows together, of the mean over a fit's draws."""
-    draws = whole.of_draws(fit.variables)
-    for n, v in draws.items():
+def _require_sizes(whole: Posterior, fit: Any, size: str) -> None:
+    """Raise StanError if parameters of a fit have other sizes than with all rows."""
+    for n, v in whole.of_draws(fit.variables).items():
         if v.shape[2:] != whole.constrained_shapes[n]:
             raise StanError(f"{whole.program.name}: the size of {n} depends on {size}: rows that are left out would "
                             "take parameters with them")  # fmt: skip
-    total: Any = 0.0
+
+
+def _as_fitted(whole: Posterior, fit: Any, gone: np.ndarray) -> Posterior:
+    """The model of all rows, with what the fit computed of the rows that it had, such as their mean.
+
+    Raises:
+        StanError: if data of each row, or numbers that count, are computed of other rows: those that are left out have
+            none that go with the fit; or if terms of rows stand in `target +=`, of which no row's is known.
+    """
+    name, names, changed = whole.program.name, whole.program.names("data"), dict[str, Any]()
+    for n in (n for n in whole.inputs if n not in names):
+        every, own = whole.inputs[n], fit.data[n]
+        if _is_same(every, own):
+            continue
+        if np.shape(every) == np.shape(own) and np.asarray(every).dtype.kind == "f":
+            changed[n] = own
+        elif not _is_same(_rows_of(every, ~gone), own):
+            raise StanError(f"{name}: transformed data {n} depend on which rows there are, those of rows that are left "
+                            "out included: compute them in the model block, or pass them as data")  # fmt: skip
+    made = Posterior(whole.module, {**whole.inputs, **changed}) if changed else whole
+    part = Posterior(whole.module, fit.data)
+    first = {n: v[:1, :1] for n, v in whole.of_draws(fit.variables).items()}
+    terms = [over_draws(p, first, lambda _, trace: _factors(trace), 0, 3) for p in (made, part)]
+    if any(not np.allclose(v, terms[1].get(n, np.nan), equal_nan=True) for n, v in terms[0].items()):
+        raise StanError(f"{name}: `target +=` adds terms of rows, which can't be told apart: write them as `~`")
+    return made
+
+
+def _factors(trace: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: s["fn"].log_prob(s["value"]).sum() for n, s in trace.items()
+            if s["type"] == "sample" and isinstance(s["fn"], Unit)}  # fmt: skip
+
+
+def _is_same(every: Any, own: Any) -> bool:
+    pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(jax.tree.leaves(every), jax.tree.leaves(own))]
+    return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
+
+
+def _rows_of(every: Any, kept: np.ndarray) -> Any:
+    """An array without rows that are left out, if it has one axis of rows; else what it is."""
+    axes = [k for k, n in enumerate(np.shape(every)) if n == len(kept)]
+    return np.compress(kept, np.asarray(every), axes[0]) if len(axes) == 1 else every
+
+
+def _density(whole: Posterior, fit: Any, rows: np.ndarray, size: str) -> float:
+    """The log density of some rows together, of the mean over a fit's draws."""
+    draws = whole.of_draws(fit.variables)
+    total: Any = np.zeros(())
     for name, terms in log_densities(whole, draws, fit.seed).items():
         axes = [k for k, n in enumerate(terms.shape[2:]) if n == len(rows)]
         if len(axes) != 1:
             raise StanError(f"{whole.program.name}: the log density of {name} is not known for every row")
         kept = np.compress(rows, terms, axes[0] + 2)
         total = total + kept.sum(axis=tuple(range(2, kept.ndim)))
+    if not np.ndim(total):
+        raise StanError(f"{whole.program.name}: no statement `~` observes the rows of {size}")
     return float(np.logaddexp.reduce(total.ravel()) - np.log(total.size))
