@@ -5,7 +5,7 @@ import functools
 import inspect
 import operator
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Real
 from pathlib import Path
 from types import TracebackType
@@ -122,6 +122,13 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
         hint = f"; did you mean {similar!r}?" if similar else ""
         raise OptionError(f"{name} must be one of {', '.join(allowed)}, not {value!r}{hint}")
     return value
+
+
+def batches(rows: Any) -> dict[str, int]:
+    """How many rows of each size a batch has, as `minibatch` says. Raises OptionError."""
+    if not isinstance(rows, Mapping) or not rows:
+        raise OptionError("minibatch must say how many rows a batch has, by size: {'N': 256}")
+    return {str(size): whole(f"minibatch of {size}", held, 1) for size, held in rows.items()}
 
 
 def whole(name: str, value: Any, default: int, least: int = 1) -> int:

@@ -156,6 +156,7 @@ def test_a_fit_of_batches_is_saved(tmp_path):
     ({}, {"minibatch": {"M": 3}}, stanimport.StanError, "no size 'M'"),
     ({}, {"minibatch": {"N": 0}}, OptionError, "minibatch of N must be at least 1"),
     ({}, {"minibatch": {}}, OptionError, "how many rows a batch has"),
+    ({}, {"minibatch": 3}, OptionError, "how many rows a batch has"),
     ({}, {"minibatch": {"N": 641}}, stanimport.StanDataError, "batches of 641 can't be taken of the 640 rows"),
     ({"N": 639}, {"minibatch": {"N": 3}}, stanimport.StanDataError, "x has 640 rows, but N is 639"),
     ({"y": ["a"] * N}, {"minibatch": {"N": 3}}, stanimport.StanDataError, "^y must hold numbers"),

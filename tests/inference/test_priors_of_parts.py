@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 import stanimport
+from stanimport.inference.fits import observations
 
 NORMAL = stats.norm.cdf
 
@@ -195,3 +196,22 @@ def test_what_gives_no_prior_is_told(statements):
 parameters {{ vector[3] m; {ordered} }} model {{ {statements} }}"""
     with pytest.raises(stanimport.StanError, match=REFUSED[statements]):
         stanimport.prior_predictive(stanimport.loads(program), draws=5)
+
+
+@pytest.mark.parametrize("text", [
+    "parameters { simplex[3] p; real m; } model { m ~ normal(0, 1); }",
+    "parameters { vector[2] b; real m; } model { b[1] ~ normal(0, 1); b[2] ~ cauchy(0, 1); m ~ normal(b[1], 1); }",
+])  # fmt: skip
+def test_arviz_has_the_priors_that_can_be_drawn(text):
+    module = stanimport.loads(text)
+    fit = stanimport.optimize(module, {}, seed=1, require_converged=False)
+    made = observations.prior(fit, draws=50)
+    expected = stanimport.prior_predictive(module, {}, draws=50, seed=fit.seed).origin
+    assert made.keys() == expected.keys() == set(fit.variables)
+    for name in made:
+        np.testing.assert_array_equal(made[name], expected[name])
+
+
+def test_flat_priors_have_no_group():
+    fit = stanimport.optimize(stanimport.loads("parameters { real a; } model { 1.0 ~ normal(a, 1); }"), {}, seed=1)
+    assert observations.prior(fit) == {}

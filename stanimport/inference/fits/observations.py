@@ -3,23 +3,20 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
-from numpyro import handlers
-from numpyro.distributions import Unit
 
 from stanlib.errors import StanError
 from stanlib.metadata import Program
 
 from .. import tuples
 from ..density.posterior import Posterior, log_prob
-from ..density.quantities import Batched
 from ..modules import anew, for_numpyro
-from ..precision import TRACING, double_precision, random_keys
+from ..precision import TRACING, double_precision
 from .discrete import observing
+from .prior_draws import NoPriorError, prior_draws
 from .replications import ReplicationWarning, Replicator, is_observation, over_draws, variable_of
 
 if TYPE_CHECKING:
@@ -90,25 +87,14 @@ def observed_names(fit: Result) -> tuple[str, ...]:
 
 
 def prior(fit: Result, chains: int = 1, draws: int = 500) -> dict[str, np.ndarray]:
-    """Draws from the prior, (chains, draws, ...): where every parameter has a law to draw from."""
+    """Draws from the prior, (chains, draws, ...), as `prior_predictive` has them; none where there is no such prior."""
     try:
-        module = anew(fit.module, backend="numpyro", scheme="simulation")
-        names = tuples.leaf_names(fit.program.parameters)
-
-        def one(key: Any, _: Any) -> dict[str, Any]:
-            trace = handlers.trace(handlers.seed(partial(module.model, **fit.data), key)).get_trace()
-            return {n: trace[n]["value"] for n in names} if _is_proper(trace) else {}
-
-        run = Batched(one, np.zeros(()), chains * draws)
-        made = run(random_keys(fit.seed, 5, count=chains * draws), np.zeros(chains * draws)) if run.shapes else {}
-    except NotImplementedError:  # a parameter without a law to draw from
+        drawing = anew(fit.module, backend="numpyro", scheme="simulation")
+        made, _ = prior_draws(Posterior(drawing, fit.data), chains * draws, fit.seed)
+    except NoPriorError:
         return {}
     except StanError as e:
         _tell("there are no draws from the prior", e)
         return {}
-    return {n: v.reshape(chains, draws, *v.shape[1:]) for n, v in made.items()}
-
-
-def _is_proper(trace: Mapping[str, Any]) -> bool:
-    """Whether no factor is left over that ties the parameters beside their laws."""
-    return not any(s["type"] == "sample" and isinstance(s["fn"], Unit) for s in trace.values())
+    drawn, names = tuples.joined(made), tuples.leaf_names(fit.program.parameters)
+    return {n: drawn[n].reshape(chains, draws, *drawn[n].shape[2:]) for n in names if n in drawn}

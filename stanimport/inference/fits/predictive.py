@@ -6,26 +6,23 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-import jax
 import numpy as np
-from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
 
 from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
-from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
 from stanlib.unknown_outcomes import unknown_outcomes
 
 from .. import options, tuples
-from ..density.posterior import Posterior, condition, is_parameter
-from ..density.quantities import Batched
+from ..density.posterior import Posterior, condition
 from ..io.data import read_data
-from ..modules import anew, drawn_integers, for_numpyro, module_of
-from ..precision import new_seed, random_keys
+from ..modules import anew, for_numpyro, module_of
+from ..precision import new_seed
 from . import columns
 from .discrete import observing
 from .labels import labelled, of_data
+from .prior_draws import prior_draws
 from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
 
 _REPLICATIONS = 6  # the stream of random numbers
@@ -193,7 +190,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
 def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
     """Draws from the prior of a module whose parameters have laws."""
     program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
-    parameters, discrete = _prior_draws(posteriors[0], draws, seed)
+    parameters, discrete = prior_draws(posteriors[0], draws, seed)
     if lacking:
         one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
         observed = _observed(posteriors[0], one)
@@ -283,69 +280,6 @@ def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:
 def _observed(posterior: Posterior, one: Arrays) -> set[str]:
     """The data that a model observes, at values of its parameters."""
     return {variable_of(n, posterior.program) for n, s in _trace(posterior, one).items() if is_observation(s)}
-
-
-def _prior_draws(posterior: Posterior, count: int, seed: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Draws of the parameters by their laws, and of the discrete ones that they came with, (1, draws, ...) each.
-
-    A law may depend on discrete parameters, which the model draws: both are of one run of it.
-    """
-    program, whole = posterior.program, drawn_integers(posterior.program)
-
-    def one(key: Any, _: Any) -> dict[str, Any]:
-        drawn: dict[str, Any] = {}
-
-        def draw(site: dict[str, Any]) -> Any:
-            if not is_parameter(site):
-                return None
-            drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), program)
-            return drawn[site["name"]]
-
-        trace = posterior.with_values(draw, key)
-        _require_laws(trace, program)
-        return drawn | {n: trace[n]["value"] for n in whole}
-
-    made = Batched(one, np.zeros(()), count)(random_keys(seed, 5, count=count), np.zeros(count))
-    discrete = {n: made.pop(n)[None] for n in whole}
-    return {n: v[None] for n, v in made.items()}, discrete
-
-
-def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
-    """A draw from the law of a parameter. Raises StanError with the reason where it has none that can be drawn from."""
-    law = site["fn"]
-    try:
-        if not isinstance(law, Improper) or law.drawn is not None:
-            return law.sample(key)
-    except NotImplementedError:
-        pass
-    if isinstance(law, Improper) and (uniform := _uniform_on(law)) is not None:
-        return uniform.sample(key)
-    if not isinstance(law, Improper):
-        reason = f"has a prior ({type(law).__name__}) without draws"
-    elif law.undrawn is not None:
-        reason = f"has no proper prior: its law {law.undrawn}"
-    else:
-        reason = "has no proper prior"
-    raise StanError(f"{program.name} can't be drawn from its prior: parameter {site['name']} {reason}")
-
-
-def _uniform_on(law: Improper) -> Distribution | None:
-    """The uniform law on a domain of finite volume that is no interval; None for other domains."""
-    kind, shape = getattr(getattr(law.support, "record", None), "name", None), law.shape()
-    if kind == "simplex":
-        return Dirichlet(np.ones(shape))
-    if kind == "unit_vector":
-        return ProjectedNormal(np.zeros(shape))
-    return LKJ(shape[-1]).expand(shape[:-2]) if kind == "corr_matrix" and shape[-1] > 1 else None
-
-
-def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
-    """Raise StanError for a factor, which may tie parameters beyond their laws."""
-    laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
-    for name, site in trace.items():
-        if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
-            raise StanError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds to the "
-                            "log density without being a law of one parameter or of data")  # fmt: skip
 
 
 def _transformed(posterior: Posterior, parameters: Arrays, seed: int, discrete: Arrays) -> dict[str, np.ndarray]:

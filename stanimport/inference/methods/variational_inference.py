@@ -109,7 +109,7 @@ def variational(
     algorithm = _algorithm(algorithm, translated.stan.backend, guide is not None or own is not None, inits)
     settings = dict(seed=chosen, algorithm=algorithm, **counts, eta=eta, tol_rel_obj=tol_rel_obj)
     if minibatch is not None:
-        settings |= {"minibatch": dict(minibatch), "khat": khat, "rows": _numbers(rows or {})}
+        settings |= {"minibatch": options.batches(minibatch), "khat": khat, "rows": _numbers(rows or {})}
         fit = _by_batches(translated, data, guide or own, inits, settings, show_progress, checkpoint)
         _require(fit, require_converged)
         _tell_of_unbounded(fit)

@@ -16,7 +16,7 @@ from stanlib.program import Model
 
 from ... import options
 from ...fits.fit import Fit
-from ...options import OptionError, whole
+from ...options import OptionError
 from .. import importance
 from ..convergence import has_converged
 from .feeds import ArrayFeed
@@ -41,7 +41,7 @@ def variational(
         OptionError: for options that don't go together.
         StanError: where no step has a finite bound.
     """
-    sizes = _checked(batch)
+    sizes = options.batches(batch)
     model = module.model.with_batches(**sizes)
     feed = _feed(data, sizes, model, settings["seed"])
     wanted = _wanted(settings["rows"], feed)
@@ -58,12 +58,6 @@ def variational(
     at = _begun(steps, feed, settings, inits, checkpoint, run)
     at = optimize(steps, inputs, at, settings["iter"], settings["eta"], most, show, checkpoint, run)
     return _fit(module, inputs, steps, at, settings, wanted)
-
-
-def _checked(batch: Mapping[str, int]) -> dict[str, int]:
-    if not isinstance(batch, Mapping) or not batch:
-        raise OptionError("minibatch must say how many rows a batch has, by size: {'N': 256}")
-    return {str(size): whole(f"minibatch of {size}", held, 1) for size, held in batch.items()}
 
 
 def _feed(data: Any, sizes: Mapping[str, int], model: Model, seed: int) -> Feed:
