@@ -48,6 +48,8 @@ def part(
     record, shape = get(name), xp.shape(place)
     if record.event_dims:
         return record.methods["rng"](xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
+    if not record.argument_names:  # std_normal, which draws single numbers alone
+        record, arguments = get("normal"), (xp.asarray(0.0), xp.asarray(1.0))
     wide = [xp.broadcast_to(a, shape) if shape else a for a in xp.convert(tuple(arguments))]
     if lower is None and upper is None:
         return record.methods["rng"](xp, random, *rng_arguments(record, wide, ()))

@@ -19,6 +19,7 @@ from ..ir.uses import declared, mentions, walk_statements, writes, written
 from . import comprehensive, elementwise, mixed
 from .mixed import Stmts
 from .parts import draw_parts
+from .priors import subject
 from .sites import container
 
 _LEAVES = (gprob.Break, gprob.Continue)
@@ -60,11 +61,19 @@ def with_laws(model: Stmts, names: Fresh) -> Iterator[gprob.Stmt]:
             yield s
             continue
         for term in _terms(s.value, sums, i):
-            if gprob.is_density(term) and (name := container(y := term.arguments[0])) in parameters:
-                law = gprob.Distribution(term.function.distribution.name, term.function, term.arguments[1:])
-                yield gprob.Observe(s.span, names.site(f"{parameters[name]}__prior"), law, y)
+            law = _law(term)
+            about = None if law is None else subject(*law) or container(law[0])
+            if law is not None and about is not None and about in parameters:
+                yield gprob.Observe(s.span, names.site(f"{parameters[about]}__prior"), law[1], law[0])
             elif not static(term):
                 yield gprob.Factor(s.span, names.site("target__term"), term)
+
+
+def _law(term: gprob.Expr) -> tuple[gprob.Expr, gprob.Distribution] | None:
+    """What a density is of, and the law that it says of it; None for other terms."""
+    if not gprob.is_density(term):
+        return None
+    return term.arguments[0], gprob.Distribution(term.function.distribution.name, term.function, term.arguments[1:])
 
 
 @dataclass

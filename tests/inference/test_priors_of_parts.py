@@ -215,3 +215,16 @@ def test_arviz_has_the_priors_that_can_be_drawn(text):
 def test_flat_priors_have_no_group():
     fit = stanimport.optimize(stanimport.loads("parameters { real a; } model { 1.0 ~ normal(a, 1); }"), {}, seed=1)
     assert observations.prior(fit) == {}
+
+
+@pytest.mark.parametrize("statement", [
+    "to_vector(w) ~ std_normal(); for (i in 1:3) z[i] ~ std_normal();",
+    "to_vector(w) ~ normal(0, 1); for (i in 1:3) target += std_normal_lpdf(z[i]);",
+    "target += std_normal_lpdf(to_vector(w)); for (i in 1:3) z[i] ~ normal(0, 1);",
+    "target += normal_lpdf(to_vector(w) | 0, 1) + std_normal_lpdf(z[1]); for (i in 2:3) z[i] ~ std_normal();",
+])  # fmt: skip
+def test_parts_and_matrices_with_standard_normal_laws(statement):
+    made = drawn(f"parameters {{ array[3] vector[2] z; matrix[2, 3] w; }} model {{ {statement} }}", draws=700)
+    for name in ("z", "w"):
+        fits(made[name], NORMAL)
+        assert abs(np.corrcoef(made[name].reshape(700, 6).T) - np.eye(6)).max() < 0.2
