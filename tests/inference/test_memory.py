@@ -61,6 +61,11 @@ def test_what_is_free(tmp_path, monkeypatch):
     used.write_text("2000000\n")
     monkeypatch.setattr(memory, "_LIMITS", ((str(limit), str(used)),))
     assert memory.memory() == 10**7
+    stat = tmp_path / "memory.stat"  # what files have in memory can be had
+    for text in ("anon 5\nactive_file 300\ninactive_file 700\n", "inactive_file 5\ntotal_active_file 400\n"
+                 "total_inactive_file 600\n"):  # fmt: skip
+        stat.write_text(text)
+        assert memory.memory() == 10**7 + 1000
     limit.write_text("max\n")
     assert memory.memory() > 10**7
     assert memory.disk(tmp_path / "not" / "there") == shutil.disk_usage(tmp_path).free
