@@ -200,9 +200,9 @@ def main() -> None:
     parser.add_argument("--one", nargs=2, metavar=("MODEL", "N"), help=argparse.SUPPRESS)
     a = parser.parse_args()
     if a.plain and a.one:
-        from stanimport.inference.blocks import density
+        from stanimport.inference.blocks import density, planning
 
-        density.ROWS = 2**62
+        density.ROWS = planning.NUMBERS = 2**62
     if a.one and a.threads > 1:
         print(json.dumps(compare(a.one[0], int(a.one[1]), a.threads, a.seconds)))
     elif a.one:
