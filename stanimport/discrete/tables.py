@@ -23,6 +23,7 @@ from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, call, raw, text, variable
+from .pinned import may_be_zero
 from .segments import excluded, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
@@ -73,6 +74,7 @@ class _Builder:
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
+        self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
         """The table of the term over sites and loops; over sites alone if all iterations are the same."""
@@ -100,6 +102,7 @@ class _Builder:
         if not self.place and (stretches := self._stretches(top)) is not None:
             self._tabulate_stretches(stretches, counts)
             return len(counts), none
+        self.dense = {s.index for s in self.sites if may_be_zero(s, top)}
         if (alike_ := self._alike(top)) is not None:
             return 1, self._tabulate_rows(alike_, counts)
         nested = with_names(self._nested(top, 0), self.copies)
@@ -240,7 +243,7 @@ class _Builder:
         """What the term depends on, if it reads single elements, and needs nothing but its own code."""
         if self.term.changed or self.term.before or any(s.missing or s.guards for s in self.sites):
             return None
-        varying = [s for s in self.sites if s.discrete.varies]
+        varying = [s for s in self.sites if s.discrete.varies and s.index not in self.dense]
         bounds = [values.own_bound(s, name, self.span) for s in varying for name in ("lower", "upper")]
         return alike(top, self.loops, bounds, self.static, self.names)
 
@@ -250,7 +253,7 @@ class _Builder:
         row = gprob.Single(variable(INT, self.span, a.row))
         inner = self._valued(a.body, self.table, [*self._positions(), row])
         for s in self.sites:
-            inner = values.over_all(s, inner, False, self.span)
+            inner = values.over_all(s, inner, s.index in self.dense, self.span)
         rows = variable(INT, self.span, a.count)
         self._tabulate([rows], a.over_rows(inner))
         return variable(array(INT, len(counts)), self.span, a.codes)
@@ -339,7 +342,7 @@ class _Builder:
             body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
         for s in reversed(self.sites):
             if shared or s.level == level:
-                body = values.over_all(s, body, shared, self.span, self.only.get(s.index))
+                body = values.over_all(s, body, shared or s.index in self.dense, self.span, self.only.get(s.index))
         if self.place and level == self.level and not shared:
             body = (gprob.If(self.span, self._number(), body),)
         return body

@@ -105,11 +105,12 @@ def _with_value(s: gprob.Stmt, e: gprob.Expr, value: int) -> gprob.Stmt:
 
 
 def _simplified(s: gprob.Stmt) -> gprob.Stmt:
-    out: gprob.Stmt = traversal.rewrite(s, _simpler)
+    out: gprob.Stmt = traversal.rewrite(s, simpler)
     return out
 
 
-def _simpler(e: object) -> Any:
+def simpler(e: object) -> Any:
+    """A node whose parts have been simplified."""
     if isinstance(e, gprob.Promote) and isinstance(value := _value(e.value), int):
         return gprob.Const(e.type, e.span, float(value))
     if isinstance(e, gprob.Cond) and isinstance(e.condition, gprob.Const):

@@ -45,7 +45,7 @@ def log_sums(xp: Namespace, tables: Sequence[Rows], c: Chains, single: Any, stat
     linked = c.linked.T
     staying, leaving, left = (_moves(xp, tables, c, a, b) for a, b in ((state, state), (state, last), (last, last)))
     if len(linked) <= SHORT:
-        there, leaving = xp.convert((linked, leaving))
+        there, staying, leaving, left, single = xp.convert((linked, staying, leaving, left, single))
         leaving = xp.where(there, leaving, -xp.inf)
         return _step_by_step(xp, staying, leaving, left, xp.unstack(single[state]), xp.unstack(single[last]))
     before = _sums(xp, staying + single[state][1:]) + single[state][0]
