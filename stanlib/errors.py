@@ -79,6 +79,10 @@ class StanUnsupportedError(StanRuntimeError, NotImplementedError):
     """The backend, or a library under it, can't do what a program asks for."""
 
 
+class StanDerivativeError(StanRuntimeError):
+    """A function has no derivatives of the order that is asked for."""
+
+
 class StanTracingError(StanRuntimeError):
     """A size or a choice of Python's depends on a value that JAX traces: the program runs, but can't be compiled."""
 

@@ -30,8 +30,8 @@ means what NumPy or SciPy means by it; indices are 0-based here.
     lgamma1p(x), log1pmx(x)         lgamma(1 + x) and log(1 + x) - x, precise near 0
     log1mexp(x)                     log(1 - exp(x)) for x < 0
     log_iv(v, x)                    the logarithm of the modified Bessel function of the first kind, of real order
-    betaincinv(a, b, p)             the x with betainc(a, b, x) = p; first derivatives only
-    student_t_quantile(p, nu)       quantiles of the standard Student t distribution; first derivatives only
+    betaincinv(a, b, p)             the x with betainc(a, b, x) = p
+    student_t_quantile(p, nu)       quantiles of the standard Student t distribution
     owens_t(h, a), lambertw0(z), lambertwm1(z)      Owen's T function and both real branches of Lambert's W
     jv, yv, kv (v, x), hypergeometric(a, b, z)      host.py: Bessel functions of integer order; pFq of vectors a and b
     iterate(step, x, count)         step applied count times, from x; in JAX one compiled loop

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import StanDerivativeError
 from .later import later
 
 _PRECISION = float(np.finfo(np.longdouble).eps)
@@ -39,6 +40,11 @@ def hypergeometric_partials(a: Any, b: Any, z: Any) -> tuple[Any, Any, Any]:
         in_b = [_sum(a, b + step * unit, z).imag / _STEP for unit in np.eye(b.size)]
         in_z = np.prod(a) / np.prod(b) * _sum(a + 1, b + 1, z)
     return np.array(in_a, float), np.array(in_b, float), np.float64(in_z.real)
+
+
+def no_second_derivatives() -> StanDerivativeError:
+    """The error for derivatives of the derivatives of pFq."""
+    return StanDerivativeError("hypergeometric functions have first derivatives only")
 
 
 def _sum(a: Any, b: Any, z: Any) -> Any:

@@ -4,6 +4,7 @@ Source: Stan Functions Reference, "Linear algebra functions and solvers".
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from ..arrays import is_of_data
@@ -13,6 +14,7 @@ from ..registry import stan_function
 
 _SPD, _M = [[2.0, 0.5], [0.5, 1.0]], [[1.0, 2.0], [-3.0, 4.0]]
 _TALL = [[1.0, 2.0], [-3.0, 4.0], [0.5, 1.0]]
+_COLUMNS = [[1.0, 0.5], [-3.0, 4.0], [0.5, 1.0], [-0.7, 2.0]]
 
 
 @stan_function("matrix cholesky_decompose(matrix A)", examples=[(_SPD,)])
@@ -61,22 +63,42 @@ def _qr_thin(xp: Namespace, name: str, a: Array) -> Any:
 
 
 def _qr_full(xp: Namespace, name: str, a: Any) -> Any:
-    """Q with all its columns. Those beyond R's turn only toward the others when `a` changes."""
+    """Q with all its columns. Those beyond R's are what Householder's reflections make of unit vectors."""
     q, r = _qr_thin(xp, name, a)
     rows, cols = xp.shape(a)
     if rows <= cols:
         return q, r
-    rest = xp.qr(xp.stop_gradient(a), mode="complete")[0][:, cols:]
-    rest = rest - xp.matmul(q, xp.matmul(xp.transpose(q), rest))
+    _, rest = xp.convert((q, xp.eye(rows)[:, cols:]))
+    for k, v in reversed(list(enumerate(_reflectors(xp, a)))):
+        rest = _reflected(xp, k, v, rest)
     return xp.concatenate((q, rest), axis=1), xp.concatenate((r, xp.zeros((rows - cols, cols))), axis=0)
 
 
-@stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_TALL,)])
+def _reflectors(xp: Namespace, a: Any) -> Iterator[Array]:
+    """The unit vectors across which columns of `a`, from their diagonal element on, are turned to the first axis.
+
+    Golub and Van Loan, section 5.2.2; the signs are LAPACK's and Eigen's.
+    """
+    for k in range(xp.shape(a)[1]):
+        x = a[k:, k]
+        norm = xp.sqrt(xp.sum(x * x))
+        v = xp.concatenate((x[:1] + xp.where(x[:1] < 0, -norm, norm), x[1:]))
+        v = v / xp.sqrt(xp.sum(v * v))
+        yield v
+        a = _reflected(xp, k, v, a)
+
+
+def _reflected(xp: Namespace, k: int, v: Array, a: Any) -> Array:
+    """`a` with its rows from k on reflected."""
+    return xp.concatenate((a[:k], a[k:] - 2 * v[:, None] * xp.matmul(v, a[k:])))
+
+
+@stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_COLUMNS,)])
 def qr(xp: Namespace, a: Array) -> Array:
     return _qr_full(xp, "qr", a)
 
 
-@stan_function("matrix qr_Q(matrix A)", examples=[(_TALL,)])
+@stan_function("matrix qr_Q(matrix A)", examples=[(_COLUMNS,), (_TALL,)])
 def qr_Q(xp: Namespace, a: Array) -> Array:
     return _qr_full(xp, "qr_Q", a)[0]
 

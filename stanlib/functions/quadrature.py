@@ -5,6 +5,7 @@ and Gauss and Kronrod's rules on intervals that are cut in two. Both with Stan's
 """
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -39,10 +40,19 @@ def _integrate(
     checks = ((0, "lower limit", NOT_NAN), (1, "upper limit", NOT_NAN), (0, "lower limit", below))
     for _, bad, _, error in outside(xp, name, (a, b), checks):
         refuse(bad, error)
-        a, b = xp.where(bad, 0.0, a), xp.where(bad, 1.0, b)
+        a, b = _ordered(xp, bad, a, b)
     if xp.is_concrete(a) and xp.is_concrete(b) and a == b:
         return 0.0
     return solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
+
+
+def _ordered(xp: Namespace, bad: Array, a: Any, b: Any) -> tuple[Any, Any]:
+    """Limits in order where they are `bad`. One that is known stays as it is: whether it is infinite decides much."""
+    if xp.is_concrete(a):
+        return a, xp.where(bad, a + 1.0 if math.isfinite(a) else 0.0, b)
+    if xp.is_concrete(b):
+        return xp.where(bad, b - 1.0 if math.isfinite(b) else 0.0, a), b
+    return xp.where(bad, 0.0, a), xp.where(bad, 1.0, b)
 
 
 @stan_function(

@@ -170,6 +170,8 @@ def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) 
         return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
-    lacking = residuals(equations, t, h, y, leaves, found)
-    stages = found - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
+    stages = found
+    for _ in range(2):  # one step gives the first derivatives, another the second ones
+        lacking = residuals(equations, t, h, y, leaves, stages)
+        stages = stages - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
     return y + h * jnp.asarray(implicit.A[2], y.dtype) @ stages

@@ -80,12 +80,16 @@ class Radau:
         return np.full_like(stages, np.nan)
 
     def corrected(self, t: float, h: float, y: Array, start: Array, found: Any) -> Array:
-        """The stages after one more iteration, recorded: with their own matrix its derivatives are theirs."""
+        """The stages after two more iterations, recorded: with their own matrix the first has the stages' first
+        derivatives, the second the second ones.
+        """
         pairs = [self.jacobians(t + c * h, start + h * a @ found, k) for a, c, k in zip(implicit.A, implicit.C, found)]
         inverse = self.lift(_inverse(_matrix(h, *zip(*pairs))))
-        fixed = self.lift(found)
-        lacking = self.xp.concatenate(self.residuals(t, h, y, fixed))
-        return fixed - (inverse @ lacking).reshape(fixed.shape)
+        stages: Array = self.lift(found)
+        for _ in range(2):
+            lacking = self.xp.concatenate(self.residuals(t, h, y, stages))
+            stages = stages - (inverse @ lacking).reshape(stages.shape)
+        return stages
 
 
 def _matrix(h: float, in_y: Any, in_dy: Any) -> Array:

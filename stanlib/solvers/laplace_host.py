@@ -122,19 +122,18 @@ class _Tensors:
         """The mode, recorded as a function of the covariance matrix and the arguments."""
         found = self.lift(_climb(self, search))
         factor = self.factor(found).detach()
-        lacking = found - self.covariance @ self.slope(found)
-        return found - self.torch.linalg.solve(factor, lacking)
+        for _ in range(2):  # one step gives the first derivatives, another the second ones
+            found = found - self.torch.linalg.solve(factor, found - self.covariance @ self.slope(found))
+        return found
 
     def marginal(self, search: Search) -> Any:
         """The log of the approximate marginal likelihood, recorded if what goes in is; NaN where there is none."""
         recorded = records(self.lift.xp, self.arguments, (self.covariance,))
         with self.torch.enable_grad():
             theta = self.mode(search)
-            fixed = theta.detach()
-            a = self.slope(fixed).detach()
-            half = a @ self.covariance @ a / 2  # theta' K^-1 theta / 2, whose derivative in K has the other sign
+            a = self.slope(theta)
             sign, log_det = self.torch.linalg.slogdet(self.factor(theta))
-            height = self.value(fixed) + half - 2 * half.detach()
+            height = self.value(theta) - a @ self.covariance @ a / 2  # theta' K^-1 theta / 2
             out = self.torch.where(sign > 0, height - log_det / 2, np.nan)
         return out if recorded else out.detach()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Array
-from . import explicit
+from . import explicit, times
 from .calculus_host import Lift, plain, precision, records
 from .control import STANS_OWN, Control
 from .explicit_host import Explicit
@@ -35,12 +35,12 @@ def solve(
         return lift(f(lift(t), y, *arguments))
 
     start, ends = float(plain(t0)), plain(ts)
-    if records(xp, t0):  # y(t0 + d) = y0 means y(t0) = y0 - d y'(t0), to first order
-        y0 = y0 - (t0 - t0.detach()) * slope(start, y0)
+    if records(xp, t0):
+        y0 = times.started_at(slope, t0.detach(), t0 - t0.detach(), y0)
     states = xp.stack(_states(lift, slope, method, control, start, ends, y0, arguments))
     if records(xp, ts):
-        slopes = xp.stack([slope(t, y) for t, y in zip(ts.detach(), states)])
-        states = states + (ts - ts.detach())[:, None] * slopes
+        known = ts.detach()
+        states = xp.stack([times.moved(slope, t, d, y) for t, d, y in zip(known, ts - known, states)])
     return states
 
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..arrays.base import Array
+from . import times
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
 from .control import STANS_OWN, Control
 from .equations_jax import Coupled, Equations
@@ -41,16 +42,20 @@ def solve(
     def slope(t: Any, y: Any, leaves: Any) -> Any:
         return jnp.asarray(f(t, y, *split.restore(leaves)), dtype)
 
-    if isinstance(t0, jax.Array):  # y(t0 + d) = y0 means y(t0) = y0 - d y'(t0), to first order
-        y0 = y0 - (t0 - fixed(t0)).astype(dtype) * slope(fixed(t0).astype(dtype), y0, split.leaves)
+    if isinstance(t0, jax.Array):
+        y0 = times.started_at(lambda t, y: slope(t, y, split.leaves), *_at(t0, dtype), y0)
     equations = Equations(slope, lambda t, y, dy, leaves: dy - slope(t, y, leaves))
     if y0.size + sum(x.size for x in split.leaves if is_real(x)) > MOST_COLUMNS:
         adjoint = adjoint or STRETCH
     states = _states(equations, y0, None, t0, ts, split.leaves, method, control, adjoint)
     if isinstance(ts, jax.Array):
-        ends, change = fixed(ts).astype(dtype), (ts - fixed(ts)).astype(dtype)
-        states = states + change[:, None] * jax.vmap(lambda t, y: slope(t, y, split.leaves))(ends, states)
+        states = jax.vmap(partial(times.moved, lambda t, y: slope(t, y, split.leaves)))(*_at(ts, dtype), states)
     return states
+
+
+def _at(t: Any, dtype: Any) -> tuple[Any, Any]:
+    """Times without derivatives, and 0 with theirs."""
+    return fixed(t).astype(dtype), (t - fixed(t)).astype(dtype)
 
 
 def solve_dae(
@@ -75,19 +80,19 @@ def _states(
     """The states at ts, (times, n), with derivatives in y0 and the leaves: carried along, or backwards (`adjoint`)."""
     loose = method in STANS_OWN and control.is_loose(np)
     control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
-    times = [fixed(x).astype(y0.dtype) for x in (t0, ts)]
+    start, ends = (fixed(x).astype(y0.dtype) for x in (t0, ts))
 
     if adjoint:
         from .adjoint_jax import with_adjoint
 
         states = with_adjoint(equations, method, control if loose else control.tightened(), adjoint)
-        return states(times[0], times[1], y0, leaves)
+        return states(start, ends, y0, leaves)
     def of_rows(varied: tuple[int, ...], t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
         return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
 
     states = jax.custom_jvp(lambda *primals: of_rows((), *primals)[:, 0])
     states.defjvp(partial(_changed, of_rows), symbolic_zeros=True)
-    return states(*times, dy0, y0, *leaves)
+    return states(start, ends, dy0, y0, *leaves)
 
 
 def _changed(of_rows: Callable[..., Any], primals: Any, tangents: Any) -> Any:

@@ -80,7 +80,10 @@ class _Integral:
 
 
 def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ...]) -> Integrand:
-    """The integrand, and its derivatives in the components of some of the leaves."""
+    """The integrand, and its derivatives in the components of some of the leaves.
+
+    Where the integrand vanishes, as far out, derivatives that are NaN count as 0, as in Stan.
+    """
 
     def of_varied(chosen: Any, x: Any, xc: Any) -> Any:
         out = list(leaves)
@@ -90,7 +93,8 @@ def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ..
 
     def integrand(x: Any, xc: Any) -> Any:
         out, slopes = jax.value_and_grad(of_varied)([leaves[i] for i in varied], x, xc)
-        return jnp.concatenate([out[None], *(jnp.ravel(s).astype(out.dtype) for s in slopes)])
+        known = (jnp.ravel(s).astype(out.dtype) for s in slopes)
+        return jnp.concatenate([out[None], *(jnp.where(jnp.isnan(s) & (out == 0), 0, s) for s in known)])
 
     return integrand
 

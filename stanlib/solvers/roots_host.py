@@ -1,6 +1,7 @@
 """Roots of systems of equations in Python, on NumPy arrays and PyTorch tensors.
 
-PyTorch records one Newton step at the root, whose derivatives are those of the implicit function theorem.
+PyTorch records two Newton steps at the root: the first has the root's first derivatives, by the implicit function
+theorem, the second the second ones.
 """
 from __future__ import annotations
 
@@ -45,9 +46,14 @@ def solve(
         if xp.LIBRARY == "numpy":
             raise StanDomainError(f"no root was found in {limits.most_steps} steps; the last residual is {left}")
         return lift(y) * xp.nan
-    if not records(xp, arguments):
-        return lift(y)
-    return lift(y) - lift(np.linalg.inv(derivative(y))) @ recorded(lift(y))
+    return _through(recorded, lift(y), lift(np.linalg.inv(derivative(y)))) if records(xp, arguments) else lift(y)
+
+
+def _through(recorded: System, root: Any, inverse: Any) -> Any:
+    """The root after two Newton steps, which move it by nothing but have derivatives."""
+    for _ in range(2):
+        root = root - inverse @ recorded(root)
+    return root
 
 
 def newton(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any, Any]:

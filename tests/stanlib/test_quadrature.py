@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.special
 from libraries import DIFFERENTIABLE, LIBRARIES, double, gradient, lift, plain
 from scipy import special, stats
 
@@ -73,6 +74,27 @@ def test_gradient_over_the_whole_line(library):
 
     made = gradient(library, total, np.array([0.2, -0.3]))
     np.testing.assert_allclose(made, [0.5901060631350284, 2.4552580094507706], rtol=1e-12)
+
+
+@pytest.mark.parametrize("ends", [(0.3, np.inf), (-np.inf, 0.3)], ids=str)
+def test_one_bound_is_a_parameter_and_the_other_infinite(ends, x64):
+    """Under jit, where the bound that is known must stay so."""
+    import jax
+
+    record = lambda x, xc, theta, x_r, x_i: namespace((x, theta)).exp(-theta[0] * x * x)
+    integrate = registry.by_symbol("integrate_1d")
+    known = [i for i, x in enumerate(ends) if np.isinf(x)][0]
+
+    @jax.jit
+    def total(moving, theta):
+        a, b = (x if i == known else moving for i, x in enumerate(ends))
+        return integrate(record, a, b, theta, np.zeros(1), np.zeros(1, int))
+
+    tail = 0.5 * np.sqrt(np.pi / 0.7) * (scipy.special.erfc(0.3 * np.sqrt(0.7)) if known else
+                                         scipy.special.erfc(-0.3 * np.sqrt(0.7)))  # fmt: skip
+    np.testing.assert_allclose(total(0.3, np.array([0.7])), tail, rtol=1e-9)
+    slope = np.exp(-0.7 * 0.3**2) * (-1 if known else 1)
+    np.testing.assert_allclose(jax.jit(jax.grad(total))(0.3, np.array([0.7])), slope, rtol=1e-9)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -9,6 +9,8 @@ import jax
 import numpy as np
 import scipy.linalg
 
+from stanlib.errors import StanDerivativeError
+
 from .. import options
 from ..density import initial
 from ..density.conditioned import posterior_of
@@ -17,7 +19,7 @@ from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..programs import Program
-from . import optimization
+from . import newton, optimization
 
 _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5}
 
@@ -59,7 +61,7 @@ def laplace_sample(
     posterior, chosen = posterior_of(module, data, seed)
     processor = DrawProcessor(posterior, draws)
     density = partial(posterior.log_density, jacobian=jacobian)
-    hessian, densities = Program(jax.hessian(density), posterior.blank), _densities(posterior, density, draws)
+    hessian, densities = _hessian(posterior, density), _densities(posterior, density, draws)
     center = _mode(posterior, mode, inits, chosen, jacobian)
     points, log_q = _normal(center, -np.asarray(hessian(center)), draws, chosen)
     log_p = np.asarray(densities(points))
@@ -67,6 +69,14 @@ def laplace_sample(
     settings = {"seed": chosen, "draws": draws, "jacobian": jacobian}
     return Fit(posterior.program, "laplace", processor(points[None], chosen), stats, posterior.inputs, settings,
                {"mode": center}, posterior.module)  # fmt: skip
+
+
+def _hessian(posterior: Posterior, density: Any) -> Program:
+    """The second derivatives; as differences of gradients where a function of the program has first ones only."""
+    try:
+        return Program(jax.hessian(density), posterior.blank)
+    except StanDerivativeError:
+        return Program(newton.differences(jax.grad(density)), posterior.blank)
 
 
 def _densities(posterior: Posterior, density: Any, draws: int) -> Program:

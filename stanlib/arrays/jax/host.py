@@ -55,12 +55,21 @@ def _hypergeometric(a: Any, b: Any, z: Any) -> Any:
 
 @_hypergeometric.defjvp
 def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
+    return _hypergeometric(*primals), sum(jnp.sum(p * t) for p, t in zip(_partials(*primals), tangents))
+
+
+@jax.custom_jvp
+def _partials(*primals: Any) -> Any:
     shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
     on_host = lambda *xs: tuple(
         np.asarray(v, s.dtype) for v, s in zip(_each(host.hypergeometric_partials, "(p),(q),()")(*xs), shapes)
     )
-    partials = jax.pure_callback(on_host, shapes, *primals, vmap_method="expand_dims")
-    return _hypergeometric(*primals), sum(jnp.sum(p * t) for p, t in zip(partials, tangents))
+    return jax.pure_callback(on_host, shapes, *primals, vmap_method="expand_dims")
+
+
+@_partials.defjvp
+def _refused(primals: Any, tangents: Any) -> Any:
+    raise host.no_second_derivatives()
 
 
 def hypergeometric(a: Any, b: Any, z: Any) -> Any:

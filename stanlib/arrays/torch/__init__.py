@@ -104,7 +104,18 @@ i0e = lift("i0e", floating(torch.special.i0e))
 i1e = lift("i1e", floating(torch.special.i1e))
 lgamma = lift("lgamma", floating(torch.lgamma))
 logit = lift("logit", floating(torch.logit))
-logsumexp = lift("logsumexp", reduce(floating(torch.logsumexp)))
+
+
+def _logsumexp(x: torch.Tensor, dim: Any, keepdim: bool) -> torch.Tensor:
+    """torch's own has no second derivatives where terms are -inf: here they count as the least number."""
+    if x.is_complex() or not x.requires_grad:
+        return torch.logsumexp(x, dim=dim, keepdim=keepdim)
+    least = 0.5 * torch.finfo(x.dtype).min
+    total = torch.logsumexp(x.clamp(min=least), dim=dim, keepdim=keepdim)
+    return torch.where(total > 0.9 * least, total, -inf)
+
+
+logsumexp = lift("logsumexp", reduce(floating(_logsumexp)))
 ndtri = lift("ndtri", floating(torch.special.ndtri))
 xlog1py = lift("xlog1py", floating(torch.special.xlog1py), 2)
 xlogy = lift("xlogy", floating(torch.xlogy), 2)
@@ -273,18 +284,21 @@ def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse
 
 
 class _WithGradient(torch.autograd.Function):
-    """A real function whose derivatives are computed with its value."""
+    """A real function whose derivatives are computed with its value, and again where they are differentiated."""
 
     @staticmethod
     def forward(ctx: Any, gradients: Callable[..., Any], *args: torch.Tensor) -> torch.Tensor:
         value, partials = gradients(*args)
-        ctx.save_for_backward(*partials)
+        ctx.gradients, ctx.count = gradients, len(args)
+        ctx.save_for_backward(*args, *partials)
         return value
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, change: torch.Tensor) -> Any:
-        return None, *(change * p for p in ctx.saved_tensors)
+        args, partials = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
+        if torch.is_grad_enabled():  # these derivatives are recorded themselves
+            _, partials = ctx.gradients(*args)
+        return None, *(change * p for p in partials)
 
 
 def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:

@@ -50,8 +50,9 @@ class _Hypergeometric(torch.autograd.Function):
         ctx.save_for_backward(*inputs)
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, grad: torch.Tensor) -> Any:
+        if torch.is_grad_enabled():
+            raise host.no_second_derivatives()
         partials = host.hypergeometric_partials(*map(_numpy, ctx.saved_tensors))
         return tuple(grad * torch.as_tensor(p, dtype=grad.dtype, device=grad.device) for p in partials)
 

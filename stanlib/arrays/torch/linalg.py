@@ -44,49 +44,76 @@ def svd(a: torch.Tensor, full_matrices: bool = True, compute_uv: bool = True) ->
     return torch.linalg.svd(a, full_matrices) if compute_uv else torch.linalg.svdvals(a)
 
 
-def _from_numpy(f: Callable[..., Any], a: torch.Tensor) -> list[torch.Tensor]:
-    return [torch.as_tensor(x, device=a.device) for x in f(a.detach().cpu().numpy())]
+def _from_numpy(f: Callable[..., Any], a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    first, second = (torch.as_tensor(x, device=a.device) for x in f(a.detach().cpu().numpy()))
+    return first, second
 
 
-def _change(a: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Zero, with the derivative of `a`: what first-order perturbation formulas turn into derivatives."""
-    return (a - a.detach()).to(like.dtype)
+def _as_real(x: torch.Tensor, a: torch.Tensor) -> torch.Tensor:
+    return x if a.is_complex() else x.real
+
+
+class _Eig(torch.autograd.Function):
+    """The derivatives are computed from eigenvalues and -vectors, which have derivatives themselves.
+
+    A change C = V^-1 da V moves the eigenvalues by its diagonal, and the eigenvectors by V (C / gaps), less what is
+    along each (Golub and Van Loan, section 7.2.2).
+    """
+
+    @staticmethod
+    def forward(ctx: Any, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values, vectors = _from_numpy(linalg_numpy.eig, a)
+        ctx.save_for_backward(a, values, vectors)
+        return values, vectors
+
+    @staticmethod
+    def backward(ctx: Any, to_values: Any, to_vectors: Any) -> Any:
+        a, values, vectors = ctx.saved_tensors
+        apart = ~torch.eye(len(values), dtype=torch.bool, device=a.device)
+        gaps = torch.where(apart, values[None, :] - values[:, None], 1)
+        across = to_vectors - vectors * (vectors.conj() * to_vectors).sum(0)
+        change = torch.where(apart, vectors.mH @ across / gaps.conj(), 0) + torch.diag(to_values)
+        return _as_real(torch.linalg.solve(vectors.mH, change @ vectors.mH), a)
 
 
 def eig(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Eigenvalues in Stan's order, and eigenvectors of length 1.
+    """Eigenvalues in Stan's order, and eigenvectors of length 1."""
+    values, vectors = _Eig.apply(a)
+    return values, vectors
 
-    Golub and Van Loan, section 7.2.2; an eigenvector changes at a right angle to itself.
+
+class _Schur(torch.autograd.Function):
+    """The derivatives are computed from u and t, which have derivatives themselves.
+
+    With du = u x and x skew-Hermitian, u* da u + t x - x t stays triangular: linear equations for x, whose transposed
+    are solved here.
     """
-    values, vectors = _from_numpy(linalg_numpy.eig, a)
-    if not a.requires_grad:
-        return values, vectors
-    change = torch.linalg.solve(vectors, _change(a, vectors) @ vectors)
-    apart = ~torch.eye(len(values), dtype=torch.bool, device=a.device)
-    gaps = torch.where(apart, values[None, :] - values[:, None], 1)
-    turn = vectors @ torch.where(apart, change / gaps, 0)
-    turn = turn - vectors * (vectors.conj() * turn).sum(0)
-    return values + change.diagonal(), vectors + turn
+
+    @staticmethod
+    def forward(ctx: Any, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        u, t = _from_numpy(linalg_numpy.schur, a)
+        ctx.save_for_backward(a, u, t)
+        return u, t
+
+    @staticmethod
+    def backward(ctx: Any, to_u: Any, to_t: Any) -> Any:
+        a, u, t = ctx.saved_tensors
+        n = len(t)
+        eye = torch.eye(n, dtype=t.dtype, device=t.device)
+        rows, cols = torch.tril_indices(n, n, -1)
+        at = rows * n + cols
+        equations = (torch.kron(t, eye) - torch.kron(eye, t.mT.contiguous()))[at[:, None], at]
+        change = torch.triu(to_t)
+        to_x = t.mH @ change - change @ t.mH + u.mH @ to_u
+        below = (to_x - to_x.mH)[rows, cols]
+        solved = torch.zeros_like(t).index_put((rows, cols), -torch.linalg.solve(equations.mH, below))
+        return _as_real(u @ (change + solved) @ u.mH, a)
 
 
 def schur(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Unitary u and upper triangular t with a = u t u*.
-
-    With du = u x and x skew-Hermitian, u* da u + t x - x t stays triangular: linear equations for x.
-    """
-    u, t = _from_numpy(linalg_numpy.schur, a)
-    if not a.requires_grad:
-        return u, t
-    n = len(t)
-    eye = torch.eye(n, dtype=t.dtype, device=a.device)
-    change = u.mH @ _change(a, u) @ u
-    rows, cols = torch.tril_indices(n, n, -1)
-    at = rows * n + cols
-    equations = (torch.kron(t, eye) - torch.kron(eye, t.mT.contiguous()))[at[:, None], at]
-    solution = torch.linalg.solve(equations, change[rows, cols])
-    below = torch.zeros_like(t).index_put((rows, cols), -solution)
-    x = below - below.mH
-    return u + u @ x, t + torch.triu(change + t @ x - x @ t)
+    """Unitary u and upper triangular t with a = u t u*."""
+    u, t = _Schur.apply(a)
+    return u, t
 
 
 def _or_nan(x: torch.Tensor, failed: torch.Tensor) -> torch.Tensor:

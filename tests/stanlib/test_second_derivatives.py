@@ -1,0 +1,107 @@
+"""Second derivatives are the differences of gradients: of every record on PyTorch, on JAX where it is given rules."""
+import numpy as np
+import pytest
+import test_examples as examples
+import torch
+from compiled import direction, leaves
+from interpreted import traced
+from libraries import lift
+
+from stanlib import registry
+from stanlib.errors import StanDerivativeError
+
+STEP = 1e-4
+FIRST_ONLY = {"hypergeometric_2F1", "hypergeometric_3F2", "hypergeometric_pFq"}
+# JAX differentiates most functions by itself; these have rules of their own somewhere, or steps that are constants.
+OF_RULES = [
+    "inv_inc_beta", "student_t_qf", "std_normal_qf", "qr", "qr_Q", "eigenvalues", "eigenvectors", "hmm_marginal",
+    "complex_schur_decompose_t", "log_sum_exp", "log_mix", "multi_normal_lpdf", "cholesky_decompose", "lambert_w0",
+]  # fmt: skip
+
+
+def is_smooth(function):
+    """Whether it has real arguments and results alone."""
+    args = examples.finite_arguments(function)
+    real = all(np.asarray(x).dtype.kind in "fc" for x in leaves(function(*args)))
+    return bool(examples.real_positions(args)) and real
+
+
+def differences(slope):
+    """The derivative of a slope at 0, by central differences of two widths, extrapolated."""
+    wide, narrow = ((slope(h) - slope(-h)) / (2 * h) for h in (STEP, STEP / 2))
+    return (4 * narrow - wide) / 3
+
+
+def along(function):
+    """The arguments of a record, the places of the real ones, and a direction to move each of these in."""
+    args = examples.finite_arguments(function)
+    at = examples.real_positions(args)
+    return args, at, [direction(np.asarray(args[i]), 7 + j) for j, i in enumerate(at)]
+
+
+def torch_slope(function, at_zero):
+    """The slope along the direction, as a function of the place; with `at_zero` its own derivative at 0."""
+    args, at, ways = along(function)
+    smooth = examples.smooth(function)
+
+    def total(s):
+        moved = [lift("torch", a) for a in args]
+        for i, way in zip(at, ways):
+            moved[i] = torch.as_tensor(args[i]) + s * torch.as_tensor(way)
+        parts = [torch.as_tensor(x).reshape(-1) for x in leaves(smooth(*moved))]
+        parts = [p for x in parts for p in ((x.real, x.imag) if x.is_complex() else (x,))]
+        return sum((p * torch.cos(torch.arange(len(p)) + 0.5 * i)).sum() for i, p in enumerate(parts))
+
+    def slope(s):
+        s = torch.tensor(s, requires_grad=True)
+        value = total(s)
+        if not value.requires_grad:
+            return 0.0
+        (first,) = torch.autograd.grad(value, s, create_graph=at_zero)
+        if not at_zero:
+            return float(first)
+        second = torch.autograd.grad(first, s, allow_unused=True)[0] if first.requires_grad else None
+        return 0.0 if second is None else float(second)
+
+    return slope
+
+
+@pytest.mark.parametrize("function", examples.cases())
+def test_second_derivatives_on_torch(function, torch_double):
+    if not is_smooth(function):
+        return
+    if function.symbol in FIRST_ONLY:
+        with pytest.raises(StanDerivativeError, match="first derivatives only"):
+            torch_slope(function, True)(0.0)
+        return
+    expected = differences(torch_slope(function, False))
+    np.testing.assert_allclose(torch_slope(function, True)(0.0), expected, 2e-5, 2e-5)
+
+
+def jax_slope(symbol):
+    """The slope along the direction as a function of the place."""
+    import jax
+    import jax.numpy as jnp
+    from compiled import total
+
+    function = registry.by_symbol(symbol)
+    args, at, ways = along(function)
+    call, free = examples.traceable(examples.smooth(function), args, at)
+    return jax.grad(lambda s: total(call(*(x + s * way for x, way in zip(free, ways))), jnp))
+
+
+@pytest.mark.parametrize("symbol", OF_RULES)
+def test_second_derivatives_on_jax(symbol, x64):
+    import jax
+
+    slope = traced(jax_slope(symbol))
+    got = traced(lambda s: jax.jvp(jax_slope(symbol), (s,), (1.0,))[1], 0.0)
+    np.testing.assert_allclose(got, differences(lambda s: float(slope(s))), 2e-5, 2e-5)
+
+
+@pytest.mark.parametrize("symbol", sorted(FIRST_ONLY))
+def test_functions_with_first_derivatives_alone_say_so(symbol, x64):
+    import jax
+
+    with pytest.raises(StanDerivativeError, match="first derivatives only"):
+        jax.jvp(jax_slope(symbol), (0.0,), (1.0,))
