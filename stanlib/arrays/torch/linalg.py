@@ -68,6 +68,7 @@ class _Eig(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, to_values: Any, to_vectors: Any) -> Any:
+        """From the slopes in values, (n), and vectors, (n, n), that in the matrix, (n, n)."""
         a, values, vectors = ctx.saved_tensors
         apart = ~torch.eye(len(values), dtype=torch.bool, device=a.device)
         gaps = torch.where(apart, values[None, :] - values[:, None], 1)
@@ -97,6 +98,7 @@ class _Schur(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, to_u: Any, to_t: Any) -> Any:
+        """From the slopes in u and t that in the matrix, all (n, n)."""
         a, u, t = ctx.saved_tensors
         n = len(t)
         eye = torch.eye(n, dtype=t.dtype, device=t.device)
