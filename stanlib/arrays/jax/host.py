@@ -10,13 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import host
+from . import callbacks
 
 
 def _call(f: Callable[..., Any], *args: Any) -> Any:
     """The componentwise f of arrays of one shape, computed by NumPy."""
     out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
-    on_host = lambda *xs: np.asarray(f(*xs), out.dtype)
-    return jax.pure_callback(on_host, out, *args, vmap_method="broadcast_all")
+    return callbacks.call(lambda *xs: [f(*xs)], [out], *args, vmap_method="broadcast_all")[0]
 
 
 def _cylinder(name: str) -> Callable[..., Any]:
@@ -49,8 +49,8 @@ def _each(f: Callable[..., Any], outputs: str) -> Callable[..., Any]:
 
 @jax.custom_jvp
 def _hypergeometric(a: Any, b: Any, z: Any) -> Any:
-    on_host = lambda *xs: np.asarray(_each(host.hypergeometric, "()")(*xs), z.dtype)
-    return jax.pure_callback(on_host, jax.ShapeDtypeStruct((), z.dtype), a, b, z, vmap_method="expand_dims")
+    on_host, out = _each(host.hypergeometric, "()"), jax.ShapeDtypeStruct((), z.dtype)
+    return callbacks.call(lambda *xs: [on_host(*xs)], [out], a, b, z, vmap_method="expand_dims")[0]
 
 
 @_hypergeometric.defjvp
@@ -61,10 +61,8 @@ def _hypergeometric_jvp(primals: Any, tangents: Any) -> Any:
 @jax.custom_jvp
 def _partials(*primals: Any) -> Any:
     shapes = tuple(jax.ShapeDtypeStruct(v.shape, v.dtype) for v in primals)
-    on_host = lambda *xs: tuple(
-        np.asarray(v, s.dtype) for v, s in zip(_each(host.hypergeometric_partials, "(p),(q),()")(*xs), shapes)
-    )
-    return jax.pure_callback(on_host, shapes, *primals, vmap_method="expand_dims")
+    on_host = _each(host.hypergeometric_partials, "(p),(q),()")
+    return callbacks.call(on_host, shapes, *primals, vmap_method="expand_dims")
 
 
 @_partials.defjvp

@@ -10,7 +10,7 @@ import jax.scipy.linalg
 import numpy as np
 
 from ..numpy import linalg as linalg_numpy
-from . import small_factors
+from . import callbacks, small_factors
 
 NARROW = 32  # columns up to which a matrix of data is kept by columns
 
@@ -105,7 +105,7 @@ def _on_host(f: Callable[..., Any], shapes: Any, a: Any) -> Any:
     """A NumPy function of a matrix; JAX has no eigenvalues without symmetry outside the CPU, and no Schur vectors."""
     dtype = jnp.result_type(a, jnp.complex64)
     types = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes)
-    return jax.pure_callback(lambda x: f(np.asarray(x)), types, a, vmap_method="sequential")
+    return callbacks.call(f, types, a, vmap_method="sequential")
 
 
 @jax.custom_jvp
