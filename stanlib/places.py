@@ -6,6 +6,7 @@ later, when the generated function has returned, keep the place of their stateme
 """
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -33,6 +34,7 @@ _MISFITS = (  # what the array libraries say of operands whose sizes differ
     "size mismatch", "shapes cannot be multiplied", "mismatch in its core dimension", "must match the size of tensor",
     "inconsistent tensor size", "cannot be broadcast to a single shape",
 )  # fmt: skip
+_ARGUMENT = re.compile(r"depends on the values? of the arguments? (.+)\.$", re.MULTILINE)  # what JAX says of a tracer
 _PASSED_ON = ("pyro.", "numpyro.")  # their handlers leave a model by exceptions
 
 
@@ -104,8 +106,7 @@ def _is_passed_on(error: Exception) -> bool:
 def _translated(error: Exception) -> StanError:
     """The error of this package for one of Python or an array library."""
     if any(c.__name__ == "JAXTypeError" for c in type(error).__mro__):
-        message = "a value that is known only at run time decides a size or a choice here: this can't be compiled"
-        return StanTracingError(message)
+        return _untraceable(error)
     message = str(error).strip().partition("\n")[0]
     if any(words in message for words in _MISFITS):
         return StanIndexError(f"the sizes of the operands don't go together: {message}")
@@ -113,6 +114,19 @@ def _translated(error: Exception) -> StanError:
         return StanRuntimeError("the function calls itself deeper than Python goes: no end was found that data decide")
     kind = StanUnsupportedError if isinstance(error, NotImplementedError) else StanRuntimeError
     return kind(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+
+
+def _untraceable(error: Exception) -> StanError:
+    """The error for a value that JAX traces where it must be known, with the argument from which it comes."""
+    made = StanTracingError(
+        "a value that is known only at run time decides a size or a choice here: this can't be compiled"
+    )
+    if found := _ARGUMENT.search(str(error)):
+        made.add_note(
+            f"The value depends on {found[1]}, an argument of what is compiled. Data that decide about sizes must be "
+            "bound before: jax.jit(functools.partial(f, **data)), and not jit_model_args=True."
+        )
+    return made
 
 
 def _locate(error: StanError, place: Place | None) -> None:

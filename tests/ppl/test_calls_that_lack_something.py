@@ -1,10 +1,13 @@
 """Calls of a module's functions as they are tried first: data without names, a model without a key."""
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 import stanimport
-from stanlib.errors import StanUnsupportedError
+from stanlib.errors import StanError, StanUnsupportedError
 
 PROGRAM = "data {{ int N; }} parameters {{ real a; }} model {{ {} }} generated quantities {{ real b = a + N; }}"
 
@@ -34,3 +37,21 @@ def test_without_a_law_a_key_does_not_help():
     module = stanimport.loads(PROGRAM.format(""))
     with pytest.raises(StanUnsupportedError, match="no law of this parameter can be drawn from"):
         handlers.seed(module.model, 0)(N=1)
+
+
+def test_data_that_jit_takes_as_arguments_are_told():
+    """Their sizes can't be known then; bound before, they are."""
+    import functools
+
+    import jax
+    from numpyro.infer.util import log_density
+
+    program = stanimport.loads("data { int N; vector[N] y; } parameters { vector[N] m; } model { y ~ normal(m, 1); }")
+    data = program.transformed_data(N=2, y=[1.0, 2.0])
+    density = lambda m, **data: log_density(program.model, (), data, {"m": m})[0]
+    m = np.array([0.5, 0.7])
+    with pytest.raises(StanError, match="known only at run time") as caught:
+        jax.jit(density)(m, **data)
+    assert any("['N']" in note and "functools.partial" in note for note in caught.value.__notes__)
+    expected = -0.5 * ((1 - 0.5) ** 2 + (2 - 0.7) ** 2) - math.log(2 * math.pi)
+    assert float(jax.jit(functools.partial(density, **data))(m)) == pytest.approx(expected, rel=1e-5)
