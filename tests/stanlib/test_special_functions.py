@@ -4,6 +4,7 @@ import math
 import numpy as np
 import pytest
 import scipy.special as sp
+import scipy.stats
 from libraries import DIFFERENTIABLE, LIBRARIES, double, gradient, lift, numeric_gradient, plain
 
 from stanlib import arrays
@@ -200,6 +201,21 @@ def test_derivatives_of_quantiles(library):
     at = np.array([[0.1, 0.5, 0.99], [3.0, 3.0, 40.0]])
     expected = numeric_gradient(lambda p: sp.stdtrit(p[1], p[0]).sum(), at)
     np.testing.assert_allclose(derivatives(library, "student_t_quantile", *at), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("p", [0.5, 0.1, 0.99])
+def test_second_derivatives_of_quantiles(p):
+    """At 0 as well, by t' = 1 / f(t) in p, and so t'' = -f'(t) / f(t)^3, for the density f."""
+    import jax
+
+    quantile = arrays.named("jax").student_t_quantile
+    with double("jax"):
+        second = jax.hessian(lambda x: quantile(x[0], x[1]))(np.array([p, 3.0]))
+    law, t = scipy.stats.t(3.0), sp.stdtrit(3.0, p)
+    slope = -law.pdf(t) * (3.0 + 1) * t / (3.0 + t * t)
+    assert second[0, 0] == pytest.approx(-slope / law.pdf(t) ** 3, rel=1e-8, abs=1e-8)
+    mixed = [1 / scipy.stats.t(nu).pdf(sp.stdtrit(nu, p)) for nu in (3.0 - 1e-5, 3.0 + 1e-5)]
+    assert second[0, 1] == pytest.approx((mixed[1] - mixed[0]) / 2e-5, rel=1e-5)
 
 
 def test_second_derivatives():

@@ -74,9 +74,11 @@ def _t_newton_step(xp: Namespace, t: Array, p: Array, nu: Array) -> Array:
     zero = t == 0
     s = xp.log(nu) - 2 * xp.log(xp.abs(xp.where(zero, 1.0, t)))  # the log odds of x = nu / (nu + t^2)
     log_beta = log_betainc_inside(xp, 0.5 * nu, 0.5 + 0 * nu, xp.expit(s), xp.expit(-s))
-    log_tail = xp.where(zero, 0.0, log_beta) - LOG_2
     log_power = xp.where(zero, 0.0, (0.5 * nu + 0.5) * logaddexp(xp, 0 * s, -s))
     log_density = -log_power - betaln(xp, 0.5 * nu, 0.5 + 0 * nu) - 0.5 * xp.log(nu)
+    # at 0 itself, the tail grows by the density, to the second order
+    near = xp.log(0.5 + xp.where(zero, t, 0.0) * xp.exp(log_density))
+    log_tail = xp.where(zero, near, log_beta - LOG_2)
     upper = t > 0
     log_p = xp.where(upper, xp.log1p(-xp.where(upper, p, 0.5)), xp.log(xp.where(upper, 0.5, p)))
     step = (log_tail - log_p) * xp.stop_gradient(xp.exp(log_tail - log_density))
