@@ -294,7 +294,8 @@ class Distribution:
 
     def guard_parameters(self, arguments: Sequence[Any]) -> None:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
-        guard(namespace(arguments), f"{self.name}_{self.density}", arguments, self._density_checks)
+        checks = ((i, n, replace(d, traced=True)) for i, n, d in self._density_checks)
+        guard(namespace(arguments), f"{self.name}_{self.density}", arguments, checks)
 
     def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[Any]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""

@@ -23,6 +23,7 @@ Error = Callable[[], StanError]
 _current: ContextVar["Rejections | None"] = ContextVar("rejections", default=None)
 _explaining: ContextVar[bool] = ContextVar("explaining", default=False)
 _quiet: ContextVar[bool] = ContextVar("quiet", default=False)
+_gathering: ContextVar[bool] = ContextVar("gathering", default=False)
 
 
 class Rejections:
@@ -102,6 +103,24 @@ def explaining() -> Iterator[None]:
         yield
     finally:
         _explaining.reset(token)
+
+
+@contextlib.contextmanager
+def gathering() -> Iterator[None]:
+    """Inside, no statement takes up what rejects the draw: it is one condition, at the end of the model.
+
+    Whoever draws parameters and evaluates no densities finds there whether Stan would throw, also for what laws take.
+    """
+    token = _gathering.set(True)
+    try:
+        yield
+    finally:
+        _gathering.reset(token)
+
+
+def is_gathering() -> bool:
+    """Whether all that rejects the draw is to be found at the end of the model."""
+    return _gathering.get()
 
 
 def is_error() -> bool:
@@ -200,7 +219,7 @@ class Lifted:
 def pending() -> Any:
     """The conditions met so far whose effect on the log density is still to come, as one truth value; None if none."""
     found = _current.get()
-    return None if found is None else found.take()
+    return None if found is None or _gathering.get() else found.take()
 
 
 def _where_masked(bad: Any) -> Any:

@@ -1,16 +1,38 @@
 """Elements of vectors as expressions: those of sums and ranges are sums of elements, and ranges' own."""
 from __future__ import annotations
 
-from stanlib import registry
+from collections.abc import Iterator
+from typing import Any
+
+from stanlib import constraints, registry
 from stanlib.types import INT, REAL, Type, dimensions, is_scalar, scalar_of
 
 from ..ir import gprob
 from ..ir.fresh import Fresh
+from ..source import Span
 
 _COMPONENTWISE = {
     "add": "add", "subtract": "subtract", "minus": "minus", "multiply": "multiply", "divide": "divide",
     "elt_multiply": "multiply", "elt_divide": "divide",
 }  # fmt: skip
+
+
+def indices(e: gprob.Expr) -> Iterator[Any]:
+    """All indices of a part of a variable."""
+    while isinstance(e, gprob.Index):
+        yield from e.indices
+        e = e.base
+
+
+def is_inside(e: gprob.Expr, whole: Type, c: gprob.Constraint) -> bool:
+    """Whether an expression has parts of the values that a constraint is of, and not some of an array of these."""
+    return len(list(indices(e))) > dimensions(whole) - constraints.get(c.kind).event_dims
+
+
+def of_elements(c: gprob.Constraint, span: Span) -> gprob.Constraint | None:
+    """The domain of single elements of an ordered vector."""
+    lower, _ = constraints.get(c.kind).interval
+    return None if lower is None else gprob.Constraint("bounds", (("lower", gprob.Const(REAL, span, lower)),))
 
 
 def loops_over_range(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
@@ -97,11 +98,19 @@ class _Merging:
 
 
 def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
-    """A test of whether an expression depends on data alone."""
-    dynamic = depending(model, [s.name for s in model if isinstance(s, gprob.Sample)])
+    """A test of whether an expression depends on data alone, as the sizes of parameters do."""
+    parameters = {s.name for s in model if isinstance(s, gprob.Sample)}
+    dynamic = depending(model, parameters)
+    zero = gprob.int_const(0, model[0].span) if model else None
+
+    def without_sizes(node: Any) -> Any:
+        about = node.arguments[0] if isinstance(node, gprob.Apply) and node.function.shape_only else None
+        return zero if isinstance(about, gprob.Var) and about.name in parameters else node
 
     def static(e: gprob.Expr) -> bool:
-        return not mentions(e, dynamic) and not any(_is_impure(n) for n in traversal.walk(e))
+        if not any(_is_impure(n) for n in traversal.walk(e)):
+            return not mentions(e, dynamic) or not mentions(traversal.rewrite(e, without_sizes), dynamic)
+        return False
 
     return static
 

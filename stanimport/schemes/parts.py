@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
-from stanlib import registry
+from stanlib import constraints, registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, Type, array, dimensions, is_scalar, scalar_of
 
@@ -19,7 +19,7 @@ from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.uses import mentions, reads, walk_statements, writes
 from .dependence import arrange
-from .elements import element, loops_over_range
+from .elements import element, indices, is_inside, loops_over_range, of_elements
 from .priors import NoPrior, prior
 from .sites import container
 
@@ -184,7 +184,7 @@ class _Drawing:
         law = law_of(s, self.group.keys())
         if law is None:
             return self._is_kept(s)
-        return mentions((law.distribution, *_indices(law.value)), here)
+        return mentions((law.distribution, *indices(law.value)), here)
 
     def _declared(self) -> Iterator[gprob.Stmt]:
         """Arrays for draws and for marks."""
@@ -308,9 +308,11 @@ class _Drawing:
         if c is not None and c.kind == "bounds" and not all(is_scalar(a.type) for _, a in c.arguments):
             raise NoPrior("is that of elements which have bounds of their own")
         whole = dimensions(s.sized.type) - dimensions(t)
-        if c is not None and c.kind not in ("bounds", "offset_multiplier") and _element_of(s.sized.type) != t:
-            raise NoPrior(f"is that of a part of what is declared as {c.kind}")
-        return replace(s, name=f"{s.name}'part", sized=gprob.Sized(t, s.sized.shape[whole:]))
+        if c is not None and c.kind not in ("bounds", "offset_multiplier") and is_inside(law.value, s.sized.type, c):
+            if not constraints.get("ordered").has_all_of(c.kind):
+                raise NoPrior(f"is that of a part of what is declared as {c.kind}")
+            c = of_elements(c, s.span)  # draws that come out in another order are rejected
+        return replace(s, name=f"{s.name}'part", sized=gprob.Sized(t, s.sized.shape[whole:]), constraint=c)
 
     def _free(self, law: _Law) -> gprob.Distribution:
         """The law, which must be one of the library's."""
@@ -374,16 +376,6 @@ def _bare(e: gprob.Expr) -> gprob.Expr:
 def _integers(t: Type) -> Type:
     """Integers in the shape of a value."""
     return array(INT, dimensions(t)) if dimensions(t) else INT
-
-
-def _element_of(t: Type) -> Type:
-    return t.element if hasattr(t, "element") else t
-
-
-def _indices(e: gprob.Expr) -> Iterator[Any]:
-    while isinstance(e, gprob.Index):
-        yield from e.indices
-        e = e.base
 
 
 def _place(e: gprob.Expr, name: str, kind: Any = lambda t: t) -> gprob.Place:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arrays import namespace
 from ..observations import check_one_size
+from ..rejection import is_gathering
 from .calls import each, is_elementwise, log_terms, rank_of
 from .frames import OUTSIDE, Frame, current
 from .reductions import masked
@@ -26,6 +27,8 @@ class LaneLaw:
         """The log density in every lane, one entry per observation."""
         frame = current()
         values = [operand(v, frame) for v in (value, *self.arguments)]
+        if is_gathering():
+            each(lambda *given: self.record.guard_parameters(given), *values[1:])
         if not is_elementwise(self.record):
             return self._where_right(each(self.record.log_prob, *values), values)
         self._check_sizes(values)

@@ -19,7 +19,7 @@ from ..distribution import Distribution
 from ..draws import rng_arguments, rng_names  # noqa: F401
 from ..observations import check_one_size
 from ..random.base import Random
-from ..rejection import pending
+from ..rejection import is_gathering, pending
 
 NEVER = None  # the condition of a law that rejects no draws
 Make = Callable[[Distribution, Sequence[Any]], Any]
@@ -71,7 +71,10 @@ def placed(make: Make) -> Make:
     """How a backend makes the distribution of a statement, which it will be blamed on; known parameters are checked."""
 
     def make_placed(record: Distribution, arguments: Sequence[Any]) -> Any:
-        record.check_parameters(arguments)
+        if is_gathering():
+            record.guard_parameters(arguments)
+        else:
+            record.check_parameters(arguments)
         law = make(record, arguments)
         law.place = places.here()
         return law

@@ -185,7 +185,7 @@ REFUSED = {
     "m[1] ~ normal(0, 1); if (m[1] > 0) m[2:3] ~ normal(0, 1); else m[2:3] ~ normal(5, 1);": "as parameters have it",
     "m[1] ~ normal(0, 1); for (i in 2:3) m[i] ~ mine(m[i - 1]);": "is a density of the program",
     "log(m) ~ normal(0, 1);": "has no proper prior",
-    "c[1] ~ normal(0, 1); c[2] ~ normal(1, 1); m ~ normal(0, 1);": "a part of what is declared as ordered",
+    "c[1] ~ exponential(1); c[2] ~ normal(1, 1); m ~ normal(0, 1);": "smaller support",
 }
 
 

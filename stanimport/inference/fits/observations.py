@@ -90,7 +90,7 @@ def prior(fit: Result, chains: int = 1, draws: int = 500) -> dict[str, np.ndarra
     """Draws from the prior, (chains, draws, ...), as `prior_predictive` has them; none where there is no such prior."""
     try:
         drawing = anew(fit.module, backend="numpyro", scheme="simulation")
-        made, _ = prior_draws(Posterior(drawing, fit.data), chains * draws, fit.seed)
+        made = prior_draws(Posterior(drawing, fit.data), chains * draws, fit.seed).parameters
     except NoPriorError:
         return {}
     except StanError as e:

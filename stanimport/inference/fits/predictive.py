@@ -190,7 +190,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
 def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
     """Draws from the prior of a module whose parameters have laws."""
     program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
-    parameters, discrete = prior_draws(posteriors[0], draws, seed)
+    parameters, discrete, is_conditional = prior_draws(posteriors[0], draws, seed)
     if lacking:
         one = {n: v[0, 0] for n, v in posteriors[0].of_draws(parameters).items()}
         observed = _observed(posteriors[0], one)
@@ -198,6 +198,9 @@ def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draw
         if unknown:
             condition(module, {n: v for n, v in given.items()} | {n: StandIn(0) for n in observed}, seed)
         _require_the_same(posteriors, {n: v[:1, :1] for n, v in parameters.items()}, lacking, seed)
+        if is_conditional and not _are_the_same(parameters, prior_draws(posteriors[1], draws, seed).parameters):
+            told = f"which draws the program rejects depends on {' and '.join(lacking)}"
+            raise StanDataError(f"{told}, which must be among the data", lacking[0])
     made = _predictions(posteriors[0], "prior", parameters, lacking, seed, discrete)
     drawn = tuples.joined(parameters)
     made.origin = {n: drawn[n] for n in tuples.leaf_names(program.parameters) if n in drawn}
@@ -239,10 +242,15 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
     for posterior in posteriors:
         replicator = Replicator(posterior.program, posterior.inputs)
         made.append(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
-    first, second = made
-    if first.keys() == second.keys() and all(np.array_equal(v, second[n], equal_nan=True) for n, v in first.items()):
+    if _are_the_same(*made):
         return
     raise StanDataError(f"the predictions depend on {' and '.join(lacking)}, which must be among the data", lacking[0])
+
+
+def _are_the_same(first: Arrays, second: Arrays) -> bool:
+    return first.keys() == second.keys() and all(
+        np.array_equal(v, second[n], equal_nan=True) for n, v in first.items()
+    )
 
 
 def _predictions(

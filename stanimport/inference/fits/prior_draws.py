@@ -2,35 +2,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
 
+from stanlib import constraints
 from stanlib.errors import StanError
 from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
+from stanlib.rejection import gathering
+from stanlib.unknown_outcomes import unknown_outcomes
 
 from ..density.posterior import Posterior, is_parameter
 from ..density.quantities import Batched
 from ..modules import drawn_integers
 from ..precision import random_keys
 
+_REJECTED = "rejected__"  # the site that models have where they can reject draws
+MOST_TRIES = 1000  # for one draw that is not rejected
+
 
 class NoPriorError(StanError):
     """A program has no prior that can be drawn from; the message names the parameter or statement."""
 
 
-def prior_draws(posterior: Posterior, count: int, seed: int) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Draws of the parameters by their laws, and of the discrete ones that they came with, (1, draws, ...) each.
+class PriorDraws(NamedTuple):
+    """Draws by the laws of parameters, (1, draws, ...) each.
 
-    A law may depend on discrete parameters, which the model draws: both are of one run of it.
+    Attributes:
+        parameters: by name.
+        discrete: the discrete parameters that they came with, which their laws may depend on.
+        is_conditional: whether the program can reject draws.
+    """
+
+    parameters: dict[str, np.ndarray]
+    discrete: dict[str, np.ndarray]
+    is_conditional: bool
+
+
+def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
+    """Draws of the parameters by their laws, with those of the discrete ones, of one run of the model.
+
+    Where the program rejects one, by a `reject` statement or because Stan throws, the density is 0: another takes its
+    place. So it does where elements of an ordered vector, each with its law, come out in another order.
 
     Raises:
-        NoPriorError: where a parameter has no law that can be drawn from, and for terms that are none of a law.
+        NoPriorError: where a parameter has no law that can be drawn from, for terms that are none of a law, and where
+            nearly all draws are rejected.
     """
     program, whole = posterior.program, drawn_integers(posterior.program)
+    conditional: list[bool] = []
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
@@ -41,13 +65,51 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> tuple[dict[str, 
             drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), program)
             return drawn[site["name"]]
 
-        trace = posterior.with_values(draw, key)
+        with gathering(), unknown_outcomes():
+            trace = posterior.with_values(draw, key)
         _require_laws(trace, program)
-        return drawn | {n: trace[n]["value"] for n in whole}
+        rejected = _rejected(trace, drawn)
+        conditional.append(rejected is not False)
+        return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: jnp.asarray(rejected)}
 
-    made = Batched(one, np.zeros(()), count)(random_keys(seed, 5, count=count), np.zeros(count))
+    made = _accepted(Batched(one, np.zeros(()), count), count, seed, program)
     discrete = {n: made.pop(n)[None] for n in whole}
-    return {n: v[None] for n, v in made.items()}, discrete
+    return PriorDraws({n: v[None] for n, v in made.items()}, discrete, any(conditional))
+
+
+def _rejected(trace: Mapping[str, Any], drawn: Mapping[str, Any]) -> Any:
+    """Whether the program rejects what was drawn; False if it can't."""
+    flags = [trace[_REJECTED]["fn"].log_factor == -jnp.inf] if _REJECTED in trace else []
+    for name, value in drawn.items():
+        law = trace[name]["fn"]
+        if isinstance(law, Improper) and law.drawn is not None and _is_ordered(law):
+            flags.append(~jnp.all(law.support(value)))
+    return jnp.any(jnp.stack(flags)) if flags else False
+
+
+def _is_ordered(law: Improper) -> bool:
+    record = getattr(law.support, "record", None)
+    return record is not None and constraints.get("ordered").has_all_of(record.name)
+
+
+def _accepted(run: Batched, count: int, seed: int, program: Program) -> dict[str, np.ndarray]:
+    """Draws that the program does not reject. Raises NoPriorError if there are next to none."""
+    made = run(random_keys(seed, 5, count=count), np.zeros(count))
+    waiting, tried, stream = np.flatnonzero(made.pop(_REJECTED)), count, 0
+    if waiting.size:
+        made = {n: np.array(v) for n, v in made.items()}  # what JAX made is read-only
+    while waiting.size:
+        if tried > MOST_TRIES * (count - waiting.size + 20):
+            share = f"more than {MOST_TRIES - 1} in {MOST_TRIES}"
+            raise NoPriorError(f"{program.name} can't be drawn from its prior: it rejects {share} draws of its laws")
+        stream += 1
+        size = max(waiting.size, run.batch)
+        more = run(random_keys(seed, 5, stream, count=size), np.zeros(size))
+        good = np.flatnonzero(~more.pop(_REJECTED))[: waiting.size]
+        for name, value in more.items():
+            made[name][waiting[: good.size]] = value[good]
+        waiting, tried = waiting[good.size :], tried + size
+    return made
 
 
 def _drawn(site: Mapping[str, Any], key: Any, program: Program) -> Any:
@@ -82,6 +144,7 @@ def _uniform_on(law: Improper) -> Distribution | None:
 def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
     """Raise NoPriorError for a factor, which may tie parameters beyond their laws."""
     laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
+    laws.add(_REJECTED)
     for name, site in trace.items():
         if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
             raise NoPriorError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds to "
