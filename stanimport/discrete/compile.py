@@ -24,6 +24,7 @@ from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
 from .recorded import verify_steps
 from .tables import table
+from .tallies import counted
 from .zeros import by_value
 
 _STATIC_BLOCKS = ("data", "transformed data")
@@ -96,27 +97,30 @@ class Summing:
         functions = {f.name: f for f in self.source.functions}
         normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
         verify_steps(normal.body, self.discrete)
-        body, made = normal.body, [*made, *normal.known]
-        static, found = self.static(made), self.depending(body)
-        body = by_value(without_excluded(body, self.discrete, static), self.discrete, static)
+        made += normal.known
+        tallies = counted(normal.body, self.discrete, self.static(made), sizes, self.names)
+        body, made, discrete = tallies.body, [*made, *tallies.made], {**self.discrete, **tallies.discrete}
+        static, found = self.static(made), uses.depending(body, discrete)
+        body = by_value(without_excluded(body, discrete, static), discrete, static)
         body = with_impossible_ones(body, found)
         declared = (*self.source.block("parameters"), *self.source.block("transformed parameters"))
-        logs, body = looked_up(body, declared, self.discrete, found, self.names)
+        logs, body = looked_up(body, declared, discrete, found, self.names)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
-        tables, arguments = self._tabulated(body, static, found, sizes)
-        return (*made, *tables), (*self.described(), *arguments)
+        tables, arguments = self._tabulated(body, discrete, static, found, sizes)
+        count = gprob.int_const(len(tallies.discrete), self.source.span)
+        return (*made, *tables), (*self.described(), count, *tallies.arguments, *arguments)
 
     def _tabulated(
-        self, body: Stmts, static: Set[str], found: Set[str], sizes: Mapping[str, gprob.Sized]
+        self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str], sizes: Mapping[str, gprob.Sized]
     ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:
         """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
         made: list[gprob.Stmt] = []
         arguments: list[gprob.Expr] = []
-        excluding = tuple(impossible(body, static | self.discrete.keys()))
+        excluding = tuple(impossible(body, static | discrete.keys()))
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
-                one = table(term, self.discrete, static, sizes, excluding, self.names)
+                one = table(term, discrete, static, sizes, excluding, self.names)
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)

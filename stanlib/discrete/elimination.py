@@ -12,9 +12,8 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
-from ..errors import StanUnsupportedError
 from ..random.base import Random
-from . import absorbing, merged, order, swept
+from . import absorbing, convolved, merged, order, swept
 from .asking import asked
 from .chains import Chains
 from .links import between
@@ -93,6 +92,9 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
             chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
             values = xp.at_set(values, s.chains.elements[there], chosen)
             continue
+        if isinstance(s, convolved.SummedTallies):
+            values = convolved.drawn(xp, s, values, choose, uniform)
+            continue
         if isinstance(s, swept.SummedSweep):
             for step, found in zip(s.sweep.steps, swept.positions(xp, s, choose, uniform)):
                 values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
@@ -159,12 +161,14 @@ class _Elimination:
         self.xp, self.problem, self.reduce = problem.xp, problem, reduce
         self.sum_only = components and reduce is _log_sum_exp
         possible = Possible(problem)
+        self.counted = np.array([e for t in problem.tallies for e in (t.element, *t.members)], int)
+        possible.unknown = self.counted
         given = self._conditioned(possible, components)
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
         self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
-        self.summed: list[Summed | SummedChains | swept.SummedSweep] = []
+        self.summed: list[Summed | SummedChains | swept.SummedSweep | convolved.SummedTallies] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
         for kind, rows_ in possible.of.items():
@@ -172,12 +176,14 @@ class _Elimination:
             open_ = self.left[members]
             self.at[members[open_]] = np.arange(open_.sum())
             self.single[kind] = self._with_added(kind, np.where(rows_[open_], 0.0, -np.inf), self.known[members])
+        self.left[[m for t in problem.tallies for m in t.members]] = False
 
     def _without_terms(self, given: list[Factor], possible: Possible) -> float:
         """The logarithm of the number of assignments to the elements that no term depends on, which are left out."""
         alone = self.left.copy()
         for f in given:
             alone[f.elements.reshape(-1)] = False
+        alone[self.counted] = False
         often = np.bincount(self.stands_for, minlength=len(alone)) * alone
         self.left &= ~alone
         counts = [
@@ -191,11 +197,11 @@ class _Elimination:
         problem, self.known = self.problem, possible.known
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
-        whole = is_simpler_whole(problem, self.known)
+        whole = not problem.tallies and is_simpler_whole(problem, self.known)
         given = list(problem.factors)
         if not whole or components:
             given = list(conditioned(self.xp, problem.factors, possible))
-        if (not whole or components) and not asked().added:
+        if (not whole or components) and not asked().added and not problem.tallies:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
         if whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
             self.known, self.stands_for = np.full(len(self.known), -1), np.arange(len(self.known))
@@ -205,12 +211,12 @@ class _Elimination:
     def _with_added(self, kind: int, single: Any, known: np.ndarray) -> Any:
         """The terms of single elements with what inference adds to them."""
         question = asked()
-        question.seen.update({v.name: v for v in self.problem.variables})
+        question.seen.update({v.name: v for v in self.problem.own})
         if not question.added:
             return single.T
         parts = [
-            question.added.get(v.name, np.zeros((v.lower.size, kind)))
-            for v in self.problem.variables if v.lower.size and v.values == kind
+            question.added.get(v.name if i < self.problem.declared else None, np.zeros((v.lower.size, kind)))
+            for i, v in enumerate(self.problem.variables) if v.lower.size and v.values == kind
         ]  # fmt: skip
         self.xp = namespace((*parts, *(f.table for f in self.factors)))
         added = self.xp.concatenate([*self.xp.convert(tuple(parts))])
@@ -218,7 +224,7 @@ class _Elimination:
         added = sum_of(self.xp, single, self.xp.get(added, (np.flatnonzero(known < 0),)))
         return self.xp.swapaxes(added, 0, 1)
 
-    def run(self) -> tuple[Any, list[Summed | SummedChains | swept.SummedSweep]]:
+    def run(self) -> tuple[Any, list[Any]]:
         """The logarithm of the sum over all assignments, or the largest term, and what was summed out, in that order.
 
         Raises:
@@ -230,9 +236,10 @@ class _Elimination:
                 self._count(self.xp.sum(f.table) * (len(f.elements) / self.xp.shape(f.table)[0]))
         for f in sorted((f for f in self.factors if f.elements.shape[1] == 1), key=self._when):
             self._add(f.elements[:, 0], f.table)
+        self._sum_out_tallies()
         plan = order.plan(self.problem.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit())
         if plan.largest > limit():
-            raise too_large(self.problem, several, plan)
+            raise order.too_large(self.problem, several, plan)
         self.tables = [Rows(f.table, f.codes) for f in several]
         for step in plan.steps:
             if isinstance(step, order.Join):
@@ -246,6 +253,16 @@ class _Elimination:
             else:
                 self._sum_out(step)
         return self.total, self.summed
+
+    def _sum_out_tallies(self) -> None:
+        """Sum out the members of tallies that are coupled by these alone: what is left is terms of the tallies."""
+        kinds, variables = self.problem.kinds, self.problem.variables[self.problem.declared :]
+        least = {v.first + i: v.least for v in variables for i in range(v.lower.size)}
+        for batch in convolved.batches(self.problem.tallies, kinds):
+            lows = np.array([least[t.element] for t in batch])
+            found, terms = convolved.sum_out(self.xp, batch, kinds, lows, self._of_elements, self.reduce)
+            self.summed.append(found)
+            self._add(found.targets, terms)
 
     def _when(self, f: Factor) -> tuple[bool, bool]:
         """Data first, which are added up beforehand, and shared tables last: XLA reads the fewest large arrays."""
@@ -378,14 +395,3 @@ class _Elimination:
         xs = (single[1:], *((tables,) if several else ()), *there)
         ends: tuple[Any, Any] = xp.scan(step, single[0], xs, *(() if several else (tables,)))
         return ends
-
-
-def too_large(problem: Problem, factors: list[Factor], plan: order.Plan) -> StanUnsupportedError:
-    """Names the element whose table would be too large, and the statements that couple it with others."""
-    with_it = [f for f in factors if (f.elements == plan.element).any()]
-    labels = ", ".join(dict.fromkeys(f.label for f in with_it))
-    return StanUnsupportedError(
-        f"summing out the {len(problem.kinds)} discrete variables needs a table of {plan.largest:.3g} entries for "
-        f"{problem.name(plan.element)}, which these statements couple with others: {labels}; the limit is "
-        f"{limit()}"
-    )

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import StanUnsupportedError
 from .chains import Chains, chains
+from .problem import Factor, Problem, limit
 from .sweeps import Sweep, sweeps
 
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
@@ -59,6 +61,17 @@ class Plan:
     steps: tuple[Class | Join | Chains | Sweep, ...]
     largest: int = 0
     element: int = -1
+
+
+def too_large(problem: Problem, factors: Sequence[Factor], plan: Plan) -> StanUnsupportedError:
+    """Names the element whose table would be too large, and the statements that couple it with others."""
+    with_it = [f for f in factors if (f.elements == plan.element).any()]
+    labels = ", ".join(dict.fromkeys(f.label for f in with_it))
+    return StanUnsupportedError(
+        f"summing out the {len(problem.kinds)} discrete variables needs a table of {plan.largest:.3g} entries for "
+        f"{problem.name(plan.element)}, which these statements couple with others: {labels}; the limit is "
+        f"{limit()}"
+    )
 
 
 class Kept:

@@ -20,7 +20,12 @@ LARGE = 10**6  # entries of tables that are not looked at
 
 
 class Possible:
-    """Which values every element may have: `of[kind]`, (elements of that kind, kind), in the rows `at`."""
+    """Which values every element may have: `of[kind]`, (elements of that kind, kind), in the rows `at`.
+
+    Elements that are `unknown` count as such whatever they may be.
+    """
+
+    unknown: Any = ()
 
     def __init__(self, problem: Problem):
         self.kinds = problem.kinds
@@ -39,6 +44,7 @@ class Possible:
         out = np.full(len(self.kinds), -1)
         for kind, possible in self.of.items():
             out[self.kinds == kind] = np.where(possible.sum(axis=1) == 1, possible.argmax(axis=1), -1)
+        out[np.asarray(self.unknown, int)] = -1
         return out
 
     def _follow(self, factors: Sequence[Factor]) -> None:

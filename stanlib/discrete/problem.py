@@ -29,13 +29,17 @@ def limit() -> int:
 
 @dataclass(frozen=True)
 class Variable:
-    """A discrete parameter: its name, its shape, the bounds of every element, and the number of its first element."""
+    """A discrete parameter: its name, its shape, the bounds of every element, and the number of its first element.
+
+    Elements that are `gone` stand in no factor, and have but the first value.
+    """
 
     name: str
     shape: tuple[int, ...]
     lower: np.ndarray
     upper: np.ndarray
     first: int
+    gone: np.ndarray | None = None
 
     @property
     def least(self) -> int:
@@ -51,7 +55,8 @@ class Variable:
     def allowed(self) -> np.ndarray:
         """Which values every element may have, (elements, values)."""
         at = self.least + np.arange(self.values)
-        return (at >= self.lower.reshape(-1, 1)) & (at <= self.upper.reshape(-1, 1))
+        inside = (at >= self.lower.reshape(-1, 1)) & (at <= self.upper.reshape(-1, 1))
+        return inside if self.gone is None else np.where(self.gone.reshape(-1, 1), at == self.least, inside)
 
     def element(self, number: int) -> str:
         """The name of one element: z[3,1]."""
@@ -75,17 +80,28 @@ class Factor:
 
 @dataclass(frozen=True)
 class Problem:
-    """All discrete variables and the factors over them; `kinds` is the length of every element's axis."""
+    """All discrete variables and the factors over them; `kinds` is the length of every element's axis.
+
+    The first `declared` variables are the program's, the others are counted from them. `tallies` are summed out
+    with their members, which stand in factors with no others.
+    """
 
     xp: Namespace
     variables: tuple[Variable, ...]
     kinds: np.ndarray
     factors: tuple[Factor, ...]
+    declared: int
+    tallies: tuple[Any, ...] = ()
+
+    @property
+    def own(self) -> tuple[Variable, ...]:
+        """The program's variables."""
+        return self.variables[: self.declared]
 
     def values(self, positions: Any) -> Any:
-        """The values of the elements, from their positions on the axes of tables."""
-        least = np.concatenate([np.full(v.lower.size, v.least, int) for v in self.variables])
-        positions, least = self.xp.convert((positions, least))
+        """The values of the elements of the program's variables, from their positions on the axes of tables."""
+        least = np.concatenate([np.full(v.lower.size, v.least, int) for v in self.own])
+        positions, least = self.xp.convert((positions[: len(least)], least))
         return positions + least
 
     def name(self, element: int) -> str:
@@ -171,22 +187,7 @@ def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.n
     return np.asarray(np.asarray(lower, int) + found)
 
 
-def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
-    """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, and
-    (label, numbers of elements, widths, table, rows at all places or 0) of every factor.
-
-    Raises:
-        StanIndexError: for a variable that can have no value.
-    """
-    count = int(arguments[0])
-    variables = tuple(_variables(arguments[1 : 1 + 4 * count]))
-    kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in variables])
-    rest = arguments[1 + 4 * count :]
-    factors = [f for i in range(0, len(rest), 5) for f in _factors(xp, variables, kinds, *rest[i : i + 5])]
-    return Problem(xp, variables, kinds, tuple(factors))
-
-
-def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
+def variables_of(arguments: Sequence[Any]) -> Iterator[Variable]:
     """The variables, from (name, numbers of elements, lower, upper) of each; elements count from 0 over all.
 
     Raises:
@@ -203,14 +204,14 @@ def _variables(arguments: Sequence[Any]) -> Iterator[Variable]:
         first += low.size
 
 
-def _places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
+def places_first(xp: Namespace, table: Any, axes: int, places: int) -> Any:
     """A table whose first axis, not its last ones, is that of the places; of length 1 if it is the same for all."""
     shape = xp.shape(table)
     table = xp.reshape(table, (*shape[:axes], 1 if len(shape) == axes else places))
     return permuted(xp, table, (axes, *range(axes)))
 
 
-def _factors(
+def factors_of(
     xp: Namespace, variables: Sequence[Variable], kinds: np.ndarray, label: str, numbers: Any, widths: Any, table: Any,
     codes: Any,
 ) -> Iterator[Factor]:  # fmt: skip
@@ -228,7 +229,7 @@ def _factors(
     if np.ndim(codes):
         yield from _of_rows(xp, label, numbers, table, np.asarray(codes, int).reshape(-1) - 1)
         return
-    table = _places_first(xp, table, len(widths), len(numbers))
+    table = places_first(xp, table, len(widths), len(numbers))
     starts = np.cumsum(widths) - widths
     starts, widths_ = starts[widths > 0], widths[widths > 0]
     read = numbers[:, starts] > 0
@@ -238,7 +239,7 @@ def _factors(
         columns = np.repeat(there, widths_)
         elements = numbers[places][:, columns] - 1
         kept, part = _spelled_out(xp, part, variables, kinds, elements, widths_[there])
-        yield from _ascending(xp, label, elements[:, kept], part)
+        yield from ascending(xp, label, elements[:, kept], part)
 
 
 def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: np.ndarray) -> Iterator[Factor]:
@@ -246,9 +247,9 @@ def _of_rows(xp: Namespace, label: str, numbers: np.ndarray, table: Any, codes: 
     width = numbers.shape[1]
     table = permuted(xp, table, (width, *range(width)))
     if isinstance(table, np.ndarray):  # which is looked at place by place
-        yield from _ascending(xp, label, numbers - 1, table[codes])
+        yield from ascending(xp, label, numbers - 1, table[codes])
     else:
-        yield from _ascending(xp, label, numbers - 1, table, codes)
+        yield from ascending(xp, label, numbers - 1, table, codes)
 
 
 def _spelled_out(
@@ -301,7 +302,7 @@ def _first_where(sized: np.ndarray, read: np.ndarray) -> tuple[Any, ...]:
     return (slice(None), *(slice(None) if w else 0 for w in whole))
 
 
-def _ascending(
+def ascending(
     xp: Namespace, label: str, elements: np.ndarray, table: Any, codes: np.ndarray | None = None
 ) -> Iterator[Factor]:  # fmt: skip
     """The factors of places whose elements stand in any order, and may be equal."""

@@ -106,28 +106,44 @@ def discrete_logs__(xp: Namespace, x: Array) -> Array:
 @variadic_function("discrete_total__")
 def discrete_total__(xp: Namespace, *arguments: Array) -> Real:
     """The number of elements of all variables together."""
-    from ..discrete.problem import read
+    from ..discrete.reading import read
 
     return len(read(xp, arguments).kinds)
+
+
+@variadic_function("discrete_least__")
+def discrete_least__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *tables: Array) -> Array:
+    """The least values of what is counted from elements, by the tables of so many starts, and of amounts."""
+    from ..discrete.tallies import bounds
+
+    return bounds(how, int(start), numbers, tables[: 5 * int(starts)], tables[5 * int(starts) :])[0]
+
+
+@variadic_function("discrete_most__")
+def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *tables: Array) -> Array:
+    """The greatest values of what is counted from elements."""
+    from ..discrete.tallies import bounds
+
+    return bounds(how, int(start), numbers, tables[: 5 * int(starts)], tables[5 * int(starts) :])[1]
 
 
 @variadic_function("discrete_log_sum__")
 def discrete_log_sum__(xp: Namespace, *arguments: Array) -> Array:
     """The logarithm of the sum over all values of the discrete parameters."""
-    from ..discrete import elimination, problem
+    from ..discrete import elimination, reading
 
-    return elimination.log_sum(problem.read(xp, arguments))
+    return elimination.log_sum(reading.read(xp, arguments))
 
 
 @variadic_function("discrete_draw__", random=True)
 def discrete_draw__(xp: Namespace, random: Random, *arguments: Array) -> Array:
     """One draw of all discrete parameters given the terms, as one array over their elements."""
-    from ..discrete import asking, elimination, problem
+    from ..discrete import asking, elimination, problem, reading
 
-    found, question = problem.read(xp, arguments), asking.asked()
+    found, question = reading.read(xp, arguments), asking.asked()
     given = question.given
-    if given and all(v.name in given for v in found.variables):
-        return problem.joined(found.variables, given)
-    with asking.given_some(found.variables):
+    if given and all(v.name in given for v in found.own):
+        return problem.joined(found.own, given)
+    with asking.given_some(found.own):
         values = found.values(elimination.most_probable(found) if question.mode else elimination.drawn(found, random))
-    return problem.replaced(found.variables, values, given)
+    return problem.replaced(found.own, values, given)

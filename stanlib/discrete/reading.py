@@ -1,0 +1,30 @@
+"""The problem that the arguments of translated code describe."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from . import tallies
+from .problem import Problem, factors_of, variables_of
+
+
+def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
+    """From the arguments of a call: the number of variables, (name, numbers of elements, lower, upper) of each, the
+    tallies as tallies.py reads them, and (label, numbers of elements, widths, table, rows at all places or 0) of every
+    factor.
+
+    Raises:
+        StanIndexError: for a variable that can have no value.
+    """
+    count = int(arguments[0])
+    variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
+    size, rest = sum(v.lower.size for v in variables), arguments[1 + 4 * count :]
+    counted, found, used = tallies.read(xp, variables, rest, size) if rest else ([], [], 0)
+    all_, rest = (*variables, *counted), rest[used:]
+    kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in all_])
+    factors = [f for i in range(0, len(rest), 5) for f in factors_of(xp, all_, kinds, *rest[i : i + 5])]
+    problem = Problem(xp, all_, kinds, tuple(factors), count)
+    return tallies.applied(problem, found) if counted else problem
