@@ -112,8 +112,9 @@ class Summing:
         return (*made, *tables), (*self.described(), count, *tallies.arguments, *arguments)
 
     def _tabulated(
-        self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str], sizes: Mapping[str, gprob.Sized]
-    ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:
+        self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str],
+        sizes: Mapping[str, gprob.Sized],
+    ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:  # fmt: skip
         """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
         made: list[gprob.Stmt] = []
         arguments: list[gprob.Expr] = []

@@ -38,14 +38,25 @@ def updates(
         known: the variables that depend on data alone.
         binary: the discrete parameters that are 0 or 1.
     """
-    found: list[Update] = []
     first = literal_start(declared)
     if first is None and declared.value is not None:
         return None
+    found = _all_updates(declared, changing, _Reader(declared.name, (), first, binary), known)
+    counting = [u for u in found or () if u.how != "start"]
+    if found is None or len({u.how for u in counting}) != 1 or _is_reset(found):
+        return None
+    return tuple(found) if declared.value is not None or counting[0].how == "sum" else None
+
+
+def _all_updates(
+    declared: gprob.Declare, changing: Stmts, reader: _Reader, known: Set[str]
+) -> list[Update] | None:  # fmt: skip
+    """What the statements are that write a variable; None where it is read, or one of them is something else."""
+    found: list[Update] = []
     for s, path in _leaves(changing, ()):
         if declared.name in uses.writes(s):
             here = known | {p.name for p in path if isinstance(p, gprob.For)}
-            one = _update(declared, s, _Reader(declared.name, (), first, binary), here)
+            one = _update(declared, s, reader, here)
             if one is None or not all(isinstance(p, (gprob.For, gprob.If)) for p in path):
                 return None
             if one.how != "start" and not any(isinstance(p, gprob.For) for p in path):
@@ -53,14 +64,8 @@ def updates(
             found.append(one)
         elif uses.mentions(s, {declared.name}):
             return None
-    if any(uses.reads(p) & {declared.name} for _, path in _leaves(changing, ()) for p in path):
-        return None
-    counting = [u for u in found if u.how != "start"]
-    if len({u.how for u in counting}) != 1 or _is_reset(found):
-        return None
-    if declared.value is None and counting[0].how != "sum":
-        return None
-    return tuple(found)
+    decides = any(uses.reads(p) & {declared.name} for _, path in _leaves(changing, ()) for p in path)
+    return None if decides else found
 
 
 def _is_reset(found: Sequence[Update]) -> bool:
@@ -191,12 +196,11 @@ class _Reader:
 
     def _is_truth(self, e: gprob.Expr) -> bool:
         """Whether an int is 0 or 1: a comparison, an element of a parameter that is, or 1 minus one."""
-        if isinstance(e, gprob.Index):
-            e = e.base
+        bare = e.base if isinstance(e, gprob.Index) else e
         if isinstance(e, gprob.Apply) and e.function.name == "subtract":
             return _integer(_bare(e.arguments[0])) == 1 and self._is_truth(_bare(e.arguments[1]))
         is_comparison = isinstance(e, gprob.Apply) and e.function.name.startswith("logical_")
-        return is_comparison or isinstance(e, gprob.Logical) or isinstance(e, gprob.Var) and e.name in self.binary
+        return is_comparison or isinstance(e, gprob.Logical) or isinstance(bare, gprob.Var) and bare.name in self.binary
 
 
 # --- calls of functions of ints --------------------------------------------------------------------------------------
@@ -249,7 +253,8 @@ def _several(
     i, one = names.helper("each"), gprob.int_const(1, e.span)
     chosen, here = every[at[0]], variable(INT, e.span, i)
     element: gprob.Expr = here
-    lower, upper = one, d.shape[at[0]]
+    lower: gprob.Expr = one
+    upper = d.shape[at[0]]
     if isinstance(chosen, gprob.Multi):
         upper = call("size", e.span, chosen.value)
         element = gprob.Index(INT, e.span, chosen.value, (gprob.Single(here),))
@@ -265,16 +270,12 @@ def _looped(
 ) -> gprob.Expr:
     """A variable in place of a call, which a loop before the statement sets."""
     name, how = names.helper(e.function.name), e.function.name
-    if how == "sum":
-        first = gprob.int_const(0, e.span)
-    else:
-        bound = _integer(d.bound("lower" if how == "max" else "upper"))
-        if bound is None:
-            return e
-        first = gprob.int_const(bound, e.span)
+    bound = 0 if how == "sum" else _integer(d.bound("lower" if how == "max" else "upper"))
+    if bound is None:
+        return e
     counted = variable(INT, e.span, name)
     value = call(_CALLS[how], e.span, counted, element)
     one = gprob.Assign(e.span, gprob.Place(name, INT, e.span), value)
-    before.append(gprob.Declare(e.span, name, gprob.Sized(INT), None, first))
+    before.append(gprob.Declare(e.span, name, gprob.Sized(INT), None, gprob.int_const(bound, e.span)))
     before.append(replace(loop, body=(one,)))
     return counted

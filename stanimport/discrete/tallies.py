@@ -104,8 +104,8 @@ def _candidates(
         for i, s in enumerate(block):
             if not isinstance(s, gprob.Declare) or s.name not in tainted or s.site is not None:
                 continue
-            known = static | {p.name for p in place.loops}
-            if (found := _count(s, block[i + 1 :], known, {n for n, d in discrete.items() if is_binary(d)})) is not None:
+            known, binary = static | {p.name for p in place.loops}, {n for n, d in discrete.items() if is_binary(d)}
+            if (found := _count(s, block[i + 1 :], known, binary)) is not None:
                 earlier = tuple(_silent(block[:i]))
                 one = _Count(s, place, earlier, *found, {**discrete, **made}, discrete, static, sizes, names)
                 if one.is_told():
@@ -162,9 +162,9 @@ class _Count:
     def _as_discrete(self, name: str, lower: str, upper: str, t: Type = INT) -> Discrete:
         bounds = tuple((n, variable(t, self.span, v)) for n, v in (("lower", lower), ("upper", upper)))
         sized = gprob.Sized(self.type, self.shape)
-        site = self.declaration.name.split("'")[0]
+        site = self.declaration.name.split("'")[0].lstrip("_")
         declared = gprob.Declare(self.span, name, sized, gprob.Constraint("bounds", bounds), None, site)
-        if t == INT:
+        if self.type == INT or t == INT:
             return Discrete(declared, self.elements, lower, upper)
         return Discrete(declared, self.elements, self.names.helper(f"lower_{site}"), self.names.helper(f"upper_{site}"))
 
@@ -228,34 +228,32 @@ class _Count:
 
     def told(self, out: Tallies) -> None:
         """Adds the count to others: the body reads an element instead."""
-        name = self.names.helper(self.declaration.name)
-        low, high = self.names.helper("least"), self.names.helper("most")
-        made = self._as_discrete(name, low, high, self.type)
-        if self.type == INT:
-            made = replace(made, lower=low, upper=high)
         out.made += self._numbers({**self.discrete, **out.discrete})
-        known = {**self.discrete, self.marker.name: self.marker}
-        how = next(u.how for u in self.updates if u.how != "start")
-        parts = []
-        for terms in (self.starts, self.terms):
-            told = [table(t, known, self.static | self._made_names(out), self.sizes, (), self.names) for t in terms]
-            out.made += [s for t in told for s in t.statements]
-            parts.append([a for t in told for a in t.arguments])
         start = gprob.int_const(literal_start(self.declaration) or 0, self.span)
-        first = gprob.int_const(len(self.starts), self.span)
-        numbers, how_ = variable(self.type, self.span, self.elements), text(how, self.span)
-        for n, function in ((low, "discrete_least__"), (high, "discrete_most__")):
-            value = raw(function, self.type, self.span, how_, start, numbers, first, *parts[0], *parts[1])
+        how = text(next(u.how for u in self.updates if u.how != "start"), self.span)
+        tables = [a for t in (*self.starts, *self.terms) for a in self._tabulated(t, out)]
+        numbers, first = variable(self.type, self.span, self.elements), gprob.int_const(len(self.starts), self.span)
+        bounds = self.names.helper("least"), self.names.helper("most")
+        for n, function in zip(bounds, ("discrete_least__", "discrete_most__")):
+            value = raw(function, self.type, self.span, how, start, numbers, first, *tables)
             out.made.append(gprob.Declare(self.span, n, gprob.Sized(self.type, self.shape), None, value))
+        made = self._as_discrete(self.names.helper(self.declaration.name), *bounds, self.type)
         if self.type != INT:
-            for n, of, extreme in ((made.lower, low, "min"), (made.upper, high, "max")):
+            for n, of, extreme in zip((made.lower, made.upper), bounds, ("min", "max")):
                 out.made.append(gprob.Declare(self.span, n, gprob.Sized(INT), None, self._extreme(of, extreme)))
         out.arguments += [
-            text(str(made.declaration.site), self.span), how_, start, numbers, made.bound("lower"), made.bound("upper"),
-            first, gprob.int_const(len(self.terms), self.span), *parts[0], *parts[1],
+            text(str(made.declaration.site), self.span), how, start, numbers, made.bound("lower"), made.bound("upper"),
+            first, gprob.int_const(len(self.terms), self.span), *tables,
         ]  # fmt: skip
-        out.discrete[name] = made
+        out.discrete[made.name] = made
         out.body = self._read_instead(out.body, made)
+
+    def _tabulated(self, term: Term, out: Tallies) -> tuple[gprob.Expr, ...]:
+        """What the sum is told of a term, whose table is made before."""
+        known = {**self.discrete, self.marker.name: self.marker}
+        made = table(term, known, self.static | self._made_names(out), self.sizes, (), self.names)
+        out.made += made.statements
+        return made.arguments
 
     def _made_names(self, out: Tallies) -> set[str]:
         return {s.name for s in out.made if isinstance(s, gprob.Declare)}

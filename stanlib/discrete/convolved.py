@@ -4,7 +4,7 @@ The members of many tallies are summed out side by side. Fewer than the others h
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,18 +47,35 @@ def batches(tallies: Sequence[Tally], kinds: np.ndarray) -> list[list[Tally]]:
 
 
 def sum_out(
-    xp: Namespace, tallies: Sequence[Tally], kinds: np.ndarray, least: np.ndarray, of_elements: OfElements,
+    xp: Namespace, tallies: Sequence[Tally], kinds: np.ndarray, least: Mapping[int, int], of_elements: OfElements,
     reduce: Reduce,
 ) -> tuple[SummedTallies, Any]:  # fmt: skip
     """What is needed to draw members, and the terms of the tallies, (tallies, K).
 
     Args:
-        least: the first value on the axis of every tally.
+        least: the first value on the axis of each.
         of_elements: the terms of elements of one kind, (n, K).
     """
     how = tallies[0].how
-    count = 1 << (max(len(t.members) for t in tallies) - 1).bit_length()
-    widest = max(int(kinds[m]) for t in tallies for m in t.members)
+    members, steps, first = _described(tallies, max(int(kinds[m]) for t in tallies for m in t.members))
+    single = _of_members(xp, members, steps.shape[2], kinds, of_elements)
+    levels = [_leaves(xp, single, steps, reduce)]
+    while xp.shape(levels[-1])[1] > 1:
+        half = xp.shape(levels[-1])[1] // 2
+        a, b = levels[-1][:, :half], levels[-1][:, half:]
+        levels.append(_convolved(xp, a, b, reduce) if how == "sum" else _extreme(xp, a, b, reduce))
+    root = levels[-1][:, 0]
+    lows = np.array([least[t.element] for t in tallies])
+    values = lows[:, None] + np.arange(int(kinds[tallies[0].element]))
+    at = values - first[:, None] if how != "min" else first[:, None] - values
+    at = np.where((at >= 0) & (at < xp.shape(root)[1]), at, -1)
+    targets = np.array([t.element for t in tallies])
+    return SummedTallies(how, targets, members, steps, tuple(levels), at, single), _picked(xp, root, at)
+
+
+def _described(tallies: Sequence[Tally], widest: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Members and their steps, see SummedTallies, and the value of every tally where all of its steps are 0."""
+    how, count = tallies[0].how, 1 << (max(len(t.members) for t in tallies) - 1).bit_length()
     members = np.full((len(tallies), count), -1)
     steps = np.full((len(tallies), count, widest), -1)
     first = np.array([t.start for t in tallies])
@@ -70,18 +87,7 @@ def sum_out(
                 first[row] += amounts.min()
                 amounts = amounts - amounts.min()
             steps[row, column, : len(own)] = np.maximum(amounts if how != "min" else -amounts, 0)
-    single = _of_members(xp, members, widest, kinds, of_elements)
-    levels = [_leaves(xp, single, steps, reduce)]
-    while xp.shape(levels[-1])[1] > 1:
-        half = xp.shape(levels[-1])[1] // 2
-        a, b = levels[-1][:, :half], levels[-1][:, half:]
-        levels.append(_convolved(xp, a, b, reduce) if how == "sum" else _extreme(xp, a, b, reduce))
-    root = levels[-1][:, 0]
-    values = least[:, None] + np.arange(int(kinds[tallies[0].element]))
-    at = values - first[:, None] if how != "min" else first[:, None] - values
-    at = np.where((at >= 0) & (at < xp.shape(root)[1]), at, -1)
-    targets = np.array([t.element for t in tallies])
-    return SummedTallies(how, targets, members, steps, tuple(levels), at, single), _picked(xp, root, at)
+    return members, steps, first
 
 
 def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarray, of_elements: OfElements) -> Any:
@@ -160,7 +166,7 @@ def drawn(xp: Namespace, s: SummedTallies, values: Any, choose: Choose, uniform:
     sums = xp.reshape(chosen, (count, 1))
     for level in reversed(s.levels[:-1]):
         half = xp.shape(level)[1] // 2
-        a, b = level[:, :half], level[:, half:]
+        a, b, sums = xp.convert((level[:, :half], level[:, half:], sums))
         left, right = (_parts_of_sum if s.how == "sum" else _parts_of_extreme)(xp, a, b, sums, choose, uniform)
         sums = xp.concatenate([left, right], axis=1)
     steps, sums, single = xp.convert((np.where(s.steps[:, :, :1] < 0, 0, s.steps), sums, s.single))

@@ -87,10 +87,7 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
     values: Any = np.maximum(elimination.known, 0)
     for s in reversed(summed):
         if isinstance(s, SummedChains):
-            there = s.chains.elements >= 0
-            found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)
-            chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
-            values = xp.at_set(values, s.chains.elements[there], chosen)
+            values = _with_chains(xp, s, values, choose, uniform)
             continue
         if isinstance(s, convolved.SummedTallies):
             values = convolved.drawn(xp, s, values, choose, uniform)
@@ -108,6 +105,13 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
             table = xp.get(table, (np.arange(count), *given))
         values = xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
     return values
+
+
+def _with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+    there = s.chains.elements >= 0
+    found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)
+    chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
+    return xp.at_set(values, s.chains.elements[there], chosen)
 
 
 def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
@@ -215,7 +219,7 @@ class _Elimination:
         if not question.added:
             return single.T
         parts = [
-            question.added.get(v.name if i < self.problem.declared else None, np.zeros((v.lower.size, kind)))
+            question.added.get(v.name if i < self.problem.declared else "", np.zeros((v.lower.size, kind)))
             for i, v in enumerate(self.problem.variables) if v.lower.size and v.values == kind
         ]  # fmt: skip
         self.xp = namespace((*parts, *(f.table for f in self.factors)))
@@ -259,8 +263,7 @@ class _Elimination:
         kinds, variables = self.problem.kinds, self.problem.variables[self.problem.declared :]
         least = {v.first + i: v.least for v in variables for i in range(v.lower.size)}
         for batch in convolved.batches(self.problem.tallies, kinds):
-            lows = np.array([least[t.element] for t in batch])
-            found, terms = convolved.sum_out(self.xp, batch, kinds, lows, self._of_elements, self.reduce)
+            found, terms = convolved.sum_out(self.xp, batch, kinds, least, self._of_elements, self.reduce)
             self.summed.append(found)
             self._add(found.targets, terms)
 

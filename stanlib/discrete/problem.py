@@ -82,16 +82,21 @@ class Factor:
 class Problem:
     """All discrete variables and the factors over them; `kinds` is the length of every element's axis.
 
-    The first `declared` variables are the program's, the others are counted from them. `tallies` are summed out
-    with their members, which stand in factors with no others.
+    The last `counted` variables are counted from those of the program. `tallies` are summed out with their members,
+    which stand in factors with no others.
     """
 
     xp: Namespace
     variables: tuple[Variable, ...]
     kinds: np.ndarray
     factors: tuple[Factor, ...]
-    declared: int
+    counted: int = 0
     tallies: tuple[Any, ...] = ()
+
+    @property
+    def declared(self) -> int:
+        """How many variables are the program's."""
+        return len(self.variables) - self.counted
 
     @property
     def own(self) -> tuple[Variable, ...]:

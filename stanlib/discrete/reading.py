@@ -26,5 +26,5 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     all_, rest = (*variables, *counted), rest[used:]
     kinds = np.concatenate([np.full(v.lower.size, v.values, int) for v in all_])
     factors = [f for i in range(0, len(rest), 5) for f in factors_of(xp, all_, kinds, *rest[i : i + 5])]
-    problem = Problem(xp, all_, kinds, tuple(factors), count)
+    problem = Problem(xp, all_, kinds, tuple(factors), len(counted))
     return tallies.applied(problem, found) if counted else problem

@@ -9,17 +9,19 @@ are summed out by convolutions (see convolved.py); for others the sum is put tog
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..arrays import namespace
 from ..arrays.base import Namespace
 from .problem import Factor, Problem, Variable, ascending, factors_of, places_first
 
+NUMPY = namespace(())
 FEW = 32  # assignments to the members of a tally for which what reads it is tabulated,
-COUPLED = 4096  # and where they stand in other factors too
+COUPLED = 256  # and where they stand in other factors too
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,7 @@ def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         if np.ndim(codes):
             rows = np.moveaxis(table, -1, 0)[np.asarray(codes, int).reshape(-1) - 1]
         else:
-            rows = places_first(np, table, axes, len(numbers))
+            rows = places_first(NUMPY, table, axes, len(numbers))
             rows = np.broadcast_to(rows, (len(numbers), *rows.shape[1:]))
         there = (numbers != 0).all(axis=1)
         yield numbers[there].max(axis=1), np.rint(rows[there].reshape(int(there.sum()), -1)).astype(int)
@@ -111,24 +113,31 @@ def _tallies(
         start.update(zip((targets - 1).tolist(), amounts[:, 0].tolist()))
     members: dict[int, dict[int, np.ndarray]] = {e: {} for e in start}
     alone = replace(own, lower=np.zeros_like(own.lower), upper=np.zeros_like(own.lower))
-    kinds = np.ones(alone.first + alone.lower.size, int)  # tallies before it have no part in its tables
+    for target, from_, amounts in _amounts(xp, others, alone, tables):
+        if not from_:
+            start[target] = together(how, start[target], int(amounts) + (0 if how == "sum" else first))
+            continue
+        (member,), here = from_, members[target]
+        here[member] = together(how, here[member], amounts) if member in here else amounts
+    for e, found in members.items():
+        yield Tally(e, how, start[e], tuple(found), tuple(tuple(a.tolist()) for a in found.values()))
+
+
+def _amounts(
+    xp: Namespace, others: Sequence[Variable], marks: Variable, tables: Sequence[Any]
+) -> Iterator[tuple[int, list[int], np.ndarray]]:
+    """At every place of some tables the tally, the elements that it is counted from there, and their amounts."""
+    kinds = np.ones(marks.first + marks.lower.size, int)  # tallies before it have no part in its tables
     for v in others:
         kinds[v.first : v.first + v.lower.size] = v.values
     for i in range(0, len(tables), 5):
-        for f in factors_of(xp, (*others, alone), kinds, *tables[i : i + 5]):
+        for f in factors_of(xp, (*others, marks), kinds, *tables[i : i + 5]):
             table = np.rint(np.asarray(f.table)).astype(int)
             if f.codes is not None:
                 table = table[f.codes]
             table = np.broadcast_to(table, (len(f.elements), *table.shape[1:]))[..., 0]
             for (*from_, target), amounts in zip(f.elements.tolist(), table):
-                if not from_:
-                    start[target] += int(amounts)
-                    continue
-                (member,) = from_
-                here = members[target]
-                here[member] = together(how, here[member], amounts) if member in here else amounts
-    for e, found in members.items():
-        yield Tally(e, how, start[e], tuple(found), tuple(tuple(a.tolist()) for a in found.values()))
+                yield target, from_, amounts
 
 
 # --- tallies among factors -------------------------------------------------------------------------------------------
@@ -136,32 +145,48 @@ def _tallies(
 
 def applied(problem: Problem, tallies: Sequence[Tally]) -> Problem:
     """The problem with tallies that are left to convolutions, and factors in place of the others."""
-    read_, often = _reading(problem.factors), np.zeros(len(problem.kinds), int)
-    tallies = [t for t in tallies if t.element in read_]
-    for f in problem.factors:
+    read_ = {e for f in problem.factors for e in np.unique(f.elements).tolist()}
+    of = {t.element: t for t in tallies if t.element in read_}
+    kept = _kept(problem, of)
+    factors = list(_without(problem, {e: t for e, t in of.items() if e not in kept}))
+    often = _often(len(problem.kinds), factors, [of[e] for e in kept])
+    free = [of[e] for e in sorted(kept) if all(often[m] < 2 for m in of[e].members)]
+    parts = _Parts(problem, [of[e] for e in sorted(kept - {t.element for t in free})])
+    variables = tuple(_pinned(v, kept) if i >= problem.declared else v for i, v in enumerate(problem.variables))
+    kinds = np.concatenate([problem.kinds, np.array([v.values for v in parts.variables], int)])
+    return replace(
+        problem, variables=(*variables, *parts.variables), kinds=kinds, factors=(*factors, *parts.factors()),
+        counted=problem.counted + len(parts.variables), tallies=tuple(free),
+    )  # fmt: skip
+
+
+_Key = tuple[str, frozenset[tuple[int, tuple[int, ...]]]]
+
+
+def _shorter(t: Tally, known: Container[_Key]) -> _Key | None:
+    """A tally of all members but one, if one is known."""
+    parts = t.parts()
+    return next((key for p in parts if (key := (t.how, parts - {p})) in known), None)
+
+
+def _kept(problem: Problem, of: Mapping[int, Tally]) -> set[int]:
+    """The tallies that stay elements: of many members, or of one more than another one that does."""
+    often = _often(len(problem.kinds), problem.factors, list(of.values()))
+    kept = {e for e, t in of.items() if len(t.members) > 1 and _size(problem, t) > FEW}
+    known = {(of[e].how, of[e].parts()) for e in kept}
+    coupled = (of[e] for e in kept if any(often[m] > 1 for m in of[e].members))
+    return kept - {t.element for t in coupled if _size(problem, t) <= COUPLED and _shorter(t, known) is None}
+
+
+def _often(count: int, factors: Sequence[Factor], tallies: Sequence[Tally]) -> np.ndarray:
+    """In how many factors with others, and tallies, every element stands."""
+    often = np.zeros(count, int)
+    for f in factors:
         if f.elements.shape[1] > 1:
             np.add.at(often, f.elements.reshape(-1), 1)
     for t in tallies:
         np.add.at(often, list(t.members), 1)
-    of = {t.element: t for t in tallies}
-    kept = {t.element for t in tallies if _size(problem, t) > FEW}
-    kept -= {e for e in kept if _size(problem, of[e]) <= COUPLED and any(often[m] > 1 for m in of[e].members)}
-    factors = list(_without(problem, {e: t for e, t in of.items() if e not in kept}))
-    coupled = np.zeros(len(problem.kinds), bool)
-    for f in factors:
-        if f.elements.shape[1] > 1:
-            coupled[f.elements.reshape(-1)] = True
-    twice = {m for t in tallies if t.element in kept for m in t.members if coupled[m] or often[m] > 1}
-    free = [t for t in tallies if t.element in kept and not twice & set(t.members)]
-    parts = _Parts(problem, [t for t in tallies if t.element in kept and t not in free])
-    variables = tuple(_pinned(v, kept) if i >= problem.declared else v for i, v in enumerate(problem.variables))
-    kinds = np.concatenate([problem.kinds, np.array([v.values for v in parts.variables], int)])
-    return replace(problem, variables=(*variables, *parts.variables), kinds=kinds.astype(int),
-                   factors=(*factors, *parts.factors()), tallies=tuple(free))  # fmt: skip
-
-
-def _reading(factors: Sequence[Factor]) -> set[int]:
-    return {e for f in factors for e in np.unique(f.elements).tolist()}
+    return often
 
 
 def _size(problem: Problem, t: Tally) -> int:
@@ -239,10 +264,10 @@ class _Parts:
         self.links: dict[Any, list[tuple[int, ...]]] = {}
         self.least = {v.first + i: v.least for v in problem.variables for i in range(v.lower.size)}
         self.kind = dict(enumerate(problem.kinds.tolist()))
-        done: list[Tally] = []
+        done: dict[_Key, Tally] = {}
         for t in sorted(tallies, key=lambda t: len(t.members)):
             self._put_together(t, done)
-            done.append(t)
+            done[t.how, t.parts()] = t
 
     def factors(self) -> Iterator[Factor]:
         """One factor for all places that are alike."""
@@ -250,15 +275,14 @@ class _Parts:
             kinds = tuple(len(a) for a in amounts)
             index = _positions(how, shift, kinds, amounts)
             table = np.where(index[..., None] == np.arange(kind), 0.0, -np.inf)[None]
-            yield from ascending(np, "a sum of discrete parameters", np.array(places), table)
+            yield from ascending(NUMPY, "a sum of discrete parameters", np.array(places), table)
 
-    def _put_together(self, t: Tally, done: Sequence[Tally]) -> None:
+    def _put_together(self, t: Tally, done: Mapping[_Key, Tally]) -> None:
+        """The links for one tally: from that of all members but one, or of parts of two."""
         parts = list(zip(t.members, t.amounts))
-        before = [d for d in done if d.how == t.how and d.parts() < t.parts()]
-        if before:
-            most = max(before, key=lambda d: len(d.members))
-            others = [p for p in parts if p not in most.parts()]
-            parts = [(most.element, self._amounts(most)), *others]
+        shorter = _shorter(t, done)
+        if shorter is not None:
+            parts = [(done[shorter].element, self._amounts(done[shorter])), *(t.parts() - shorter[1])]
         while len(parts) > 2:
             pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
             parts = [self._hidden(t.how, p) if len(p) == 2 else p[0] for p in pairs]
