@@ -4,6 +4,7 @@ from __future__ import annotations
 import os
 import pathlib
 
+import compilation
 import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
@@ -18,6 +19,12 @@ def without_user_cache(tmp_path_factory):
         patch.setenv("STANIMPORT_JIT_CACHE", "off")
         patch.setenv("STANIMPORT_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Before any fixture of a test compiles anything."""
+    compilation.without_optimisation(compilation.is_quick(item))
 
 
 @pytest.fixture

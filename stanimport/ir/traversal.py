@@ -17,7 +17,7 @@ NODES = (
 def children(node: object) -> list[Any]:
     """The nodes directly below one."""
     out: list[Any] = []
-    for name in _parts(node):
+    for name in _fields_of(node.__class__):
         value = getattr(node, name)
         if type(value) is tuple:
             _collect(value, out)
@@ -68,7 +68,7 @@ def walk(node: object) -> Iterator[Any]:
     while stack:
         top = stack.pop()
         yield top
-        if _parts(top):
+        if _fields_of(top.__class__):
             stack += children(top)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from stanlib import registry
@@ -109,24 +110,44 @@ def _fail(node: Any, reason: str) -> None:
 
 def _verify_form(node: object, phase: Phase) -> None:
     """Whether a node and its flags may stand in a phase, and nothing is left undecided in the last."""
-    first, last = NODES.get(type(node), (_FIRST, _LAST))
-    if not first <= phase <= last:
+    found = _form(node.__class__, phase)
+    if found.misplaced:
         _fail(node, f"may not stand in phase {phase.name}")
-    for name, start in FLAGS.get(type(node), {}).items():
-        if phase < start and getattr(node, name):
+    for name in found.unset:
+        if getattr(node, name):
             _fail(node, f"{name} may not be set in phase {phase.name}")
-    if phase < Phase.SPECIALISED:
-        _verify_all(node, DECIDED, lambda value: value is None, f"may not be set in phase {phase.name}")
-    else:
-        _verify_all(node, COMPLETED, lambda value: value is not None, "is not decided")
-    if isinstance(node, (gprob.Expr, gprob.Stmt, gprob.Place)) and not isinstance(node.span, Span):
+    for name in found.undecided:
+        if getattr(node, name) is not None:
+            _fail(node, f"{name} may not be set in phase {phase.name}")
+    for name in found.decided:
+        if getattr(node, name) is None:
+            _fail(node, f"{name} is not decided")
+    if found.spanned and not isinstance(node.span, Span):  # type: ignore[attr-defined]
         _fail(node, "has no span")
 
 
-def _verify_all(node: object, table: Mapping[type, tuple[str, ...]], holds: Callable[[Any], bool], reason: str) -> None:
-    for name in table.get(type(node), ()):
-        if not holds(getattr(node, name)):
-            _fail(node, f"{name} {reason}")
+@dataclass(frozen=True)
+class _Form:
+    """What holds of the nodes of one kind in a phase: which fields are false, None, not None."""
+
+    misplaced: bool
+    unset: tuple[str, ...]
+    undecided: tuple[str, ...]
+    decided: tuple[str, ...]
+    spanned: bool
+
+
+@cache
+def _form(kind: type, phase: Phase) -> _Form:
+    first, last = NODES.get(kind, (_FIRST, _LAST))
+    early = phase < Phase.SPECIALISED
+    return _Form(
+        not first <= phase <= last,
+        tuple(name for name, start in FLAGS.get(kind, {}).items() if phase < start),
+        DECIDED.get(kind, ()) if early else (),
+        () if early else COMPLETED.get(kind, ()),
+        issubclass(kind, (gprob.Expr, gprob.Stmt, gprob.Place)),
+    )
 
 
 # --- variables -------------------------------------------------------------------------------------------------------
@@ -190,7 +211,8 @@ class _Bindings:
         return next((b[name] for b in (bound, self.kept, self.given) if name in b), None)
 
     def _reads(self, node: object, bound: Mapping[str, Type]) -> None:
-        for name in _names(node, READS.get(type(node), ())):
+        attributes = READS.get(node.__class__)
+        for name in _names(node, attributes) if attributes is not None else ():
             known = self._known(name, bound)
             if known is None:
                 _fail(node, f"{name} is not bound")
@@ -215,7 +237,10 @@ def _own_nodes(s: gprob.Stmt) -> Iterable[Any]:
     while stack:
         node = stack.pop()
         yield node
-        stack += (c for c in traversal.children(node) if not isinstance(c, gprob.Stmt) and id(c) not in inside)
+        below = traversal.children(node)
+        if inside or isinstance(node, gprob.Stmt):
+            below = [c for c in below if not isinstance(c, gprob.Stmt) and id(c) not in inside]
+        stack += below
 
 
 def _names(node: object, attributes: tuple[str, ...]) -> Iterable[str]:

@@ -1,0 +1,54 @@
+"""How JAX's programs are compiled in tests: most of the time goes there, where each test compiles programs of its own.
+
+In the folders named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
+(simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine code, so
+values differ by rounding alone. Elsewhere, in tests marked `optimised`, and in processes of their own programs are
+compiled as users compile them: models, random programs, samplers, commands, the pages of the documentation.
+"""
+from __future__ import annotations
+
+import functools
+import pathlib
+import sys
+from typing import Any
+
+FOLDERS = ("contexts", "discrete", "rejections", "stanlib")
+OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
+_wanted = False
+
+
+def is_quick(item: Any) -> bool:
+    """Whether a test's programs are compiled without optimisations."""
+    folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
+    return folder in FOLDERS and item.get_closest_marker("optimised") is None
+
+
+def without_optimisation(wanted: bool) -> None:
+    """Whether what is compiled from now on is not optimised; only where JAX has been imported, and has the options."""
+    global _wanted
+    if _wanted != wanted and "jax" in sys.modules and _prepare():
+        _wanted = wanted
+
+
+@functools.cache
+def _prepare() -> bool:
+    """Have JAX ask for the options; they can't be set for a process, since they may change from test to test."""
+    import jax
+    from jax._src import compiler
+
+    original = getattr(compiler, "get_compile_options", None)
+    if original is None:
+        return False
+    try:
+        jax.jit(lambda: 0.0).lower().compile(compiler_options=OPTIONS)
+    except Exception:  # another version of XLA, which has none of this name
+        return False
+
+    @functools.wraps(original)
+    def with_options(*args: Any, **named: Any) -> Any:
+        if _wanted and "env_options_overrides" in named:
+            named["env_options_overrides"] = OPTIONS | (named["env_options_overrides"] or {})
+        return original(*args, **named)
+
+    compiler.get_compile_options = with_options
+    return True
