@@ -1,6 +1,6 @@
 """How JAX's programs are compiled in tests: most of the time goes there, where each test compiles programs of its own.
 
-In the folders named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
+In the folders and files named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
 (simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine code, so
 values differ by rounding alone. Elsewhere, in tests marked `optimised`, and in processes of their own programs are
 compiled as users compile them: models, random programs, samplers, commands, the pages of the documentation.
@@ -12,15 +12,15 @@ import pathlib
 import sys
 from typing import Any
 
-FOLDERS = ("contexts", "discrete", "rejections", "stanlib")
+QUICK = ("contexts/", "discrete/test_chain_sums.py", "stanlib/test_examples.py")  # beginnings of paths
 OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
 _wanted = False
 
 
 def is_quick(item: Any) -> bool:
     """Whether a test's programs are compiled without optimisations."""
-    folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
-    return folder in FOLDERS and item.get_closest_marker("optimised") is None
+    path = item.path.relative_to(pathlib.Path(__file__).parent).as_posix()
+    return path.startswith(QUICK) and item.get_closest_marker("optimised") is None
 
 
 def without_optimisation(wanted: bool) -> None:
