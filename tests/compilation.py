@@ -1,9 +1,9 @@
 """How JAX's programs are compiled in tests: most of the time goes there, where each test compiles programs of its own.
 
-In the folders and files named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
-(simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine code, so
-values differ by rounding alone. Elsewhere, in tests marked `optimised`, and in processes of their own programs are
-compiled as users compile them: models, random programs, samplers, commands, the pages of the documentation.
+In the folders and files named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own
+passes (simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine
+code, so values differ by rounding alone. Elsewhere, in tests marked `optimised`, and in processes of their own programs
+are compiled as users compile them: models, random programs, samplers, commands, the pages of the documentation.
 """
 from __future__ import annotations
 
