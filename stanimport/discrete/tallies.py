@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
+from stanlib.constraints import BOUNDS
 from stanlib.types import INT, REAL, VECTOR, Type, array, contains_int, dimensions
 
 from ..ir import gprob, traversal, typed, uses
@@ -163,7 +164,7 @@ class _Count:
         bounds = tuple((n, variable(t, self.span, v)) for n, v in (("lower", lower), ("upper", upper)))
         sized = gprob.Sized(self.type, self.shape)
         site = self.declaration.name.split("'")[0].lstrip("_")
-        declared = gprob.Declare(self.span, name, sized, gprob.Constraint("bounds", bounds), None, site)
+        declared = gprob.Declare(self.span, name, sized, gprob.Constraint(BOUNDS, bounds), None, site)
         if self.type == INT or t == INT:
             return Discrete(declared, self.elements, lower, upper)
         return Discrete(declared, self.elements, self.names.helper(f"lower_{site}"), self.names.helper(f"upper_{site}"))

@@ -5,6 +5,8 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stanlib.constraints import BOUNDS
+
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.uses import assigns, defines, walk_statements
@@ -68,7 +70,7 @@ class Context:
         if c is None:
             return None, {}
         named = {n: self.expr(e) for n, e in c.arguments}
-        return (None if c.kind == "bounds" else c.kind), named
+        return (None if c.kind == BOUNDS else c.kind), named
 
     def passed_on(self, terms: dict[Effect, str], b: Builder) -> list[ast.stmt]:
         """What a lifted body has collected goes on to whatever is around it."""

@@ -5,6 +5,7 @@ import ast
 from collections.abc import Iterable, Sequence
 
 from stanlib.backend import ABI_VERSION
+from stanlib.constraints import AFFINE
 from stanlib.types import Tuple, dimensions
 
 from ..ir import gprob, traversal
@@ -182,7 +183,7 @@ class _Module:
     ) -> tuple[list[ast.expr], dict[str, ast.expr]]:
         """The arguments that tell shape and constraint of a value."""
         kind, named = statements.constraint(constraint, b)
-        if constraint is not None and constraint.kind == "offset_multiplier":
+        if constraint is not None and constraint.kind == AFFINE:
             kind, named = None, {}
         if kind is not None:
             named["constraint"] = b.const(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from stanlib.constraints import AFFINE
 from stanlib.types import COMPLEX, Tuple, scalar_of, unwind
 
 from ..ir import gprob
@@ -124,7 +125,7 @@ def _check(st: Context, site: str, constraint: gprob.Constraint, value: ast.expr
     if constraint.kind == "tuple":
         out: list[ast.stmt] = []
         for i, c in enumerate(constraint.items):
-            if c is not None and c.kind != "offset_multiplier":
+            if c is not None and c.kind != AFFINE:
                 out += _check(st, f"{site}.{i + 1}", c, b.subscript(value, b.const(i)), b)
         return out
     kind, named = st.constraint(constraint, b)

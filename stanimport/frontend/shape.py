@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stanlib.constraints import AFFINE
+
 from ..errors import Diagnostic, StanSyntaxError
 from ..source import Span
 from . import ast
@@ -104,7 +106,7 @@ def _primitives(t: ast.SizedType) -> Iterator[ast.SizedPrimitive]:
 
 def _bounds(t: ast.SizedPrimitive, c: ast.Constraint) -> Iterator[Diagnostic]:
     names = [n for n, _ in c.arguments]
-    if c.kind == "offset_multiplier" and t.base.name == "int":  # type: ignore[attr-defined]
+    if c.kind == AFFINE and t.base.name == "int":  # type: ignore[attr-defined]
         yield _error("int takes lower and upper only", c.span)
     if len(set(names)) < len(names):
         yield _error(f"{names[0]!r} is given twice", c.span)

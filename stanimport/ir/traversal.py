@@ -17,7 +17,8 @@ NODES = (
 def children(node: object) -> list[Any]:
     """The nodes directly below one."""
     out: list[Any] = []
-    for name in _fields_of(node.__class__):
+    kind: Any = node.__class__
+    for name in _fields_of(kind):
         value = getattr(node, name)
         if type(value) is tuple:
             _collect(value, out)

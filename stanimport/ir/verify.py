@@ -108,7 +108,7 @@ def _fail(node: Any, reason: str) -> None:
 # --- nodes and flags -------------------------------------------------------------------------------------------------
 
 
-def _verify_form(node: object, phase: Phase) -> None:
+def _verify_form(node: Any, phase: Phase) -> None:
     """Whether a node and its flags may stand in a phase, and nothing is left undecided in the last."""
     found = _form(node.__class__, phase)
     if found.misplaced:
@@ -122,7 +122,7 @@ def _verify_form(node: object, phase: Phase) -> None:
     for name in found.decided:
         if getattr(node, name) is None:
             _fail(node, f"{name} is not decided")
-    if found.spanned and not isinstance(node.span, Span):  # type: ignore[attr-defined]
+    if found.spanned and not isinstance(node.span, Span):
         _fail(node, "has no span")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from stanlib.batches import Rows
+from stanlib.constraints import PLAIN
 from stanlib.registry import Function
 from stanlib.types import INT, is_scalar, unwind
 
@@ -21,7 +22,7 @@ from .expressions import Expressions
 from .kinds import FREE, INDEX, ONE, ROW, SIZE, SUM, ZERO, Kind, added, alike, everything, joined, worst
 from .variables import Around, Call, Env, Variables
 
-_ENTRYWISE = (None, "bounds", "offset_multiplier", "tuple")
+_ENTRYWISE = (None, *PLAIN, "tuple")
 _MOST_ROUNDS = 8
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from stanlib.constraints import AFFINE
+
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
 from ..ir.gprob import is_density
@@ -72,7 +74,7 @@ def _checks(block: Stmts) -> Iterator[gprob.Stmt]:
     """At the end of a block the declared constraints of its variables must hold."""
     for s in block:
         if isinstance(s, gprob.Declare) and s.site is not None and s.constraint is not None:
-            if s.constraint.kind != "offset_multiplier":
+            if s.constraint.kind != AFFINE:
                 yield gprob.Check(s.span, s.name, s.site, s.sized, s.constraint)
 
 

@@ -32,7 +32,7 @@ def is_inside(e: gprob.Expr, whole: Type, c: gprob.Constraint) -> bool:
 def of_elements(c: gprob.Constraint, span: Span) -> gprob.Constraint | None:
     """The domain of single elements of an ordered vector."""
     lower, _ = constraints.get(c.kind).interval
-    return None if lower is None else gprob.Constraint("bounds", (("lower", gprob.Const(REAL, span, lower)),))
+    return None if lower is None else gprob.Constraint(constraints.BOUNDS, (("lower", gprob.Const(REAL, span, lower)),))
 
 
 def loops_over_range(

@@ -63,7 +63,7 @@ def _verify_function(s: gprob.Sample, value: gprob.Apply) -> None:
     inverted = constraints.get(value.function.unconstrains)
     kind = s.constraint.kind if s.constraint is not None else None
     declared = dict(s.constraint.arguments) if s.constraint is not None else {}
-    if kind in ("bounds", "offset_multiplier") or kind is None:
+    if kind in (None, *constraints.PLAIN):
         wanted = () if inverted.base else inverted.arguments
         given = dict(zip(wanted, value.arguments[1:]))
         fits = bool(wanted) and set(wanted) == set(declared) and all(same_value(given[n], declared[n]) for n in wanted)

@@ -54,7 +54,7 @@ def _event(s: gprob.Sample) -> int | None:
     if d is not None:
         assert isinstance(d.lpdf, Function) and d.lpdf.distribution is not None
         return d.lpdf.distribution.event_dims
-    plain = s.constraint is None or s.constraint.kind in ("bounds", "offset_multiplier", "tuple")
+    plain = s.constraint is None or s.constraint.kind in (*constraints.PLAIN, "tuple")
     return 0 if plain or s.constraint is None else constraints.get(s.constraint.kind).event_dims
 
 

@@ -198,7 +198,7 @@ class _Drawing:
         drawn = gprob.Var(s.sized.type, s.span, self.drawn[s.name])
         marks = gprob.Var(_integers(s.sized.type), s.span, self.marks[s.name])
         c = s.constraint
-        bounds = [] if c is None or c.kind != "bounds" else [c.argument("lower"), c.argument("upper")]
+        bounds = [] if c is None or c.kind != constraints.BOUNDS else [c.argument("lower"), c.argument("upper")]
         ends = [_bare(b) for b in bounds if b is not None]
         ends = ends if len(ends) == 2 and all(is_scalar(e.type) for e in ends) else []
         name = gprob.Const(INT, s.span, s.site)
@@ -305,10 +305,10 @@ class _Drawing:
         """A parameter that is what the law is of, for a test of whether it may be drawn from."""
         s = self.group[law.name]
         c, t = s.constraint, law.value.type
-        if c is not None and c.kind == "bounds" and not all(is_scalar(a.type) for _, a in c.arguments):
+        if c is not None and c.kind == constraints.BOUNDS and not all(is_scalar(a.type) for _, a in c.arguments):
             raise NoPrior("is that of elements which have bounds of their own")
         whole = dimensions(s.sized.type) - dimensions(t)
-        if c is not None and c.kind not in ("bounds", "offset_multiplier") and is_inside(law.value, s.sized.type, c):
+        if c is not None and c.kind not in constraints.PLAIN and is_inside(law.value, s.sized.type, c):
             if not constraints.get("ordered").has_all_of(c.kind):
                 raise NoPrior(f"is that of a part of what is declared as {c.kind}")
             c = of_elements(c, s.span)  # draws that come out in another order are rejected

@@ -22,7 +22,7 @@ from ..ir.uses import mentions
 Static = Callable[[gprob.Expr], bool]
 Bound = gprob.Expr | float | None
 
-_PLAIN = (None, "bounds", "offset_multiplier")
+_PLAIN = (None, *constraints.PLAIN)
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def prior(
     is_sorted = kind is not None and constraints.get("ordered").has_all_of(kind)
     if sorting and is_sorted and record.event_dims == 0 and all(map(_is_scalar, d.arguments)):
         return _on_interval(record, s, d, static)
-    supports = {"vector": ("offset_multiplier", None)}.get(str(record.support), (record.support,))
+    supports = {"vector": (constraints.AFFINE, None)}.get(str(record.support), (record.support,))
     if kind not in supports or d.lower is not None or d.upper is not None:
         raise NoPrior(f"has another support than the domain of {s.site}")
     return d
@@ -149,9 +149,9 @@ def _on_interval(record: Record, s: gprob.Sample, d: gprob.Distribution, static:
 def _domain(s: gprob.Sample) -> tuple[gprob.Expr | None, gprob.Expr | None]:
     """The bounds of a parameter's elements."""
     c = s.constraint
-    if c is None or c.kind == "offset_multiplier":
+    if c is None or c.kind == constraints.AFFINE:
         return None, None
-    if c.kind != "bounds":
+    if c.kind != constraints.BOUNDS:
         own = constraints.get(c.kind).interval
         lower, upper = (None if b is None else gprob.Const(REAL, s.span, b) for b in own)
         return lower, upper

@@ -74,6 +74,7 @@ class Constraint:
 
 
 CONSTRAINTS: dict[str, Constraint] = {}
+BOUNDS, AFFINE = PLAIN = ("bounds", "offset_multiplier")  # of the elements of a type: they are no types themselves
 TOLERANCE = 1e-8  # Stan's CONSTRAINT_TOLERANCE
 
 
@@ -90,7 +91,7 @@ def load() -> None:
 
 
 def get(name: str) -> Constraint:
-    """The record of a constraint: "lower", "upper", "bounds", "offset_multiplier", "simplex", ..."""
+    """The record of a constraint: "lower", "upper", BOUNDS, AFFINE, "simplex", ..."""
     load()
     return CONSTRAINTS[name]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
-from . import Constraint, add
+from . import AFFINE, Constraint, add
 
 
 def _same(shape: tuple[int, ...], *arguments: Any) -> tuple[int, ...]:
@@ -133,7 +133,7 @@ def _affine(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> tuple[
 
 OFFSET_MULTIPLIER = add(
     Constraint(
-        "offset_multiplier", "finite", 0, 0, _affine,
+        AFFINE, "finite", 0, 0, _affine,
         lambda xp, y, offset, multiplier: (y - offset) / multiplier,
         lambda xp, y, offset, multiplier: ~xp.isnan(y), _same, ("offset", "multiplier"),
         value=_affine_value, jacobian=_affine_jacobian,

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stanlib import constraints
 from stanlib.types import INT, REAL, Tuple, Type, array, contains_int, is_complex, is_scalar, unwind
 
 from ...ir import gprob, traversal
@@ -138,7 +139,7 @@ def _verify_kind(c: Context, t: Type, constraint: gprob.Constraint | None, span:
     """What program variables of a block and a type can't be."""
     if not is_global:
         return
-    if constraint is not None and constraint.kind == "bounds":
+    if constraint is not None and constraint.kind == constraints.BOUNDS:
         real_bound = any(e.type == REAL for _, e in constraint.arguments)
         if t == INT and real_bound:
             c.fail("the bounds of an int must be int", span)

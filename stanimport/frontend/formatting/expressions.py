@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from stanlib.constraints import PLAIN
 from stanlib.types import Tuple as TupleType
 from stanlib.types import Type
 
@@ -13,7 +14,6 @@ from .boxes import EITHER, PACKED
 from .comments import begin, end
 from .writer import Writer
 
-_PLAIN = ("bounds", "offset_multiplier")  # constraints that are no types
 _ORDER = ("lower", "upper", "offset", "multiplier")
 
 
@@ -205,7 +205,7 @@ def sized_type(w: Writer, t: ast.SizedType) -> None:
 def _primitive(w: Writer, t: ast.SizedPrimitive) -> None:
     """Write a type that holds no other: by its constraint's name if that is a type; a size given once stays one."""
     sizes = t.sizes
-    if t.constraint is not None and t.constraint.kind not in _PLAIN:
+    if t.constraint is not None and t.constraint.kind not in PLAIN:
         w.page.text(t.constraint.kind)
         sizes = sizes[:1] if len(sizes) == 2 and sizes[0].span == sizes[1].span else sizes  # written once
     else:

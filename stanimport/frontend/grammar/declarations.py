@@ -123,7 +123,7 @@ def p_no_bounds() -> None:
 @rule("bounds_opt : LESS bound GREATER", "bounds_opt : LESS bound COMMA bound GREATER")
 def p_bounds(left: Token, *rest: Any) -> ast.Constraint:
     bounds = rest[:-1:2]
-    kind = "offset_multiplier" if bounds[0][0] in ("offset", "multiplier") else "bounds"
+    kind = constraints.AFFINE if bounds[0][0] in ("offset", "multiplier") else constraints.BOUNDS
     return ast.Constraint(kind, tuple(bounds), span_of(left, rest[-1]))
 
 

@@ -25,7 +25,7 @@ def bounds_of(c: gprob.Constraint | None) -> tuple[Bound, Bound]:
     """The lower and the upper bound that a constraint sets."""
     if c is None or c.kind == "tuple":
         return None, None
-    if c.kind != "bounds":
+    if c.kind != constraints.BOUNDS:
         return constraints.get(c.kind).interval
     lower, upper = (c.argument(n) for n in ("lower", "upper"))
     return _bound(lower), _bound(upper)

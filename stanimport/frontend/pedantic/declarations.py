@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stanlib.constraints import BOUNDS
+
 from ...errors import Diagnostic
 from .constants import bounds_of
 from .dependence import Facts
@@ -13,7 +15,7 @@ USUAL = {(0.0, 1.0), (-1.0, 1.0)}
 def rule(facts: Facts) -> Iterator[Diagnostic]:
     """Warnings of parameters with two known bounds, but the usual ones: nothing lies between, or they are hard."""
     for d in facts.parameters.values():
-        if d.constraint is None or d.constraint.kind != "bounds":
+        if d.constraint is None or d.constraint.kind != BOUNDS:
             continue
         lower, upper = bounds_of(d.constraint)
         if not isinstance(lower, float) or not isinstance(upper, float) or (lower, upper) in USUAL:

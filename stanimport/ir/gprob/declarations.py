@@ -31,7 +31,7 @@ class Unset(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """`kind` is "bounds", "offset_multiplier", or the name of the constrained type ("simplex", ...); "tuple" holds
+    """`kind` is one of stanlib.constraints.PLAIN, or the name of the constrained type ("simplex", ...); "tuple" holds
     one constraint per item."""
 
     kind: str

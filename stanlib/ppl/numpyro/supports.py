@@ -98,7 +98,7 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
         return constraints.real
     if kind is None:
         return _bounds(arguments)
-    if kind == "offset_multiplier":
+    if kind == records.AFFINE:
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
     record = records.get(kind)

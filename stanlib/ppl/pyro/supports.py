@@ -92,7 +92,7 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
         names = [n for n in ("lower", "upper") if n in arguments]
         record = records.get("_".join(names))
         return StanConstraint(record, tuple(arguments[n] for n in names))
-    if kind == "offset_multiplier":
+    if kind == records.AFFINE:
         values = (arguments.get("offset", 0.0), arguments.get("multiplier", 1.0))
         return StanConstraint(records.get(kind), values)
     record = records.get(kind)
