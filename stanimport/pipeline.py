@@ -240,10 +240,7 @@ def prepare(options: Options, last: str = OVER_BODIES[-1].name) -> Prepare:
     def run(body: tuple[gprob.Stmt, ...], around: Surroundings) -> tuple[gprob.Stmt, ...]:
         for p in chosen:
             if around.traces or not p.traced:
-                made = p.run(body, around)
-                if made is not body or p is chosen[0] or p.gives != p.takes:  # else nothing could have changed
-                    _verified_body(made, p, around.given, around.functions.by_key)
-                body = made
+                body = _verified_body(p.run(body, around), p, around.given, around.functions.by_key)
         return body
 
     return run

@@ -12,7 +12,10 @@ import pathlib
 import sys
 from typing import Any
 
-QUICK = ("contexts/", "discrete/test_chain_sums.py", "stanlib/test_examples.py")  # beginnings of paths
+QUICK = (  # files, and beginnings of their paths
+    "contexts/test_functions.py", "discrete/test_chain_sums.py", "rejections/test_everywhere.py",
+    "stanlib/test_examples.py",
+)  # fmt: skip
 OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
 _wanted = False
 
