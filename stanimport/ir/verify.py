@@ -139,6 +139,7 @@ class _Form:
 
 @cache
 def _form(kind: type, phase: Phase) -> _Form:
+    """What the tables say of a kind of nodes, looked up once."""
     first, last = NODES.get(kind, (_FIRST, _LAST))
     early = phase < Phase.SPECIALISED
     return _Form(
