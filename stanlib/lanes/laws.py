@@ -110,9 +110,10 @@ def _with_rank(array: Any, value: Any, frame: Frame, axes: tuple[Any, ...], rank
 
 
 class TruncatedLaneLaw:
-    """A law of every lane between bounds."""
+    """A law of every lane between bounds; `between` makes the backend's distribution of such a law."""
 
-    def __init__(self, base: LaneLaw, log_normalizer: Any, lower: Any, upper: Any):
+    def __init__(self, between: Callable[..., Any], base: LaneLaw, log_normalizer: Any, lower: Any, upper: Any):
+        self.between = between
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
 
     def log_prob(self, value: Any) -> Any:
@@ -128,9 +129,18 @@ class TruncatedLaneLaw:
             return namespace((terms,)).where(inside, terms, -float("inf"))
         return combine(lambda c, t: namespace((c, t)).where(c, t, -float("inf")), inside, terms)
 
-    def observed(self, value: Any, make: Any) -> None:
-        """No distribution of the backend: the terms are computed here."""
-        del value, make
+    def observed(self, value: Any, make: Callable[[Distribution, Sequence[Any]], Any]) -> tuple[Any, Any] | None:
+        """The same as of the whole law, for one outcome in every lane."""
+        frame = current()
+        limits = [None if v is None else operand(v, frame) for v in (self.log_normalizer, self.lower, self.upper)]
+        numbers = [operand(value, frame), *(v for v in limits if v is not None)]
+        if not is_elementwise(self.base.record) or any(rank_of(v) for v in numbers):
+            return None
+        made = self.base.observed(value, make)
+        if made is None or len(made[1].shape) != len(frame.axes):
+            return None
+        whole, outcomes = made
+        return self.between(whole, *(None if v is None else full(v, frame) for v in limits)), outcomes
 
 
 def _applied(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import numpyro
 import numpyro.distributions as numpyro_distributions
 from numpyro.distributions import Distribution as NumPyroDistribution
@@ -111,11 +112,16 @@ def _native_class(record: records.Distribution) -> Any:
         return jnp.asarray(laws.statement_log_prob(self, record, value, _each))
 
     body = {
-        "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments", "rejected"),
+        "__new__": _new, "__init__": init, "log_prob": log_prob, "pytree_data_fields": ("stan_arguments", "rejected"),
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+def _new(cls: Any, *arguments: Any, **named: Any) -> Any:
+    """With NumPyro's own names, as its reparametrisations make laws, a law of NumPyro's own."""
+    return cls.__base__(**named) if named else object.__new__(cls)
 
 
 def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:
@@ -148,7 +154,8 @@ class Truncated(NumPyroDistribution):
 
     def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
-        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+        batch = np.broadcast_shapes(base.batch_shape, *(np.shape(b) for b in (lower, upper)))
+        super().__init__(batch, base.event_shape, validate_args=False)
 
     @property
     def support(self) -> Any:
@@ -174,6 +181,8 @@ def _quantile(law: Any, lower: Any, upper: Any, share: Any) -> Any:
     Source: Figurnov, Mohamed and Mnih (2018), "Implicit Reparameterization Gradients", section 3.
     """
     found = truncated_quantile(xp, law.record, law.arguments, lower, upper, share)
+    if law.record.density == "lpmf":
+        return found
     fixed = jax.lax.stop_gradient(found)
     over = excess(xp, law.record, law.arguments, lower, upper, share, fixed)
     density = jax.lax.stop_gradient(jnp.exp(law.log_prob(fixed)))

@@ -188,7 +188,7 @@ def deterministic(name: str, value: Any) -> None:
 def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
     """The distribution between bounds, `log_normalizer` the log of its probability there."""
     if isinstance(distribution, LaneLaw):
-        return TruncatedLaneLaw(distribution, log_normalizer, lower, upper)
+        return TruncatedLaneLaw(Truncated, distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
 
 

@@ -250,7 +250,8 @@ class Truncated(TorchDistribution):
 
     def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
-        super().__init__(base.batch_shape, base.event_shape, validate_args=False)
+        batch = torch.broadcast_shapes(base.batch_shape, *(tuple(getattr(b, "shape", ())) for b in (lower, upper)))
+        super().__init__(batch, base.event_shape, validate_args=False)
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -270,7 +271,8 @@ class Truncated(TorchDistribution):
             shape = (*sample_shape, *self.batch_shape)
             share = torch.rand(shape, dtype=like[0].dtype, device=like[0].device) if like else torch.rand(shape)
             share = share.clamp(min=torch.finfo(share.dtype).tiny)
-            drawn = truncated_quantile(xp, self.base.record, self.base.arguments, self.lower, self.upper, share)
+            lower, upper = (None if b is None else tensors([b])[0].to(share) for b in (self.lower, self.upper))
+            drawn = truncated_quantile(xp, self.base.record, self.base.arguments, lower, upper, share)
             return torch.as_tensor(drawn)
 
 
