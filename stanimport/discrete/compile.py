@@ -89,16 +89,15 @@ class Summing:
         """The statements that make all tables, among those of all other terms; the arguments of sum and draw."""
         body = without_continue(body)
         terms.verify(body, self.depending(body), terms.adding_functions(self.source))
-        sizes = {
-            s.name: s.sized
-            for block in _KNOWN_BLOCKS for s in self.source.block(block) if isinstance(s, gprob.Declare)
-        }  # fmt: skip
+        sizes = self.sizes()
         made: list[gprob.Stmt] = list(setup(list(self.discrete.values())))
         functions = {f.name: f for f in self.source.functions}
         normal = normalized(body, self.depending, self.static(made), sizes, functions, self.names)
         verify_steps(normal.body, self.discrete)
         made += normal.known
-        tallies = counted(normal.body, self.discrete, self.static(made), sizes, self.names)
+        tallies = counted(
+            normal.body, self.discrete, tuple(self.described()), self.static(made), sizes, self.names
+        )
         body, made, discrete = tallies.body, [*made, *tallies.made], {**self.discrete, **tallies.discrete}
         static, found = self.static(made), uses.depending(body, discrete)
         body = by_value(without_excluded(body, discrete, static), discrete, static)
@@ -110,6 +109,11 @@ class Summing:
         tables, arguments = self._tabulated(body, discrete, static, found, sizes)
         count = gprob.int_const(len(tallies.discrete), self.source.span)
         return (*made, *tables), (*self.described(), count, *tallies.arguments, *arguments)
+
+    def sizes(self) -> dict[str, gprob.Sized]:
+        """The declarations of variables before the model."""
+        before = (s for block in _KNOWN_BLOCKS for s in self.source.block(block))
+        return {s.name: s.sized for s in before if isinstance(s, gprob.Declare)}
 
     def _tabulated(
         self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str],

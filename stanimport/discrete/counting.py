@@ -113,12 +113,33 @@ def _update(declared: gprob.Declare, s: gprob.Stmt, reader: _Reader, known: Set[
     if not uses.names_in(indices) <= known:
         return None
     found = replace(reader, indices=indices).change(s.value)
+    if found is not None and not _is_stepwise(found[1], known):
+        return None
     if found is not None:
         return Update(s, found[0], found[1], indices)
     value = _as_int(s.value)
     if value is not None and uses.names_in(value) <= known and declared.value is None:
         return Update(s, "start", value, indices)
     return None
+
+
+def _is_stepwise(e: gprob.Expr, known: Set[str]) -> bool:
+    """Whether an amount surely takes all ints between its least and its greatest: so do elements, and what is 0 or 1.
+
+    With others a count has gaps, for which what reads it may have no meaning.
+    """
+    if isinstance(e, gprob.Cond):
+        branches = _integer(e.then), _integer(e.otherwise)
+        return None not in branches and max(map(abs, filter(None, branches)), default=0) < 2
+    if isinstance(e, gprob.Apply) and e.function.name in ("add", "subtract"):
+        a, b = e.arguments
+        one = b if _integer(a) is not None else a
+        return (_integer(a) is not None or _integer(b) is not None) and _is_stepwise(one, known)
+    if isinstance(e, gprob.Apply) and e.function.name == "minus":
+        return _is_stepwise(e.arguments[0], known)
+    number, base = _integer(e), e.base if isinstance(e, gprob.Index) else e
+    is_truth = isinstance(e, gprob.Logical) or isinstance(e, gprob.Apply) and e.function.name.startswith("logical_")
+    return is_truth or isinstance(base, gprob.Var) and base.name not in known or number is not None and abs(number) < 2
 
 
 def _as_int(e: gprob.Expr) -> gprob.Expr | None:
@@ -221,6 +242,10 @@ def spelled_out(body: Stmts, discrete: Mapping[str, Discrete], known: Set[str], 
             if isinstance(e, gprob.Apply) and e.function.name in _CALLS and len(e.arguments) == 1:
                 if (several := _several(e.arguments[0], discrete, known, names)) is not None and e.type == INT:
                     return _looped(e, *several, before, names)
+            if isinstance(e, gprob.Cond):  # the rest is not always computed
+                return replace(e, condition=swapped(e.condition))
+            if isinstance(e, gprob.Logical):
+                return replace(e, left=swapped(e.left))
             out: gprob.Expr = traversal.rewrite_parts(e, swapped)
             return out
 
@@ -265,6 +290,11 @@ def _several(
     return d, loop, gprob.Index(INT, e.span, base, tuple(every))
 
 
+def _rejecting_none(loop: gprob.For, how: str) -> gprob.Stmt:
+    none = call("logical_lt", loop.span, loop.upper, loop.lower)
+    return gprob.If(loop.span, none, (gprob.Message(loop.span, "reject", (f"{how} of no elements",)),))
+
+
 def _looped(
     e: gprob.Apply, d: Discrete, loop: gprob.For, element: gprob.Expr, before: list[gprob.Stmt], names: Fresh
 ) -> gprob.Expr:
@@ -278,4 +308,6 @@ def _looped(
     one = gprob.Assign(e.span, gprob.Place(name, INT, e.span), value)
     before.append(gprob.Declare(e.span, name, gprob.Sized(INT), None, gprob.int_const(bound, e.span)))
     before.append(replace(loop, body=(one,)))
+    if how != "sum":
+        before.append(_rejecting_none(loop, how))
     return counted

@@ -37,18 +37,41 @@ class Tallies:
 
 
 def counted(
-    body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized], names: Fresh
+    body: Stmts, discrete: Mapping[str, Discrete], described: Sequence[gprob.Expr], static: Set[str],
+    sizes: Mapping[str, gprob.Sized], names: Fresh,
 ) -> Tallies:  # fmt: skip
     """The body with all counts that can be told so.
 
+    Those that a term reads together with other elements stay as they are: it might have no meaning for values that
+    can't go together, as a probability above 1.
+
     Args:
+        described: what the sum is told of the discrete parameters.
         static: the variables that depend on data alone.
         sizes: the declarations of variables from other blocks.
     """
-    out = Tallies(tuple(spelled_out(body, discrete, static, names)))
-    while (found := next(_candidates(out.body, discrete, out.discrete, static, sizes, names), None)) is not None:
-        found.told(out)
-    return out
+    spelled, left = tuple(spelled_out(body, discrete, static, names)), set[str]()
+    while True:
+        out, of = Tallies(spelled), dict[str, str]()
+        while found := next(_candidates(out.body, discrete, out.discrete, static, sizes, names, left), None):
+            of[found.told(out, described)] = found.declaration.name
+        together = {of[n] for n in _with_others(out, discrete, static, names)}
+        if not together:
+            return out if out.discrete else Tallies(body)
+        left |= together
+
+
+def _with_others(
+    out: Tallies, discrete: Mapping[str, Discrete], static: Set[str], names: Fresh
+) -> Iterator[str]:  # fmt: skip
+    """The counts that a term reads together with other elements, or that it reads as a whole."""
+    all_ = {**discrete, **out.discrete}
+    known, tainted = static | {s.name for s in out.made if isinstance(s, gprob.Declare)}, uses.depending(out.body, all_)
+    for at in range(len(out.body)):
+        for term in collected(out.body, at, tainted):
+            sites, _ = own_sites(term, all_, known, names)
+            if len(sites) > 1 or any(s.missing for s in sites):
+                yield from (s.discrete.name for s in sites if s.discrete.name in out.discrete)
 
 
 @dataclass(frozen=True)
@@ -97,13 +120,13 @@ def _silent(body: Stmts) -> Iterator[gprob.Stmt]:
 
 def _candidates(
     body: Stmts, discrete: Mapping[str, Discrete], made: Mapping[str, Discrete], static: Set[str],
-    sizes: Mapping[str, gprob.Sized], names: Fresh,
+    sizes: Mapping[str, gprob.Sized], names: Fresh, left: Set[str],
 ) -> Iterator[_Count]:  # fmt: skip
-    """The variables of a body that are counted from elements."""
+    """The variables of a body that are counted from elements, but those that are left as they are."""
     tainted = uses.depending(body, {**discrete, **made})
     for block, place in _blocks(body, static, _Block((), (), ())):
         for i, s in enumerate(block):
-            if not isinstance(s, gprob.Declare) or s.name not in tainted or s.site is not None:
+            if not isinstance(s, gprob.Declare) or s.name not in tainted - left or s.site is not None:
                 continue
             known, binary = static | {p.name for p in place.loops}, {n for n, d in discrete.items() if is_binary(d)}
             if (found := _count(s, block[i + 1 :], known, binary)) is not None:
@@ -227,8 +250,8 @@ class _Count:
 
     # --- what stands in place of it
 
-    def told(self, out: Tallies) -> None:
-        """Adds the count to others: the body reads an element instead."""
+    def told(self, out: Tallies, described: Sequence[gprob.Expr]) -> str:
+        """Adds the count to others: the body reads an element instead, whose name it gives."""
         out.made += self._numbers({**self.discrete, **out.discrete})
         start = gprob.int_const(literal_start(self.declaration) or 0, self.span)
         how = text(next(u.how for u in self.updates if u.how != "start"), self.span)
@@ -236,7 +259,7 @@ class _Count:
         numbers, first = variable(self.type, self.span, self.elements), gprob.int_const(len(self.starts), self.span)
         bounds = self.names.helper("least"), self.names.helper("most")
         for n, function in zip(bounds, ("discrete_least__", "discrete_most__")):
-            value = raw(function, self.type, self.span, how, start, numbers, first, *tables)
+            value = raw(function, self.type, self.span, how, start, numbers, first, *described, *tables)
             out.made.append(gprob.Declare(self.span, n, gprob.Sized(self.type, self.shape), None, value))
         made = self._as_discrete(self.names.helper(self.declaration.name), *bounds, self.type)
         if self.type != INT:
@@ -248,6 +271,7 @@ class _Count:
         ]  # fmt: skip
         out.discrete[made.name] = made
         out.body = self._read_instead(out.body, made)
+        return made.name
 
     def _tabulated(self, term: Term, out: Tallies) -> tuple[gprob.Expr, ...]:
         """What the sum is told of a term, whose table is made before."""

@@ -28,3 +28,11 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     factors = [f for i in range(0, len(rest), 5) for f in factors_of(xp, all_, kinds, *rest[i : i + 5])]
     problem = Problem(xp, all_, kinds, tuple(factors), len(counted))
     return tallies.applied(problem, found) if counted else problem
+
+
+def bounds(how: str, start: int, numbers: Any, starts: int, arguments: Sequence[Any]) -> tuple[Any, Any]:
+    """The least and the greatest values of tallies, from the variables and the tables."""
+    count = int(arguments[0])
+    variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))
+    tables = arguments[1 + 4 * count :]
+    return tallies.bounds(how, start, numbers, variables, tables[: 5 * starts], tables[5 * starts :])

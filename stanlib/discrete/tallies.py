@@ -46,15 +46,22 @@ def together(how: str, a: Any, b: Any) -> Any:
     return np.maximum(a, b) if how == "max" else np.minimum(a, b)
 
 
-def bounds(how: str, start: int, numbers: Any, starts: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, Any]:
+def bounds(
+    how: str, start: int, numbers: Any, variables: Sequence[Variable], starts: Sequence[Any], tables: Sequence[Any]
+) -> tuple[Any, Any]:
     """The least and the greatest values of tallies, from the numbers of their elements and the tables of `read`."""
     numbers = np.asarray(numbers, int)
     size, first = numbers.size, int(numbers.min()) if numbers.size else 0
     first_, low, high = np.full(size, start), np.zeros(size, int), np.zeros(size, int)
-    for targets, amounts in _by_place(starts):
+    allowed = {v.first + i: row for v in variables for i, row in enumerate(v.allowed)}
+    for targets, _, amounts in _by_place(starts):
         first_[targets - first] = amounts[:, 0]
-    for targets, amounts in _by_place(tables):
-        for out, extreme in ((low, amounts.min(axis=1, initial=10**9)), (high, amounts.max(axis=1, initial=-(10**9)))):
+    for targets, members, amounts in _by_place(tables):
+        there = np.array([allowed[m] for m in members.tolist()]).reshape(amounts.shape) if len(members) else True
+        for out, extreme in (
+            (low, np.where(there, amounts, 10**9).min(axis=1, initial=10**9)),
+            (high, np.where(there, amounts, -(10**9)).max(axis=1, initial=-(10**9))),
+        ):
             if how == "sum":
                 np.add.at(out, targets - first, extreme)
             else:
@@ -63,8 +70,8 @@ def bounds(how: str, start: int, numbers: Any, starts: Sequence[Any], tables: Se
     return found if numbers.shape else (int(found[0]), int(found[1]))
 
 
-def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """The numbers of the tallies at the places of each table, and the amounts, (places, assignments)."""
+def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """The numbers of the tallies at the places of each table, their members there, if any, and the amounts."""
     for i in range(0, len(tables), 5):
         _, numbers, widths, table, codes = tables[i : i + 5]
         numbers = np.asarray(numbers, int)
@@ -76,7 +83,8 @@ def _by_place(tables: Sequence[Any]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
             rows = places_first(NUMPY, table, axes, len(numbers))
             rows = np.broadcast_to(rows, (len(numbers), *rows.shape[1:]))
         there = (numbers != 0).all(axis=1)
-        yield numbers[there].max(axis=1), np.rint(rows[there].reshape(int(there.sum()), -1)).astype(int)
+        members = numbers[there].min(axis=1) - 1 if numbers.shape[1] > 1 else np.zeros(0, int)
+        yield numbers[there].max(axis=1), members, np.rint(rows[there].reshape(int(there.sum()), -1)).astype(int)
 
 
 def read(
@@ -109,7 +117,7 @@ def _tallies(
     """The tallies of the last variable."""
     *others, own = variables
     start = dict(zip(range(own.first, own.first + own.lower.size), [first] * own.lower.size))
-    for targets, amounts in _by_place(starts):
+    for targets, _, amounts in _by_place(starts):
         start.update(zip((targets - 1).tolist(), amounts[:, 0].tolist()))
     members: dict[int, dict[int, np.ndarray]] = {e: {} for e in start}
     alone = replace(own, lower=np.zeros_like(own.lower), upper=np.zeros_like(own.lower))

@@ -112,19 +112,19 @@ def discrete_total__(xp: Namespace, *arguments: Array) -> Real:
 
 
 @variadic_function("discrete_least__")
-def discrete_least__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *tables: Array) -> Array:
-    """The least values of what is counted from elements, by the tables of so many starts, and of amounts."""
-    from ..discrete.tallies import bounds
+def discrete_least__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array) -> Array:
+    """The least values of what is counted from elements of variables, by the tables of so many starts, and others."""
+    from ..discrete.reading import bounds
 
-    return bounds(how, int(start), numbers, tables[: 5 * int(starts)], tables[5 * int(starts) :])[0]
+    return bounds(how, int(start), numbers, int(starts), arguments)[0]
 
 
 @variadic_function("discrete_most__")
-def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *tables: Array) -> Array:
-    """The greatest values of what is counted from elements."""
-    from ..discrete.tallies import bounds
+def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array) -> Array:
+    """The greatest values of what is counted from elements of variables."""
+    from ..discrete.reading import bounds
 
-    return bounds(how, int(start), numbers, tables[: 5 * int(starts)], tables[5 * int(starts) :])[1]
+    return bounds(how, int(start), numbers, int(starts), arguments)[1]
 
 
 @variadic_function("discrete_log_sum__")

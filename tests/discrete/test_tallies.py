@@ -17,7 +17,7 @@ from tests.random_programs.referee import ours
 
 N = 5
 D, Z = Variable("D", (N,), 0, 2), Variable("z", (3,), 1, 3)
-OWN = Variable("k", (3,), 0, 3, (3, 2, 3))
+OWN, SOME = Variable("k", (3,), 0, 3, (3, 2, 3)), Variable("k", (3,), 1, 3, (3, 2, 3))
 DATA = {
     "N": N, "G": 3, "g": [1, 3, 3, 3, 1], "s": [1, 3, 1], "e": [3, 5, 0], "w": [2, 1, -1, 3, 0],
     "x": [0.3, -0.5, 1.1, 0.7, -1.2], "y": [1.3, 0.2, 2.1],
@@ -49,6 +49,14 @@ MODELS: dict[str, tuple[str, Variable]] = {
   else if (z[n] == 3) c -= w[n]; }} {_SEEN} }}""", Z),
     "of bounds of their own": ("""for (n in 1:3) target += m[1] * x[n] * k[n]; int c = 0; for (n in 1:3) c += k[n];
   target += -square(c - 3 - m[2]);""", OWN),
+    "of bounds that keep it above 0": ("""int c = 0; for (n in 1:3) c += k[n];
+  for (n in 1:3) target += m[1] * x[n] * k[n]; target += normal_lpdf(y[1] | m[2], c - 2);""", SOME),
+    "together with others, above 1": ("""target += bernoulli_lpmf(D[1] | 0.7);
+  for (n in 2:N) target += bernoulli_lpmf(D[n] | 0.6 * D[n - 1] + (1 - max(D[1:(n - 1)])) * 0.5 * (1 + p));
+  for (n in 1:N) target += m[1] * x[n] * D[n];""", D),
+    "where it decides": (f"""{_TELLS}
+  for (i in 1:2) target += normal_lpdf(y[i] | sum(D[s[i]:e[i]]) > 1 ? m[1] : m[2], 1);
+  target += max(D[1:4]) && sum(D) > 2 ? m[2] : 0;""", D),
     "whether there is one": (f"{_TELLS} for (i in 1:G) {{ int c = 0; {_INSIDE} if (D[n]) c = 1; {_SEEN} }}", D),
     "whether there is one, by or": (f"{_TELLS} for (i in 1:G) {{ int c = 0; {_INSIDE} c = c || D[n]; {_SEEN} }}", D),
     "whether all are": (f"{_TELLS} for (i in 1:G) {{ int c = 1; {_INSIDE} c = c && D[n]; {_SEEN} }}", D),
