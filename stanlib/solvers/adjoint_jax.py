@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays.implicit import differentiable
 from ..arrays.jax import linalg as linalg_jax
 from . import explicit, implicit
 from .arguments_jax import is_real
@@ -170,8 +171,10 @@ def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) 
         return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
-    stages = found
-    for _ in range(2):  # one step gives the first derivatives, another the second ones
+
+    def iterated(stages: Any) -> Any:
         lacking = residuals(equations, t, h, y, leaves, stages)
-        stages = stages - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
+        return stages - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
+
+    stages = differentiable(iterated, found)
     return y + h * jnp.asarray(implicit.A[2], y.dtype) @ stages

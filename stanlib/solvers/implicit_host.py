@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Array
+from ..arrays.implicit import differentiable
 from . import implicit
 from .calculus_host import Lift, jacobian, plain, records, without_gradient
 from .control import Control, implicit_growth
@@ -80,16 +81,15 @@ class Radau:
         return np.full_like(stages, np.nan)
 
     def corrected(self, t: float, h: float, y: Array, start: Array, found: Any) -> Array:
-        """The stages after two more iterations, recorded: with their own matrix the first has the stages' first
-        derivatives, the second the second ones.
-        """
+        """The stages after more iterations with their own matrix, recorded, which have their derivatives."""
         pairs = [self.jacobians(t + c * h, start + h * a @ found, k) for a, c, k in zip(implicit.A, implicit.C, found)]
         inverse = self.lift(_inverse(_matrix(h, *zip(*pairs))))
-        stages: Array = self.lift(found)
-        for _ in range(2):
+
+        def iterated(stages: Array) -> Array:
             lacking = self.xp.concatenate(self.residuals(t, h, y, stages))
-            stages = stages - (inverse @ lacking).reshape(stages.shape)
-        return stages
+            return stages - (inverse @ lacking).reshape(stages.shape)
+
+        return differentiable(iterated, self.lift(found))
 
 
 def _matrix(h: float, in_y: Any, in_dy: Any) -> Array:

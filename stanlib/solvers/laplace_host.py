@@ -1,7 +1,7 @@
 """Laplace's approximation for NumPy and PyTorch.
 
-NumPy has no derivatives of a program's likelihood: there JAX computes, in double precision. PyTorch records one Newton
-step at the mode, whose derivatives are those of the implicit function theorem.
+NumPy has no derivatives of a program's likelihood: there JAX computes, in double precision. PyTorch records Newton
+steps at the mode, which have its derivatives (`arrays/implicit.py`).
 """
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from ..rejection import collected
 from . import laplace, roots
@@ -122,9 +123,11 @@ class _Tensors:
         """The mode, recorded as a function of the covariance matrix and the arguments."""
         found = self.lift(_climb(self, search))
         factor = self.factor(found).detach()
-        for _ in range(2):  # one step gives the first derivatives, another the second ones
-            found = found - self.torch.linalg.solve(factor, found - self.covariance @ self.slope(found))
-        return found
+
+        def step(theta: Any) -> Any:
+            return theta - self.torch.linalg.solve(factor, theta - self.covariance @ self.slope(theta))
+
+        return differentiable(step, found)
 
     def marginal(self, search: Search) -> Any:
         """The log of the approximate marginal likelihood, recorded if what goes in is; NaN where there is none."""

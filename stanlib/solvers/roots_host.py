@@ -1,7 +1,6 @@
 """Roots of systems of equations in Python, on NumPy arrays and PyTorch tensors.
 
-PyTorch records two Newton steps at the root: the first has the root's first derivatives, by the implicit function
-theorem, the second the second ones.
+PyTorch records Newton steps at the root, which have its derivatives (`arrays/implicit.py`).
 """
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Array
+from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from . import roots
 from .calculus_host import Lift, jacobian, plain, records, without_gradient
@@ -46,14 +46,10 @@ def solve(
         if xp.LIBRARY == "numpy":
             raise StanDomainError(f"no root was found in {limits.most_steps} steps; the last residual is {left}")
         return lift(y) * xp.nan
-    return _through(recorded, lift(y), lift(np.linalg.inv(derivative(y)))) if records(xp, arguments) else lift(y)
-
-
-def _through(recorded: System, root: Any, inverse: Any) -> Any:
-    """The root after two Newton steps, which move it by nothing but have derivatives."""
-    for _ in range(2):
-        root = root - inverse @ recorded(root)
-    return root
+    if not records(xp, arguments):
+        return lift(y)
+    inverse = lift(np.linalg.inv(derivative(y)))
+    return differentiable(lambda y: y - inverse @ recorded(y), lift(y))
 
 
 def newton(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any, Any]:

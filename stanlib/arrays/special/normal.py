@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 
 from ..base import Array, Namespace
+from ..implicit import differentiable
 from .gamma import LOG_2, horner, log1mexp
 from .quadrature import on_unit_interval
 
@@ -67,15 +68,13 @@ def ndtri_exp(xp: Namespace, log_p: Array) -> Array:
 def _lower_quantile(xp: Namespace, log_p: Array) -> Array:
     """Newton's method for log_ndtr(x) = log_p, from the quantile or, far out, from the tail's leading term.
 
-    The start is taken as a constant: differentiating the last two steps gives exact first and second derivatives.
+    The start is taken as a constant; the steps that end the search have the derivatives.
     """
     known = xp.stop_gradient(log_p)
     far = known < -600.0
     square = xp.where(far, -2 * known - 2 * HALF_LOG_2_PI, 1e3)
     x = xp.where(far, -xp.sqrt(square - xp.log(square)), xp.ndtri(xp.exp(xp.where(far, -1.0, known))))
-    for _ in range(2):
-        x = x - (log_ndtr(xp, x) - log_p) * _mills_ratio(xp, x)
-    return x
+    return differentiable(lambda x: x - (log_ndtr(xp, x) - log_p) * _mills_ratio(xp, x), x)
 
 
 def _mills_ratio(xp: Namespace, x: Array) -> Array:

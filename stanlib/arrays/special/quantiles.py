@@ -1,12 +1,13 @@
 """Quantiles of the beta and Student t distributions, by Newton's method on the logarithm of the smaller tail.
 
 The logarithm of either tail of the beta distribution is a concave function of the log odds s = log(x / (1 - x)), so
-that Newton's method converges from every start. It is run on constants; of two more steps, differentiated, one gives
-the first derivatives in the probability and the parameters, the other the second ones.
+that Newton's method converges from every start. It is run on constants; further steps have the derivatives in
+the probability and the parameters.
 """
 from __future__ import annotations
 
 from ..base import Array, Namespace
+from ..implicit import differentiable
 from .gamma import LOG_2, betaln, logaddexp
 from .incomplete_beta import log_beta_kernel, log_betainc_inside
 
@@ -40,8 +41,7 @@ def _lower_log_odds(xp: Namespace, a: Array, b: Array, log_p: Array) -> Array:
     known = [xp.stop_gradient(v) for v in (a, b, log_p)]
     start = xp.log(known[0]) - xp.log(known[1]) + 0 * known[2]
     s = xp.iterate(lambda s: _newton_step(xp, s, *known), start, _STEPS)
-    first = _newton_step(xp, xp.stop_gradient(s), a, b, log_p)
-    return _newton_step(xp, first, a, b, log_p)
+    return differentiable(lambda s: _newton_step(xp, s, a, b, log_p), xp.stop_gradient(s))
 
 
 def _newton_step(xp: Namespace, s: Array, a: Array, b: Array, log_p: Array) -> Array:
@@ -65,8 +65,8 @@ def student_t_quantile(xp: Namespace, p: Array, nu: Array) -> Array:
     tail = xp.where(known_p < 0.5, known_p, 1 - known_p)
     s = _log_odds(xp, 0.5 * known_nu, 0.5 + 0 * known_nu, 2 * xp.where(tail == 0.5, 0.25, tail))
     size = xp.where(tail == 0.5, 0.0, xp.sqrt(known_nu) * xp.exp(-0.5 * s))
-    first = _t_newton_step(xp, xp.where(known_p < 0.5, -size, size), p, nu)
-    return xp.where(inside, _t_newton_step(xp, first, p, nu), ends)
+    found = differentiable(lambda t: _t_newton_step(xp, t, p, nu), xp.where(known_p < 0.5, -size, size))
+    return xp.where(inside, found, ends)
 
 
 def _t_newton_step(xp: Namespace, t: Array, p: Array, nu: Array) -> Array:
