@@ -4,6 +4,7 @@ Each assignment is put into the same program as data, whose log density another 
 """
 from __future__ import annotations
 
+import functools
 import itertools
 import random
 from dataclasses import dataclass
@@ -339,13 +340,22 @@ Term = list[tuple[float, np.ndarray]]
 def _evaluated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Term:
     import stanli
 
-    model = stanli.Model(stan_code=text, data=data)
+    model = stanli.Model(mir=_compiled(text), data=data)
     try:
         return [model.log_prob_grad(q) for q in points]
     except RuntimeError as e:
         if "domain error" not in str(e):
             raise
         return [(np.nan, np.full(len(q), np.nan)) for q in points]
+
+
+@functools.lru_cache(maxsize=1)
+def _compiled(text: str) -> str:
+    """What the other implementation makes of a program's text, once for all assignments."""
+    import stanli
+
+    made: str = stanli.stan_to_mir(text)
+    return made
 
 
 def _translated(text: str, data: dict[str, Any], points: list[np.ndarray]) -> Term:
