@@ -135,10 +135,10 @@ def test_bounds_that_data_set(name, terms, backend):
     data = {"low": low, "y": [[1, 0, 0, 0], [1, 0, 0, 0], [1, 1, 1, 0]]}
     points = [np.array([0.3, -0.5, 0.8, 0.1]), np.array([-0.2, 0.4, 0.1, -0.7])]
     fixed = (PROGRAM % ("", terms)).replace("array[3, 4] int y;", "array[3, 4] int y; array[3, 4] int z;")
-    found = []
+    found, translated = [], stanli.stan_to_mir(fixed)
     ranges = [range(v, 2) for row in low for v in row]
     for z in itertools.product(*ranges):
-        m = stanli.Model(stan_code=fixed, data={**data, "z": np.reshape(z, (3, 4)).tolist()})
+        m = stanli.Model(mir=translated, data={**data, "z": np.reshape(z, (3, 4)).tolist()})
         found.append([m.log_prob_grad(p) for p in points])
     text = PROGRAM % ("array[3, 4] int<lower=low, upper=1> z;", terms)
     got = ours.outcomes(text, data, points, backend, jit=False,

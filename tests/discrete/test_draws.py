@@ -36,9 +36,9 @@ COUNT = 100_000
 def weights(small):
     """The probability of every assignment at the point."""
     stanli = pytest.importorskip("stanli", reason="stanli is not installed")
-    text, logs = small.text(of_data=True), []
+    made, logs = stanli.stan_to_mir(small.text(of_data=True)), []
     for z in assignments(small):
-        logs.append(stanli.Model(stan_code=text, data={**small.data, **z}).log_prob_grad(POINT)[0])
+        logs.append(stanli.Model(mir=made, data={**small.data, **z}).log_prob_grad(POINT)[0])
     return np.exp(np.array(logs) - np.logaddexp.reduce(logs))
 
 

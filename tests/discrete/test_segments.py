@@ -77,10 +77,10 @@ def test_change_points(name, backend):
     points = [np.array([0.3, -0.5, 0.8]), np.array([-0.2, 0.4, 0.1])]
     lows = [int(part.split("lower=")[1].split(",")[0]) for part in declared.split(";")[:2]]
     fixed = (HEAD % "").replace("array[T] int y;", "array[T] int y; int a; int b;") + model
-    found = []
+    found, translated = [], stanli.stan_to_mir(fixed)
     for a in range(lows[0], 7):
         for b in range(lows[1], 7):
-            m = stanli.Model(stan_code=fixed, data={**data, "a": a, "b": b})
+            m = stanli.Model(mir=translated, data={**data, "a": a, "b": b})
             found.append([m.log_prob_grad(p) for p in points])
     got = ours.outcomes((HEAD % declared) + model, data, points, backend, jit=False,
                         parts=("gradient",) if backend == "numpyro" else ours.PARTS)  # fmt: skip

@@ -5,6 +5,7 @@ in its place.
 """
 from __future__ import annotations
 
+import functools
 import math
 
 import everywhere
@@ -39,6 +40,7 @@ def of_stan(kind, place):
     return found
 
 
+@functools.cache
 def _by_stan(kind, place):
     model = pytest.importorskip("stanli").Model(stan_code=everywhere.program(kind, place), data={})
     return [_at(model, p) for p in everywhere.points(place)]
