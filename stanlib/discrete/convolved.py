@@ -4,13 +4,14 @@ The members of many tallies are summed out side by side. Fewer than the others h
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Namespace
+from .problem import Problem
 from .tallies import Tally
 
 Reduce = Callable[..., Any]
@@ -44,6 +45,20 @@ def batches(tallies: Sequence[Tally], kinds: np.ndarray) -> list[list[Tally]]:
         count = 1 << (len(t.members) - 1).bit_length()
         groups.setdefault((t.how, int(kinds[t.element]), tuple(sorted(axes)), count), []).append(t)
     return list(groups.values())
+
+
+def summed(
+    xp: Namespace, problem: Problem, of_elements: OfElements, reduce: Reduce, sum_only: bool
+) -> Iterator[tuple[list[SummedTallies], np.ndarray, Any]]:
+    """What is needed to draw members, if they are drawn, and the elements and the terms of tallies, batch by batch."""
+    counted = problem.variables[problem.declared :]
+    least = {v.first + i: v.least for v in counted for i in range(v.lower.size)}
+    for batch in batches(problem.tallies, problem.kinds):
+        if sum_only:
+            yield [], *log_terms(xp, batch, problem.kinds, least, of_elements, reduce)
+        else:
+            found, terms = sum_out(xp, batch, problem.kinds, least, of_elements, reduce)
+            yield [found], found.targets, terms
 
 
 def sum_out(
@@ -88,6 +103,34 @@ def _described(tallies: Sequence[Tally], widest: int) -> tuple[np.ndarray, np.nd
                 amounts = amounts - amounts.min()
             steps[row, column, : len(own)] = np.maximum(amounts if how != "min" else -amounts, 0)
     return members, steps, first
+
+
+def log_terms(
+    xp: Namespace, tallies: Sequence[Tally], kinds: np.ndarray, least: Mapping[int, int], of_elements: OfElements,
+    reduce: Reduce,
+) -> tuple[np.ndarray, Any]:  # fmt: skip
+    """The elements of the tallies and their terms, where nothing is drawn afterwards."""
+    members, steps, first = _described(tallies, max(int(kinds[m]) for t in tallies for m in t.members))
+    is_either = tallies[0].how != "sum" and steps.shape[2] == 2 and (steps[members >= 0] == [0, 1]).all()
+    at = first - np.array([least[t.element] for t in tallies])
+    if not is_either or int(kinds[tallies[0].element]) != 2 or (at != (tallies[0].how == "min")).any():
+        found, terms = sum_out(xp, tallies, kinds, least, of_elements, reduce)
+        return found.targets, terms
+    none, one = _whether_one(xp, _of_members(xp, members, 2, kinds, of_elements))
+    pair = [none, one] if tallies[0].how == "max" else [one, none]
+    return np.array([t.element for t in tallies]), xp.stack(pair, axis=-1)
+
+
+def _whether_one(xp: Namespace, single: Any) -> tuple[Any, Any]:
+    """The terms of no member having its second value, and of one or more that have it: exact where those are rare."""
+    zero, one = single[..., 0], single[..., 1]
+    both = (zero > -xp.inf) & (one > -xp.inf)
+    odds = xp.where(both, one, 0.0) - xp.where(both, zero, 0.0)
+    rest = xp.where(both, xp.log_expit(-odds), xp.where(zero > -xp.inf, 0.0, -xp.inf))
+    none, share = xp.sum(zero, axis=1), xp.sum(rest, axis=1)
+    inner = (share < 0.0) & (share > -xp.inf)
+    others = xp.where(inner, xp.log1mexp(xp.where(inner, share, -1.0)), xp.where(share < 0.0, 0.0, -xp.inf))
+    return none, xp.sum(xp.log_of_sum(single, 2), axis=1) + others
 
 
 def _of_members(xp: Namespace, members: np.ndarray, widest: int, kinds: np.ndarray, of_elements: OfElements) -> Any:

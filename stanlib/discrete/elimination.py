@@ -260,12 +260,10 @@ class _Elimination:
 
     def _sum_out_tallies(self) -> None:
         """Sum out the members of tallies that are coupled by these alone: what is left is terms of the tallies."""
-        kinds, variables = self.problem.kinds, self.problem.variables[self.problem.declared :]
-        least = {v.first + i: v.least for v in variables for i in range(v.lower.size)}
-        for batch in convolved.batches(self.problem.tallies, kinds):
-            found, terms = convolved.sum_out(self.xp, batch, kinds, least, self._of_elements, self.reduce)
-            self.summed.append(found)
-            self._add(found.targets, terms)
+        how = (self._of_elements, self.reduce, self.sum_only)
+        for found, elements, terms in convolved.summed(self.xp, self.problem, *how):
+            self.summed += found
+            self._add(elements, terms)
 
     def _when(self, f: Factor) -> tuple[bool, bool]:
         """Data first, which are added up beforehand, and shared tables last: XLA reads the fewest large arrays."""

@@ -20,7 +20,7 @@ from ..arrays.base import Namespace
 from .problem import Factor, Problem, Variable, ascending, factors_of, places_first
 
 NUMPY = namespace(())
-FEW = 32  # assignments to the members of a tally for which what reads it is tabulated,
+FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,
 COUPLED = 256  # and where they stand in other factors too
 
 
