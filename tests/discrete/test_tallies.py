@@ -155,3 +155,14 @@ def test_the_most_probable_assignment_and_the_probabilities(x64):
     of_each = np.exp(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
     np.testing.assert_array_equal(fit.most_probable("D"), every[logs.argmax(axis=1)])
     np.testing.assert_allclose(fit.discrete_probabilities("D")[:, 1], (of_each @ every).mean(axis=0), atol=1e-9)
+
+
+def test_what_is_rare_is_exact():
+    text = """data { int N; vector[N] x; } parameters { real a; array[N] int<lower=0, upper=1> D; }
+    model { D ~ bernoulli_logit(a + x); 1 ~ bernoulli(max(D)); }"""
+    x = np.array([-40.0, -45.0, -41.5, -38.0, -50.0, -39.0])
+    points = [np.array([v]) for v in (0.3, -2.0)]
+    found = ours.outcomes(text, {"N": 6, "x": x.tolist()}, points, "numpyro", parts=("gradient",))
+    want = [np.log(-np.expm1(-np.log1p(np.exp(a + x)).sum())) for (a,) in points]
+    np.testing.assert_allclose([f.log_density for f in found], want, rtol=1e-13)
+    np.testing.assert_allclose([f.gradient[0] for f in found], 1.0, rtol=1e-10)
