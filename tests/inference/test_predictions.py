@@ -1,5 +1,6 @@
 """Draws of the data that programs observe, against the laws that they are drawn from."""
 import warnings
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -360,3 +361,18 @@ def test_draws_of_discrete_parameters_are_needed_to_replicate_data():
     del fit.variables["z"]
     with pytest.raises(stanimport.StanError, match="there are no draws of z"):
         fit.posterior_predictive()
+
+
+def test_what_notebooks_show_of_predictions():
+    """The means of draws in a well-formed table, and what could not be drawn."""
+    module = stanimport.loads("data { int N; vector[N] y; vector<lower=0>[N] z; } parameters { real m; } "
+                              "model { m ~ normal(0, 1); y ~ normal(m, 1); log(z) ~ normal(m, 1); }")  # fmt: skip
+    with pytest.warns(ReplicationWarning):
+        made = stanimport.prior_predictive(module, {"N": 30, "z": np.ones(30)}, draws=50, seed=1)
+    shown = ElementTree.fromstring(f"<div>{made._repr_html_()}</div>")
+    rows = [[cell.text for cell in row] for row in shown.findall("table/tbody/tr")]
+    assert len(rows) == 20 and [r[0] for r in rows[:2]] == ["m", "y[1]"]
+    assert float(rows[1][1]) == pytest.approx(made.stan_variable("y")[:, 0].mean(), rel=0.01)
+    assert [p.text for p in shown.findall("p")][1:] == [
+        "... and 11 more", "z can't be replicated: a statement observes an expression of it",
+    ]  # fmt: skip

@@ -1,7 +1,7 @@
 """What notebooks show of a fit: its table, what is wrong with it, and small plots of traces and ranks, as SVG."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -31,11 +31,28 @@ def of_fit(fit: Result) -> str:
     return "\n".join(parts)
 
 
+def of_predictions(title: str, drawn: Mapping[str, np.ndarray], failures: Mapping[str, str]) -> str:
+    """Predictions as HTML: their means, standard deviations and quantiles, and why variables are not among them."""
+    names, values = columns.flatten(drawn)
+    values = values.reshape(-1, len(names))
+    head = ["Mean", "StdDev", "5%", "50%", "95%"]
+    rows = []
+    for name, v in list(zip(names, values.T))[:ROWS]:
+        numbers = (np.mean(v), np.std(v, ddof=1) if len(v) > 1 else np.nan, *np.quantile(v, (0.05, 0.5, 0.95)))
+        rows.append([name, *(f"{x:.3g}" for x in numbers)])
+    failed = "".join(f"<p>{escape(n)} can't be replicated: {escape(why)}</p>" for n, why in failures.items())
+    return f"<p><b>{escape(title)}</b></p>\n{_as_table(head, rows, len(names))}{failed}"
+
+
 def _table(shown: Table) -> str:
-    rows = shown.cells()[:ROWS]
-    head = "".join(f"<th>{escape(h)}</th>" for h in ("", *shown.columns))
+    return _as_table(list(shown.columns), shown.cells()[:ROWS], len(shown.names))
+
+
+def _as_table(heads: Sequence[str], rows: Sequence[Sequence[str]], count: int) -> str:
+    """A table of the first of so many rows."""
+    head = "".join(f"<th>{escape(h)}</th>" for h in ("", *heads))
     body = "\n".join("<tr>" + _row(row) + "</tr>" for row in rows)
-    more = len(shown.names) - len(rows)
+    more = count - len(rows)
     rest = f"<p>... and {more} more</p>" if more > 0 else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>{rest}"
 

@@ -58,6 +58,11 @@ class Predictions:
         kind = self.kind if self.kind == "predictions" else f"{self.kind} predictive draws"
         return f"<{kind} of {drawn} by {self.program.name}: {chains * draws}>"
 
+    def _repr_html_(self) -> str:
+        from .html import of_predictions
+
+        return of_predictions(repr(self)[1:-1], {**self.origin, **self.variables}, self.failed)
+
     def stan_variable(self, name: str) -> np.ndarray:
         """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
         known = {**self.origin, **self.variables}

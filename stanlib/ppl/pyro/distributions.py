@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import pyro.distributions as pyro_distributions
@@ -144,7 +144,20 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
 
 
 def _expanded(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
-    return Expanded(self, torch.Size(batch_shape))
+    native: Any = type(self).__base__
+    return _expanded_class(native)(self, torch.Size(batch_shape))
+
+
+@cache
+def _expanded_class(native: Any) -> Any:
+    """Laws of one class of Pyro's, expanded."""
+    body = {"__new__": partial(_new, native), "__module__": __name__}
+    return type(f"Expanded{native.__name__}", (Expanded,), body)
+
+
+def _new(native: Any, cls: Any, *arguments: Any, **named: Any) -> Any:
+    """With Pyro's own names, as its reparametrisations make laws, a law of Pyro's own class."""
+    return native(**named) if named else object.__new__(cls)
 
 
 def _of_natives(
@@ -203,15 +216,23 @@ def _native_class(record: records.Distribution) -> Any:
         return terms if isinstance(terms, torch.Tensor) else torch.as_tensor(terms)
 
     body = {
-        "__init__": init, "log_prob": log_prob, "expand": _expanded, "__doc__": record.doc, "__module__": __name__,
-        "record": record, "arguments": property(lambda self: self.stan_arguments),
-        "rejected": laws.NEVER, "place": None,
+        "__new__": partial(_new, base), "__init__": init, "log_prob": log_prob, "expand": _expanded,
+        "__doc__": record.doc, "__module__": __name__, "record": record,
+        "arguments": property(lambda self: self.stan_arguments), "rejected": laws.NEVER, "place": None,
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
 class Expanded(ExpandedDistribution):
     """A law of more entries than its parameters have."""
+
+    def __getattr__(self, name: str) -> Any:
+        """A parameter of the law, for all entries."""
+        law = vars(self).get("base_dist")
+        if law is None or name not in law.arg_constraints:
+            raise AttributeError(name)
+        value = getattr(law, name)
+        return value.expand(*self.batch_shape, *value.shape[len(law.batch_shape) :])
 
     def log_prob(self, value: Any) -> torch.Tensor:
         terms: torch.Tensor = self.base_dist.log_prob(value)

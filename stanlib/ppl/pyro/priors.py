@@ -164,6 +164,10 @@ class Constrained(TorchDistribution):
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         return torch.as_tensor(self.base.rsample(sample_shape))
 
+    @property
+    def mean(self) -> torch.Tensor:
+        return torch.as_tensor(self.base.mean)
+
 
 class Sorted(Constrained):
     """Vectors of sorted draws of one law: its density at each, as Stan has it, which leaves out n! for n elements."""
@@ -180,6 +184,10 @@ class Sorted(Constrained):
 
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         return super().rsample(sample_shape).sort(-1).values
+
+    @property
+    def mean(self) -> torch.Tensor:
+        raise NotImplementedError("the means of sorted draws are not known")
 
 
 class Half(TorchDistribution):

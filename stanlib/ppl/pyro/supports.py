@@ -34,8 +34,8 @@ class StanTransform(Transform):
 
     bijective = True
 
-    def __init__(self, constraint: StanConstraint):
-        super().__init__()
+    def __init__(self, constraint: StanConstraint, cache_size: int = 0):
+        super().__init__(cache_size)
         self.constraint = constraint
         record = constraint.record
         self.domain = constraints.independent(constraints.real, record.free_dims)
@@ -66,6 +66,10 @@ class StanTransform(Transform):
         sizes = self.constraint.arguments if self.constraint.record.is_sized else ()
         free = self.constraint.record.free_shape(tuple(shape[split:]), *sizes)
         return torch.Size((*shape[:split], *free))
+
+    def with_cache(self, cache_size: int = 1) -> "StanTransform":
+        """The same, which remembers the latest value if `cache_size` is 1."""
+        return self if cache_size == self._cache_size else StanTransform(self.constraint, cache_size)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, StanTransform) and self.constraint is other.constraint
