@@ -177,7 +177,7 @@ def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
     result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from
     being one kernel, even if XLA would drop it.
     """
-    alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, True, instantiate=True)
+    alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)
     variables, constants = list(alive.constvars), list(traced.consts)
 
     def lifted(atom: Any) -> Any:

@@ -57,9 +57,12 @@ def _states(jax: bool, torch: bool) -> tuple[Callable[[], Any], ...]:
     """What tells the state of the libraries that are loaded."""
     states: list[Callable[[], Any]] = []
     if jax:
-        from jax.extend import core
+        try:
+            from jax.extend.core import get_opaque_trace_state
+        except ImportError:  # of a JAX before 0.10
+            from jax.core import get_opaque_trace_state
 
-        states.append(partial(core.get_opaque_trace_state, convention="nnx"))
+        states.append(partial(get_opaque_trace_state, convention="nnx"))
     if torch:
         from torch._C import _functorch
 
