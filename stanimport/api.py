@@ -58,15 +58,7 @@ def load(
         >>> coin.stan.names("data", "parameters")
         ('flips', 'heads', 'bias')
     """
-    path = _path_of(path_or_module_name)
-    try:
-        program = loading.read(path)
-    except FileNotFoundError as e:
-        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path)}", str(path)) from None
-    except OSError as e:
-        if e.errno != errno.ENAMETOOLONG:
-            raise
-        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path)}", f"{str(path)[:60]}...") from None
+    program = _read(_path_of(path_or_module_name), "loads() takes the text of a program")
     chosen = dict(backend=backend, scheme=scheme, include_paths=tuple(include_paths), functions=functions)
     return _module(program, chosen)
 
@@ -241,8 +233,24 @@ def profiled(path: PathLike, *, source: str | None = None, include_paths: Sequen
 def _source(path: PathLike, source: str | None) -> Source:
     if source is not None:
         return Source(os.fspath(path), source)
-    program = loading.read(Path(path))
+    program = _read(Path(path), "source= takes the text of a program, beside a name for it")
     return Source(program.name, program.text)
+
+
+def _read(path: Path, for_text: str) -> StanFile:
+    """The program in a file; `for_text` is what to do with the text of one, which is given in place of a path at times.
+
+    Raises:
+        FileNotFoundError: if there is none, with what was probably meant.
+    """
+    try:
+        return loading.read(path)
+    except FileNotFoundError as e:
+        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path, for_text)}", str(path)) from None
+    except OSError as e:
+        if e.errno != errno.ENAMETOOLONG:
+            raise
+        raise FileNotFoundError(e.errno, f"{e.strerror}{_hint(path, for_text)}", f"{str(path)[:60]}...") from None
 
 
 def _path_of(path_or_module_name: PathLike) -> Path:
@@ -256,10 +264,10 @@ def _path_of(path_or_module_name: PathLike) -> Path:
     return path
 
 
-def _hint(path: Path) -> str:
+def _hint(path: Path, for_text: str) -> str:
     """What was meant by a path where there is no file."""
     if "{" in str(path):
-        return "; loads() takes the text of a program"
+        return f"; {for_text}"
     try:
         there = [p.name for p in path.parent.iterdir() if p.suffix in (".stan", ".stanfunctions")]
     except OSError:

@@ -111,6 +111,10 @@ def test_texts_and_paths_are_told_apart(tmp_path):
         stanimport.sample("parameters { real x; } model { x ~ std_normal(); }")
     with pytest.raises(ValueError, match=r"load\(\) reads files"):
         stanimport.loads("models/schools.stan")
+    for function in (stanimport.check, stanimport.translate, stanimport.format):
+        for text in ("parameters { real x; } model { x ~ std_normal(); }", "model { }" + "\n" * 5000):
+            with pytest.raises(FileNotFoundError, match="source= takes the text of a program"):
+                function(text)
 
 
 def test_a_name_in_another_case_is_meant():
