@@ -55,6 +55,29 @@ def test_a_fit_of_batches_is_that_of_all_data(backend):
     assert fit.data["N"] == N and "y" not in fit.data
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_errors_of_a_batch_tell_the_row_of_the_data(backend):
+    line = stanimport.loads(LINE, backend=backend)
+    for row in (500, 7):  # of the first batch and of another one
+        given = line_data()
+        given["y"][row] = np.nan
+        with pytest.raises(stanimport.StanError, match=r"y\[\d+\] is nan") as caught:
+            stanimport.variational(line, given, minibatch={"N": 64}, iter=20, seed=1)
+        (note,) = caught.value.__notes__
+        assert note.endswith(f"of the batch is y[{row + 1}] of the data")
+        assert "Trace Shapes" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error:invalid value:RuntimeWarning")
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_outcomes_that_are_infinite_are_left_out_with_a_warning(backend):
+    given, line = line_data(), stanimport.loads(LINE, backend=backend)
+    given["y"][7] = np.inf
+    with pytest.warns(ConvergenceWarning, match="some rows of the data, which the fit leaves out"):
+        fit = stanimport.variational(line, given, minibatch={"N": 64}, iter=200, seed=1, khat=False)
+    assert np.isfinite(fit.stan_variable("a")).all() and np.isnan(fit.info["elbo_error"]).all()
+
+
 def test_parameters_of_rows_follow_their_rows():
     y = np.random.default_rng(5).normal(1.0, 2.2, N)
     module = stanimport.loads(HIERARCHY)

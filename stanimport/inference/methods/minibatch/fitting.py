@@ -49,7 +49,8 @@ def variational(
     law = _guide(guide, feed.totals) if settings["algorithm"] == "guide" else None
     inputs = Inputs(feed, _converter(made, settings["seed"]), model.batches.rows)
     most = batches_together(inputs, settings["iter"])
-    steps = _stepper(made, inputs, settings, law, inits, most)
+    with inputs.naming_rows(feed.take(0, 1)):
+        steps = _stepper(made, inputs, settings, law, inits, most)
     _require_places(steps, feed)
     run = {"program": module.stan.source, "backend": module.stan.backend, "scheme": module.stan.scheme,
            "totals": feed.totals, **{n: settings[n] for n in ("seed", "algorithm", "grad_samples", "eta", "minibatch")}}

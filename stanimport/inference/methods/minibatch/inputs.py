@@ -1,18 +1,21 @@
 """Batches as a module's functions take them: checked, converted, and with their transformed data."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from stanlib.batches import Rows, reading
-from stanlib.errors import StanDataError
+from stanlib.errors import StanDataError, StanError
 
 from .feeds import ArrayFeed, Chunk
 from .iterables import IterableFeed
 
 Feed = ArrayFeed | IterableFeed
+_ENTRY = re.compile(r"\b(\w+)\[(\d+(?:,\d+)*)\]")
 
 
 class Inputs:
@@ -106,6 +109,29 @@ class Inputs:
             return {size: rows.shape[1] for size, rows in chunk.rows.items()}
         ((size, rows),) = self.rows.items()
         return {size: next(v.shape[rows.axes[n]] for n, v in chunk.batches[0].items())}
+
+    @contextmanager
+    def naming_rows(self, chunk: Chunk, step: int = 0) -> Iterator[None]:
+        """Errors that tell an entry's place in a batch of the chunk get a note which row of the data it is of."""
+        try:
+            yield
+        except StanError as error:
+            told = self._row(str(error), chunk, step)
+            if told is not None:
+                error.add_note(told)
+            raise
+
+    def _row(self, message: str, chunk: Chunk, step: int) -> str | None:
+        """Where in the data the first entry with a row is that a message names, if rows have numbers."""
+        for name, told in _ENTRY.findall(message):
+            indices = [int(i) - 1 for i in told.split(",")]
+            for size, rows in self.rows.items():
+                axis = rows.axes.get(name, len(indices))
+                if axis < len(indices) and size in chunk.rows and indices[axis] < chunk.rows[size].shape[1]:
+                    indices[axis] = int(chunk.rows[size][step, indices[axis]])
+                    entry = ",".join(str(j + 1) for j in indices)
+                    return f"{name}[{told}] of the batch is {name}[{entry}] of the data"
+        return None
 
 
 def _apart(flat: np.ndarray, axis: int, steps: int) -> np.ndarray:

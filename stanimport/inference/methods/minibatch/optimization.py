@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from stanlib.errors import StanError
 
 from ...running import interrupts
 from ...running.progress import Progress
+from ..convergence import standard_error
 from . import checkpoints, stopping
 from .feeds import ArrayFeed, Chunk
 from .inputs import Inputs
@@ -75,8 +76,7 @@ class Progressing:
         """The bound's mean over every hundred steps, and its standard error."""
         losses = np.concatenate([np.zeros(0), *self.losses])
         pieces = [losses[i : i + _ELBO] for i in range(0, len(losses), _ELBO)]
-        errors = [p.std(ddof=1) / np.sqrt(len(p)) if len(p) > 1 else np.nan for p in pieces]
-        return -np.asarray([p.mean() for p in pieces]), np.asarray(errors)
+        return -np.asarray([p.mean() for p in pieces]), np.asarray([standard_error(p) for p in pieces])
 
     def result(self) -> State:
         """The state with the best estimate of the parameters."""
@@ -87,8 +87,7 @@ class Progressing:
     def told(self) -> str:
         """For the progress bar."""
         recent = np.concatenate(self.losses[-_ELBO:])[-_ELBO:]
-        error = recent.std(ddof=1) / np.sqrt(len(recent)) if len(recent) > 1 else float("nan")
-        return f"ELBO {-recent.mean():.6g} +- {error:.2g}, R-hat {self.rhat:.3g}"
+        return f"ELBO {-recent.mean():.6g} +- {standard_error(recent):.2g}, R-hat {self.rhat:.3g}"
 
     # --- on disk
 
@@ -165,9 +164,12 @@ def _advance(stepper: Stepper, inputs: Inputs, at: Progressing, chunk: Chunk, et
     size = eta * stopping.SMALLER**at.stage
     lines = {s: at.tables[s][chunk.rows[s]] for s in stepper.locals}
     batches = inputs.of(chunk)
-    state, new, losses, block = stepper.run(at.state, chunk.steps, size, batches, lines)
-    for i in np.flatnonzero(~np.isfinite(losses)):
-        stepper.verify({n: v[i] for n, v in batches.items()})
+    try:
+        state, new, losses, block = stepper.run(at.state, chunk.steps, size, batches, lines)
+    except StanError:
+        _verify(stepper, inputs, chunk, batches, range(chunk.steps))
+        raise
+    _verify(stepper, inputs, chunk, batches, np.flatnonzero(~np.isfinite(losses)))
     if not np.isfinite(losses).any():
         raise StanError(f"the bound was finite at none of {len(losses)} steps: a smaller eta, or other inits, may help")
     for s, values in new.items():
@@ -175,6 +177,15 @@ def _advance(stepper: Stepper, inputs: Inputs, at: Progressing, chunk: Chunk, et
     at.state, at.step = state, at.step + chunk.steps
     at.losses.append(losses)
     at.iterates.add(block)
+
+
+def _verify(
+    stepper: Stepper, inputs: Inputs, chunk: Chunk, batches: Mapping[str, np.ndarray], steps: Iterable[int]
+) -> None:  # fmt: skip
+    """Raise the error of the first of some batches whose data no draw can go with, with the row that it is of."""
+    for i in steps:
+        with inputs.naming_rows(chunk, i):
+            stepper.verify({n: v[i] for n, v in batches.items()})
 
 
 def _judge(stepper: Stepper, at: Progressing, steps: int) -> None:
