@@ -53,7 +53,7 @@ def _all_updates(
 ) -> list[Update] | None:  # fmt: skip
     """What the statements are that write a variable; None where it is read, or one of them is something else."""
     found: list[Update] = []
-    for s, path in _leaves(changing, ()):
+    for s, path in uses.leaves(changing):
         if declared.name in uses.writes(s):
             here = known | {p.name for p in path if isinstance(p, gprob.For)}
             one = _update(declared, s, reader, here)
@@ -64,7 +64,7 @@ def _all_updates(
             found.append(one)
         elif uses.mentions(s, {declared.name}):
             return None
-    decides = any(uses.reads(p) & {declared.name} for _, path in _leaves(changing, ()) for p in path)
+    decides = any(uses.reads(p) & {declared.name} for _, path in uses.leaves(changing) for p in path)
     return None if decides else found
 
 
@@ -72,15 +72,6 @@ def _is_reset(found: Sequence[Update]) -> bool:
     """Whether a count starts again after something has been counted."""
     how = [u.how == "start" for u in found]
     return any(how[how.index(False) :]) if False in how else True
-
-
-def _leaves(body: Stmts, path: tuple[gprob.Stmt, ...]) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:
-    for s in body:
-        if traversal.bodies(s):
-            for b in traversal.bodies(s):
-                yield from _leaves(b, (*path, s))
-        else:
-            yield s, path
 
 
 def literal_start(declared: gprob.Declare) -> int | None:

@@ -143,7 +143,7 @@ def _needed(
 ) -> set[str]:  # fmt: skip
     """The variables that a term is computed from, and those that decide about it."""
     needed = uses.reads(s).union(*(uses.reads(p) for p in path))
-    leaves = [*_leaves((top,), ()), *(x for x in _leaves(before, ()) if set(uses.writes(x[0])) & tainted)]
+    leaves = [*uses.leaves((top,)), *(x for x in uses.leaves(before) if set(uses.writes(x[0])) & tainted)]
     while True:
         size = len(needed)
         for leaf, around in leaves:
@@ -163,21 +163,12 @@ def unsettled(body: Stmts, tainted: Set[str]) -> set[str]:
         before = len(found)
         read: set[str] = set()
         for s in body:
-            for leaf, path in _leaves((s,), ()):
+            for leaf, path in uses.leaves((s,)):
                 if set(uses.writes(leaf)) & (tainted | found):
                     read |= uses.reads(leaf).union(*(uses.reads(p) for p in path))
             found |= (read & uses.written((s,))) - tainted
         if len(found) == before:
             return found
-
-
-def _leaves(body: Stmts, path: tuple[gprob.Stmt, ...]) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:
-    for s in body:
-        if traversal.bodies(s):
-            for b in traversal.bodies(s):
-                yield from _leaves(b, (*path, s))
-        else:
-            yield s, path
 
 
 def _only(body: Stmts, term: gprob.Stmt | None, needed: Set[str]) -> Iterator[gprob.Stmt]:

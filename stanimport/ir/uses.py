@@ -24,6 +24,18 @@ def walk_statements(body: Stmts) -> Iterator[gprob.Stmt]:
             stack += reversed(inner)
 
 
+def leaves(
+    body: Stmts, path: tuple[gprob.Stmt, ...] = ()
+) -> Iterator[tuple[gprob.Stmt, tuple[gprob.Stmt, ...]]]:  # fmt: skip
+    """The statements that hold no others, each with those around it, the outermost first."""
+    for s in body:
+        if traversal.bodies(s):
+            for b in traversal.bodies(s):
+                yield from leaves(b, (*path, s))
+        else:
+            yield s, path
+
+
 def own_nodes(s: gprob.Stmt) -> Iterator[Any]:
     """The nodes in a statement, without the statements inside of it."""
     stack: list[Any] = [c for c in traversal.children(s) if not isinstance(c, gprob.Stmt)]
