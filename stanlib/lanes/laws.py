@@ -123,7 +123,7 @@ class TruncatedLaneLaw:
             inside = _applied(operator.ge, value, self.lower)
         if self.upper is not None:
             below = _applied(operator.le, value, self.upper)
-            inside = below if inside is True else inside & below
+            inside = below if inside is True else _applied(operator.and_, inside, below)
         terms = _applied(operator.sub, self.base.log_prob(value), self.log_normalizer)
         if not _any_lanes(terms, inside):
             return namespace((terms,)).where(inside, terms, -float("inf"))
