@@ -225,7 +225,7 @@ class Distribution:
             return None
         if is_explaining():
             refuse(True, partial(domain.error, f"{self.name}_{method}", self.variate_name, y))
-        return wrong.any(axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
+        return numpy.any(wrong, axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
 
     def _outcomes(self, method: str, arguments: Sequence[Any]) -> Domain | None:
         """The outcomes for which Stan does not throw, of parameters that may not be known; None if none is refused."""

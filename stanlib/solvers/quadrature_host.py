@@ -72,7 +72,7 @@ def double_exponential(f: Callable[[float, float], float], piece: Interval, tole
         nodes = first[i] + distance[i] * np.arange(quadrature.FIRST_NODES)
         x, xc, weight = quadrature.substitute(xnp, nodes, piece)
         values = np.array([f(*point) for point in zip(x, xc)])
-        terms = quadrature.weighted(xnp, piece, x, weight, values)
+        terms = np.asarray(quadrature.weighted(xnp, piece, x, weight, values))
         rules.append((x, xc, np.where(terms == 0, 0.0, weight)))
         total, norm = total + terms.sum(), norm + np.abs(terms).sum()
         if not np.isfinite(total):

@@ -9,7 +9,7 @@ import math
 from fractions import Fraction
 from typing import Any
 
-from ..base import Array, Namespace
+from ..base import Array, Namespace, Real
 from .gamma import horner
 
 _SHIFT = 20
@@ -49,7 +49,7 @@ def log_iv(xp: Namespace, v: Array, x: Array) -> Array:
 def _log_series(xp: Namespace, v: Array, x: Array, small: Any) -> Array:
     """log(I_v(x) / x^v) by the power series (DLMF 10.25.2)."""
     v, square = xp.where(small, v, 1.0), 0.25 * xp.where(small, x * x, 0.0)
-    total = 0.0
+    total: Real = 0.0
     for k in reversed(range(1, _TERMS + 3)):
         total = (1 + total) * square / (k * (v + k))
     return xp.log1p(total) - math.log(2) * v - xp.lgamma(v + 1)
@@ -61,7 +61,8 @@ def _log_recurred(xp: Namespace, v: Array, x: Array) -> Array:
     value, next_value = _log_without_power(xp, order, x), _log_without_power(xp, order + 1, x)
     ratio = xp.exp(next_value - value)  # I_{order + 1} / (x I_order)
     # The product of the ratios from v on, each about 1 / (v + x + 1), scaled so as not to underflow.
-    scale, product = v + x + 1, 1.0
+    scale = v + x + 1
+    product: Real = 1.0
     for k in reversed(range(_SHIFT)):
         ratio = 1 / (2 * (v + k + 1) + x * x * ratio)
         product = product * (scale * ratio)
@@ -72,7 +73,8 @@ def _log_without_power(xp: Namespace, v: Any, x: Array) -> Array:
     """log(I_v(x) / x^v) by the uniform expansion for large v."""
     s = xp.hypot(v, x)
     p = v / s
-    series, inverse = 0.0, 1 / s  # p / v
+    series: Real = 0.0
+    inverse = 1 / s  # p / v
     for coefficients in reversed(_U):
         series = (series + horner(coefficients, p * p)) * inverse
     return s - v * xp.log(v + s) - 0.5 * xp.log(2 * math.pi * s) + xp.log1p(series)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base import Array, Namespace
+from ..base import Array, Namespace, Real
 from .gamma import lgamma1p, log1mexp, log_gamma_kernel
 from .quadrature import CUTOFF, on_unit_interval, smaller_root
 
@@ -109,7 +109,8 @@ def _small(xp: Namespace, a: Array, x: Array, log_p: Array) -> Any:
     small = (x < _SMALL) & (a < 1) & (log_p > -0.7)
     a, x = xp.where(small, a, 0.5), xp.where(small, x, 0.25)
     log_power = a * xp.log(x) - lgamma1p(xp, a)
-    term, total = 1.0, 0.0
+    term: Real = 1.0
+    total: Real = 0.0
     for n in range(1, _SERIES):
         term = -term * x / n
         total = total + term / (a + n)
