@@ -54,7 +54,8 @@ def _of_threads(count: int) -> Mesh:
     import jax
     from jax.sharding import Mesh
 
-    if jax.config.jax_num_cpu_devices < count and "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
+    present: int = jax.config.jax_num_cpu_devices  # type: ignore[attr-defined]  # options are attributes at run time
+    if present < count and "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
         try:
             jax.config.update("jax_num_cpu_devices", count)
         except RuntimeError:  # JAX has its devices already

@@ -20,6 +20,7 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import ShapedArray
 from jax.extend.core import Literal, Var
 from jax.interpreters import partial_eval
 from jax.sharding import NamedSharding, PartitionSpec
@@ -80,7 +81,7 @@ class Traced:
         """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
         shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
         # each device has all results: left to itself XLA may divide them, and no process would have them
-        whole = {"out_shardings": NamedSharding(shared[0].mesh, PartitionSpec())} if shared else {}
+        whole: dict[str, Any] = {"out_shardings": NamedSharding(shared[0].mesh, PartitionSpec())} if shared else {}
         program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves, **whole)
         with TRACING, double_precision(), jax.default_device(device):
             lowered = program.lower(self.constants, jax.tree.leaves(self.examples))
@@ -181,7 +182,9 @@ def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
     variables, constants = list(alive.constvars), list(traced.consts)
 
     def lifted(atom: Any) -> Any:
-        if not isinstance(atom, Literal) or atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
+        if not isinstance(atom, Literal) or not isinstance(atom.aval, ShapedArray):
+            return atom
+        if atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
             return atom
         variables.append(Var(atom.aval))
         constants.append(np.asarray(atom.val, atom.aval.dtype))

@@ -34,7 +34,9 @@ def load(key: bytes, device: Any = None) -> Any:
 
     try:
         used = [device or jax.local_devices()[0]]
-        return serialize_executable.deserialize_and_load(*content, backend=used[0].client, execution_devices=used)
+        serialized, inputs, outputs = content
+        deserialize = serialize_executable.deserialize_and_load
+        return deserialize(serialized, inputs, outputs, backend=used[0].client, execution_devices=used)
     except Exception:  # whatever XLA has against it: it is compiled anew
         return None
 

@@ -6,9 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from ..arrays import named
-from ..arrays.base import Array
+from ..arrays.base import Array as Value  # of NumPy or JAX
 from .base import Random, Shape, propose_angle
 
 xp = named("jax")
@@ -34,40 +35,39 @@ class JaxRandom(Random):
     def split(self) -> JaxRandom:
         return type(self)(self._next())
 
-    def at(self, index: Array) -> JaxRandom:
-        return JaxRandom(jax.random.fold_in(self.key, index))
+    def at(self, index: Value) -> JaxRandom:
+        return JaxRandom(jax.random.fold_in(self.key, jnp.asarray(index)))
 
-    def _given(self, draws: Array) -> Array:
+    def _given(self, draws: Array) -> Value:
         """The draws as they are handed out."""
         return draws
 
-    def uniform(self, shape: Shape) -> Array:
+    def uniform(self, shape: Shape) -> Value:
         return self._given(jax.random.uniform(self._next(), shape))
 
-    def normal(self, shape: Shape) -> Array:
+    def normal(self, shape: Shape) -> Value:
         return self._given(jax.random.normal(self._next(), shape))
 
-    def exponential(self, shape: Shape) -> Array:
+    def exponential(self, shape: Shape) -> Value:
         return self._given(jax.random.exponential(self._next(), shape))
 
-    def gamma(self, alpha: Array, shape: Shape | None = None) -> Array:
+    def gamma(self, alpha: Value, shape: Shape | None = None) -> Value:
         return self._given(jax.random.gamma(self._next(), _real(alpha), shape))
 
-    def beta(self, a: Array, b: Array, shape: Shape | None = None) -> Array:
+    def beta(self, a: Value, b: Value, shape: Shape | None = None) -> Value:
         return self._given(jax.random.beta(self._next(), _real(a), _real(b), shape))
 
-    def poisson(self, rate: Array, shape: Shape | None = None) -> Array:
+    def poisson(self, rate: Value, shape: Shape | None = None) -> Value:
         return self._given(jax.random.poisson(self._next(), _real(rate), shape))
 
-    def binomial(self, n: Array, p: Array, shape: Shape | None = None) -> Array:
+    def binomial(self, n: Value, p: Value, shape: Shape | None = None) -> Value:
         return self._given(jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int))
 
-    def von_mises(self, kappa: Array, shape: Shape | None = None) -> Array:
-        kappa = _real(kappa)
-        kappa = jnp.broadcast_to(kappa, jnp.shape(kappa) if shape is None else shape)
-        return self._given(_von_mises(self._next(), kappa))
+    def von_mises(self, kappa: Value, shape: Shape | None = None) -> Value:
+        real = _real(kappa)
+        return self._given(_von_mises(self._next(), jnp.broadcast_to(real, real.shape if shape is None else shape)))
 
-    def hypergeometric(self, draws: Array, good: Array, bad: Array) -> Array:
+    def hypergeometric(self, draws: Value, good: Value, bad: Value) -> Value:
         return self._given(_hypergeometric(self.uniform(()), _real(draws), _real(good), _real(bad)).astype(int))
 
 
@@ -76,10 +76,10 @@ class ConcreteRandom(JaxRandom):
 
     LIBRARY = "numpy"
 
-    def at(self, index: Array) -> JaxRandom:
+    def at(self, index: Value) -> JaxRandom:
         return random_of(super().at(index).key)
 
-    def _given(self, draws: Array) -> Array:
+    def _given(self, draws: Array) -> Value:
         return np.asarray(draws)
 
 
@@ -88,7 +88,7 @@ def random_of(key: Array) -> JaxRandom:
     return JaxRandom(key) if isinstance(key, jax.core.Tracer) else ConcreteRandom(key)
 
 
-def _real(x: Array) -> Array:
+def _real(x: Value) -> Array:
     return jnp.asarray(x, jnp.result_type(x, float))
 
 
@@ -96,7 +96,7 @@ def _real(x: Array) -> Array:
 def _von_mises(key: Array, kappa: Array) -> Array:
     """Rejection until every component is accepted; NaN for a kappa that is none."""
 
-    def step(state: Array) -> Any:
+    def step(state: Any) -> Any:
         key, done, out = state
         key, sub = jax.random.split(key)
         accepted, angle = propose_angle(xp, kappa, jax.random.uniform(sub, (3, *kappa.shape), kappa.dtype))
@@ -111,12 +111,12 @@ def _lchoose(n: Array, k: Array) -> Any:
     return jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
 
 
-def _hypergeometric(u: Array, draws: Array, good: Array, bad: Array) -> Any:
+def _hypergeometric(u: Value, draws: Array, good: Array, bad: Array) -> Any:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
     first = _lchoose(good, least) + _lchoose(bad, draws - least) - _lchoose(good + bad, draws)
 
-    def step(state: Array) -> Any:
+    def step(state: Any) -> Any:
         k, log_p, total = state
         ratio = (good - k) * (draws - k) / ((k + 1) * (bad - draws + k + 1))
         log_p = log_p + jnp.log(ratio)

@@ -7,8 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-
-from ..arrays.base import Array
+from jax import Array
 
 Slope = Callable[..., Any]
 
@@ -42,7 +41,10 @@ class Coupled:
         if not len(self.in_p):
             out = f(y, self.p)
             return out, jax.tree.map(lambda x: jnp.zeros((0, *x.shape), x.dtype), out)
-        along = lambda dy, dp: jax.jvp(f, (y, self.p), (dy, dp))
+
+        def along(dy: Any, dp: Any) -> tuple[Any, Any]:
+            return jax.jvp(f, (y, self.p), (dy, dp))
+
         return jax.vmap(along, out_axes=(None, 0))(rows[1:], self.in_p)
 
     def slope(self, t: Any, rows: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from ..arrays.base import Array
 from ..arrays.jax import linalg as linalg_jax
 from . import implicit
 from .control import Control, implicit_growth

@@ -7,8 +7,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from ..arrays.base import Array
 from . import laplace, roots
 from .arguments_jax import Arguments, fixed, real_type
 from .laplace import Model, Search
@@ -29,7 +29,10 @@ class _Likelihood:
 
     def curvature(self, theta: Array, leaves: Any) -> Array:
         """The negative Hessian in theta."""
-        along = lambda v: -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
+
+        def along(v: Array) -> Array:
+            return -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
+
         products = jax.vmap(along)(jnp.asarray(laplace.probes(self.size, self.block), theta.dtype))
         rows, columns = laplace.places(self.size, self.block)
         return jnp.zeros((self.size, self.size), theta.dtype).at[rows, columns].set(products)

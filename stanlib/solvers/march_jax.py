@@ -11,8 +11,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from ..arrays.base import Array
 from .control import Control
 
 State = tuple[Any, Any, Any, Any]  # t, the size to try next, rows, memory

@@ -13,8 +13,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from ..arrays.base import Array
 from . import times
 from .arguments_jax import Arguments, fixed, is_real, is_zero, join, real_type
 from .control import STANS_OWN, Control

@@ -112,7 +112,7 @@ def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtyp
         i, sums, last, change = loop
         t = first[i] + distance[i] * np.arange(quadrature.FIRST_NODES)
         x, xc, weight = quadrature.substitute(xp, t, piece)
-        terms = quadrature.weighted(xp, piece, x[:, None], weight[:, None], jax.vmap(f)(x, xc))
+        terms = jnp.asarray(quadrature.weighted(xp, piece, x[:, None], weight[:, None], jax.vmap(f)(x, xc)))
         sums = sums + jnp.stack([terms.sum(0), jnp.abs(terms).sum(0)])
         done, now = complete[i] > 0, complete[i] * sums
         change = jnp.where(done & (i > 0), jnp.abs(now[0] - last[0]), change)

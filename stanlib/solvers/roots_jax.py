@@ -6,8 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import Array
 
-from ..arrays.base import Array
 from ..arrays.jax import linalg as linalg_jax
 from ..rejection import Lifted
 from . import roots

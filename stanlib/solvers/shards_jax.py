@@ -7,8 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-
-from ..arrays.base import Array
+from jax import Array
 
 
 def apply(f: Callable[..., Any], phi: Array, thetas: Any, x_rs: Any, x_is: Any) -> Array:

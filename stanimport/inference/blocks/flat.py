@@ -101,7 +101,7 @@ class _Inlining:
     def _few(self, e: Any, given: Any) -> list[Any] | None:
         """The part of data that an equation takes, unless it is most of them."""
         made, data = Var(e.outvars[0].aval), self.constants[given]
-        if made.aval.size > data.size // 2:
+        if e.outvars[0].aval.size > data.size // 2:
             return None
         bounds = zip(e.params["start_indices"], e.params["limit_indices"], e.params["strides"] or (1,) * data.ndim)
         self.constants[made] = data[tuple(slice(*b) for b in bounds)].copy()

@@ -48,5 +48,5 @@ def total(mesh: Mesh, value: Any, join: str) -> Any:
         return _SUMS[join](value, names)
     if join == "mul":
         return jnp.prod(lax.all_gather(value, names), axis=0)
-    least = join in ("and", "min")
-    return (lax.pmin if least else lax.pmax)(value.astype(np.int32), names).astype(value.dtype)
+    extreme: Callable[..., Any] = lax.pmin if join in ("and", "min") else lax.pmax
+    return extreme(value.astype(np.int32), names).astype(value.dtype)

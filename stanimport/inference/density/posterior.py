@@ -13,11 +13,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from jax.sharding import Mesh
 from numpyro import handlers
 from numpyro.distributions import ExpandedDistribution, biject_to, constraints
 
-from stanlib.arrays.base import Array
 from stanlib.errors import StanDataError, StanError
 from stanlib.ppl.numpyro.priors import log_share
 from stanlib.solvers.control import controlled_derivatives
@@ -87,7 +87,7 @@ class Posterior(Evaluated):
 
     # --- functions of a point, for JAX to transform --------------------------------------------------------------
 
-    def split(self, point: Array) -> dict[str, Any]:
+    def split(self, point: Array | np.ndarray) -> dict[str, Any]:
         """The unconstrained parameters in a point, by name."""
         out, at = {}, 0
         for name, shape in self.shapes.items():

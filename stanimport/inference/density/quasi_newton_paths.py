@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from stanlib.arrays.base import Array
 from stanlib.errors import MissingLibraryError
 
 from ..precision import random_keys

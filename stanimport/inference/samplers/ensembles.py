@@ -15,9 +15,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
-
-from stanlib.arrays.base import Array
+from jax import Array, lax
 
 from ..density.posterior import Posterior
 from ..options import OptionError

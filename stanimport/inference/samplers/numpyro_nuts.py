@@ -8,10 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 from numpyro.infer.hmc import hmc
 from numpyro.infer.util import ParamInfo
-
-from stanlib.arrays.base import Array
 
 from ..density.posterior import Posterior
 from ..precision import Streams, random_keys

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
-from stanlib.arrays.base import Array
 from stanlib.errors import MissingLibraryError
 
 from ..density.posterior import Posterior

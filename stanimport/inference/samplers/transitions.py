@@ -8,9 +8,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-
-from stanlib.arrays.base import Array
+import numpy as np
+from jax import Array, lax
 
 from ..programs import Traced
 from . import tree, walnuts
@@ -21,7 +20,7 @@ INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.Adap
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 
 
-def traced(density: Callable[[Any, Any], Any], point: Array, varying: Any, device: Any) -> Traced:
+def traced(density: Callable[[Any, Any], Any], point: Array | np.ndarray, varying: Any, device: Any) -> Traced:
     """Value and gradient of a density, a function of a point and of a chain's own data, as they are at these."""
     return Traced(jax.value_and_grad(density), point, varying, device=device)
 

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
-from jax import lax
-
-from stanlib.arrays.base import Array
+from jax import Array, lax
 
 from . import uniforms
 from .metric import Metric

@@ -14,9 +14,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
-from jax import lax
-
-from stanlib.arrays.base import Array
+from jax import Array, lax
 
 from .metric import Metric
 from .states import State

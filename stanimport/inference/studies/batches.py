@@ -9,8 +9,7 @@ from typing import Any
 
 import jax
 import numpy as np
-
-from stanlib.arrays.base import Array
+from jax import Array
 
 from ..density import initial, kernels
 from ..density.posterior import Posterior, transformed_data

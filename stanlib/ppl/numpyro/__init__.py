@@ -65,7 +65,7 @@ _warned: set[str] = set()
 
 def enter(program: Program) -> None:
     """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
-    if not jax.config.jax_enable_x64 and program.filename not in _warned:
+    if jnp.result_type(float).itemsize < 8 and program.filename not in _warned:
         _warned.add(program.filename)
         warnings.warn(
             f"{program.name} runs in single precision, Stan in double: call numpyro.enable_x64() first to match it",

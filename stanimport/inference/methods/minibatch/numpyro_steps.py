@@ -186,7 +186,7 @@ class Steps:
     def units(self, state: State) -> np.ndarray:
         """What differences of each parameter are measured in: of means the standard deviation, of others 1."""
         with TRACING, double_precision():
-            units = jax.tree.map(jnp.ones_like, self.unravel(state["values"]))
+            units = jax.tree.map(jnp.ones_like, self.unravel(jnp.asarray(state["values"])))
             if "auto_loc" in units and isinstance(self.laws, Automatic):
                 law = self.laws.family.get_posterior(self.params(state["values"], state["changing"]))
                 units["auto_loc"] = jnp.sqrt(law.variance)
