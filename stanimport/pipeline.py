@@ -28,7 +28,7 @@ from .ir.phases import Phase
 from .ir.targets import TARGETS, Options
 from .passes import control, counting, effects, fusion, normalize, predictors, specialise, target_reads
 from .passes.callees import Functions
-from .passes.loops import branching, inlining, lanes, sinking, sizes, unfolding, widening
+from .passes.loops import branching, inlining, lanes, positions, sinking, sizes, unfolding, widening
 from .passes.surroundings import Prepare, Surroundings, blocks, sizes_of
 from .room import deep
 from .rows import analysis as rows
@@ -77,6 +77,8 @@ PASSES = (
     Pass("inlining", inlining.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before all that tells loops apart by the shapes in them
     Pass("counting", counting.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, traced=True),
+    # before all that asks what an iteration needs of those before
+    Pass("positions", positions.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before calls become loops and ranges, which ask for no sizes
     Pass("sizes", sizes.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before operations on arrays become loops over the components that each iteration has
