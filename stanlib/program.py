@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import batches, drawn, networks, places
 from .batches import Batches, warn_of_rows
@@ -280,3 +280,16 @@ class GeneratedQuantities(_Called):
         if not v.items:
             raise StanDataError(f"the draw lacks parameter {name}", name, self.program.filename)
         return tuple(self._drawn(item, f"{name}.{i}", inputs) for i, item in enumerate(v.items, 1))
+
+
+class Module(Protocol):
+    """A translated module, as whoever runs its program sees it; `guide` is there where the program has one."""
+
+    __name__: str
+    __doc__: str | None
+    __dict__: dict[str, Any]
+    stan: Program
+    transformed_data: TransformedData
+    model: Model
+    guide: Guide
+    generated_quantities: GeneratedQuantities

@@ -5,8 +5,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +18,9 @@ from ..inference.running import interrupts
 from .folders import ready
 from .stanfit import CmdStanFit, CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, saved
 from .utils import format_stan_file, include_paths, refuse_header
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 
 class IgnoredOptionWarning(UserWarning):
@@ -53,7 +55,7 @@ class CmdStanModel:
         self.stan_file, self.exe_file = os.path.abspath(stan_file), exe_file
         self.stanc_options, self.cpp_options = dict(stanc_options or {}), dict(cpp_options or {})
         self.user_header, self.name = "", model_name or Path(stan_file).stem
-        self.module: ModuleType = api.load(stan_file, include_paths=include_paths(stanc_options), functions=functions)
+        self.module: Module = api.load(stan_file, include_paths=include_paths(stanc_options), functions=functions)
 
     def __repr__(self) -> str:
         return f"CmdStanModel: name={self.name}\n\t stan_file={self.stan_file}"

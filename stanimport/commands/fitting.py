@@ -8,19 +8,20 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import api
 from ..errors import MissingLibraryError
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from ..inference import Fit
 
 ROWS = 60  # of a table on the terminal
 
 
-def module_of(options: argparse.Namespace, backend: str | None = None) -> ModuleType:
+def module_of(options: argparse.Namespace, backend: str | None = None) -> Module:
     """The translated module of the program named on the command line."""
     return api.load(
         options.file, backend=backend or options.backend, scheme=options.scheme, include_paths=options.include_path,

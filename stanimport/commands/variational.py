@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import argparse
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import fitting, parsing
 from .sample import inits
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from ..inference import Fit
 
 EXAMPLES = (
@@ -82,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
         return code
 
 
-def _of_rows(fit: Fit, module: ModuleType) -> str:
+def _of_rows(fit: Fit, module: Module) -> str:
     """The table of the parameters that were drawn for some rows, which are called by their numbers."""
     from ..inference.fits import columns, summary
 

@@ -14,12 +14,12 @@ import numpy as np
 
 from stanlib.errors import StanError
 from stanlib.networks import Network, StanNetworkError
-from stanlib.program import Program
+from stanlib.program import Module, Program
 
 from .. import api
 
 
-def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> ModuleType:
+def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
     """The translated module that was given, or that of the program at a path, with its networks.
 
     Args:
@@ -33,27 +33,34 @@ def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> ModuleT
     return with_networks(found, networks or {}) if networks or found.stan.networks else found
 
 
-def with_networks(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType:
+def with_networks(module: Module, networks: Mapping[str, Any]) -> Module:
     """The module, whose functions have all of the program's networks: those given, the others as they are found."""
     before = module.model.with_networks(**networks).networks
     return _given(module, {n.name: n.module() for n in _networks(module) if n.name not in before} | before)
 
 
-def _networks(module: ModuleType) -> list[Network]:
+def _networks(module: Module) -> list[Network]:
     return [v for v in vars(module).values() if isinstance(v, Network)]
 
 
-def _given(module: ModuleType, networks: Mapping[str, Any]) -> ModuleType:
+def _given(module: Module, networks: Mapping[str, Any]) -> Module:
     """The module, whose functions have these networks. Raises StanError for names that the program does not declare."""
-    made = ModuleType(module.__name__, module.__doc__)
-    made.__dict__.update(vars(module))
+    made = copied(module)
     for name in ("model", "guide", "generated_quantities"):
         if hasattr(module, name):
             setattr(made, name, getattr(module, name).with_networks(**networks))
     return made
 
 
-def with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
+def copied(module: Module) -> Module:
+    """A module of the same functions, which may be given others."""
+    made: Any = ModuleType(module.__name__, module.__doc__)
+    made.__dict__.update(vars(module))
+    translated: Module = made
+    return translated
+
+
+def with_weights(module: Module, params: Mapping[str, Any]) -> Module:
     """The module with its networks as NumPyro has trained them."""
     from stanlib.ppl.numpyro.networks import with_weights as trained_network
 
@@ -62,7 +69,7 @@ def with_weights(module: ModuleType, params: Mapping[str, Any]) -> ModuleType:
     return with_networks(module, known)
 
 
-def weights_of(module: ModuleType) -> dict[str, np.ndarray]:
+def weights_of(module: Module) -> dict[str, np.ndarray]:
     """The weights of the networks that a module was given, by the names that inference has for them."""
     library, made = _library_of(module.stan), dict[str, np.ndarray]()
     for name, network in module.model.networks.items():
@@ -72,8 +79,8 @@ def weights_of(module: ModuleType) -> dict[str, np.ndarray]:
 
 
 def with_saved_weights(
-    module: ModuleType, params: Mapping[str, Any], networks: Mapping[str, Any] | None = None
-) -> ModuleType:
+    module: Module, params: Mapping[str, Any], networks: Mapping[str, Any] | None = None
+) -> Module:
     """The module, whose networks have the weights that a fit has of them.
 
     Args:
@@ -113,16 +120,17 @@ def _library_of(program: Program) -> Any:
     return importlib.import_module(f"stanlib.ppl.{program.backend}.networks")
 
 
-def plain_module_of(module: Any) -> ModuleType:
+def plain_module_of(module: Any) -> Module:
     """The translated module that was given, or that of the program at a path. Raises TypeError, StanError."""
     if isinstance(module, (str, os.PathLike)):
-        return api.load(module)
+        module = api.load(module)
     if not isinstance(getattr(module, "stan", None), Program):
         raise TypeError(f"the first argument must be a translated Stan module or a path, not {type(module).__name__}")
-    return module
+    translated: Module = module
+    return translated
 
 
-def restored(program: Program, *, backend: str | None = None, scheme: str | None = None) -> ModuleType:
+def restored(program: Program, *, backend: str | None = None, scheme: str | None = None) -> Module:
     """The module of a program, from its file if that still holds the same text, else from its source.
 
     It calls the same functions in Python, but has no networks: `anew` has those too.
@@ -132,21 +140,22 @@ def restored(program: Program, *, backend: str | None = None, scheme: str | None
     path = Path(program.filename)
     try:
         if path.read_text(encoding="utf-8-sig") == program.source:
-            return api.load(path, backend=backend, scheme=scheme, functions=functions)
+            return plain_module_of(api.load(path, backend=backend, scheme=scheme, functions=functions))
     except (OSError, UnicodeDecodeError, ValueError):
         pass
     folders = (path.parent,) if path.parent.is_dir() else ()
-    return api.loads(program.source, name=program.name, backend=backend, scheme=scheme, include_paths=folders,
+    made = api.loads(program.source, name=program.name, backend=backend, scheme=scheme, include_paths=folders,
                      functions=functions)  # fmt: skip
+    return plain_module_of(made)
 
 
-def anew(module: ModuleType, *, backend: str | None = None, scheme: str | None = None) -> ModuleType:
+def anew(module: Module, *, backend: str | None = None, scheme: str | None = None) -> Module:
     """The same program for another backend or scheme, with the module's networks."""
     made = restored(module.stan, backend=backend, scheme=scheme)
     return _given(made, module.model.networks) if module.model.networks else made
 
 
-def for_numpyro(module: ModuleType) -> ModuleType:
+def for_numpyro(module: Module) -> Module:
     """The same program for NumPyro: methods that Pyro does not have run there."""
     return module if module.stan.backend == "numpyro" else anew(module, backend="numpyro")
 

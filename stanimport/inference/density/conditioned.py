@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from ..io.data import read_data
@@ -10,6 +9,8 @@ from ..modules import for_numpyro, module_of
 from ..precision import new_seed
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from .posterior import Posterior
 
 
@@ -20,5 +21,5 @@ def posterior_of(
     from .posterior import condition  # only now: it loads NumPyro
 
     chosen = new_seed() if seed is None else int(seed)
-    translated: ModuleType = for_numpyro(module_of(module, networks))
+    translated: Module = for_numpyro(module_of(module, networks))
     return condition(translated, read_data(data), chosen), chosen

@@ -7,8 +7,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -28,6 +27,9 @@ from ..modules import require_density
 from ..precision import TRACING, double_precision
 from ..programs import Program
 from .evaluation import Evaluated
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 _NO_KEY = np.zeros(2, np.uint32)
 
@@ -49,7 +51,7 @@ class Posterior(Evaluated):
     mesh: Mesh | None = None
     wanted: frozenset[str] | None = None
 
-    def __init__(self, module: ModuleType, inputs: Mapping[str, Any]):
+    def __init__(self, module: Module, inputs: Mapping[str, Any]):
         self.module, self.inputs, self.program = module, dict(inputs), module.stan
         self._blocks: dict[bool, Callable[[Any], Any] | None] = {}
         self.unconstraining = {}
@@ -309,7 +311,7 @@ def _is_identity(support: Any) -> bool:
     return support is constraints.real or getattr(support, "base_constraint", None) is constraints.real
 
 
-def condition(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> Posterior:
+def condition(module: Module, data: Mapping[str, Any], seed: int = 0) -> Posterior:
     """The posterior of a module given data; random numbers of `transformed data` come from the seed.
 
     Raises:
@@ -319,7 +321,7 @@ def condition(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> Pos
     return Posterior(module, transformed_data(module, data, seed))
 
 
-def transformed_data(module: ModuleType, data: Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
+def transformed_data(module: Module, data: Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
     """The module's data and transformed data."""
     key = np.random.SeedSequence([seed, 0xDA7A]).generate_state(2).astype(np.uint32)
     with TRACING, double_precision(), handlers.seed(rng_seed=key):

@@ -11,13 +11,13 @@ import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stanlib import extensions, registry
-from stanlib.program import StanFunction
+from stanlib.program import Module, StanFunction
 from stanlib.registry import Function
 
 from ... import cache as translations
@@ -58,7 +58,7 @@ class Memory:
 class Remembered(Evaluated):
     """A posterior whose model is traced only if something needs that: its attributes are those of `Posterior`."""
 
-    def __init__(self, module: ModuleType, memory: Memory, sampler: Program | Executable,
+    def __init__(self, module: Module, memory: Memory, sampler: Program | Executable,
                  quantities: Program | Executable, condition: Callable[[], Posterior]):  # fmt: skip
         self.module, self.program, self.unconstraining = module, module.stan, {}
         self.names, self.size, self.inputs = memory.names, memory.size, memory.inputs
@@ -75,7 +75,7 @@ class Remembered(Evaluated):
         return getattr(self.traced(), name)
 
 
-def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes | None:
+def key_of(module: Module, data: Mapping[str, Any], *options: Any) -> bytes | None:
     """By what a posterior is found; None for one that is not remembered."""
     if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module):
         return None
@@ -91,17 +91,17 @@ def key_of(module: ModuleType, data: Mapping[str, Any], *options: Any) -> bytes 
     return digest.digest()
 
 
-def _calls_python(module: ModuleType) -> bool:
+def _calls_python(module: Module) -> bool:
     """Whether a program calls networks, or functions of its user in Python, which may have been edited since."""
     return bool(module.stan.networks) or any(isinstance(v, Function) for v in vars(module).values())
 
 
-def _calls_others(module: ModuleType) -> bool:
+def _calls_others(module: Module) -> bool:
     """Whether a program calls functions of other packages, once it was traced: later versions may compute otherwise."""
     return bool(extensions.names_in(registry.SYMBOLS.values()) & _names_in(module))
 
 
-def is_random(module: ModuleType) -> bool:
+def is_random(module: Module) -> bool:
     """Whether transformed data call functions of random numbers, and so depend on the seed.
 
     The program's code is asked, not its text, which may include others. What draws is called `..._rng`, and is given
@@ -111,7 +111,7 @@ def is_random(module: ModuleType) -> bool:
     return any("_rng" in name or name == "random" for name in _names([code]))
 
 
-def _names_in(module: ModuleType) -> set[str]:
+def _names_in(module: Module) -> set[str]:
     """The global names and attributes that a program's code refers to."""
     return _names(_codes(module))
 
@@ -155,7 +155,7 @@ def _options() -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != _DEFAULTS[name]}
 
 
-def _codes(module: ModuleType) -> list[CodeType]:
+def _codes(module: Module) -> list[CodeType]:
     values = [v.function if isinstance(v, StanFunction) else v for v in vars(module).values()]
     return [v.__code__ for v in values if isinstance(v, FunctionType)]
 
@@ -183,7 +183,7 @@ def _is_plain(value: Any) -> bool:
     return type(value) in _SCALARS
 
 
-def find(module: ModuleType, key: bytes | None, results: Callable[[int], Any],
+def find(module: Module, key: bytes | None, results: Callable[[int], Any],
          condition: Callable[[], Posterior]) -> Remembered | None:  # fmt: skip
     """The posterior of a key with its compiled programs; None if something is not there.
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -20,6 +19,8 @@ from ..options import suggestion
 from ..precision import TRACING, double_precision, random_keys
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from .result import Result
 
 
@@ -48,7 +49,7 @@ def modes(fit: Result, name: str) -> np.ndarray:
 
 
 def observing(
-    module: ModuleType, inputs: Mapping[str, Any], draws: Mapping[str, np.ndarray], seed: int
+    module: Module, inputs: Mapping[str, Any], draws: Mapping[str, np.ndarray], seed: int
 ) -> tuple[Posterior, dict[str, np.ndarray]]:
     """A posterior whose model observes the data given discrete parameters, and the draws of these.
 

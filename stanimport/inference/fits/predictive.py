@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
-from stanlib.program import Program
+from stanlib.program import Module, Program
 from stanlib.unknown_outcomes import unknown_outcomes
 
 from .. import options, tuples
@@ -104,7 +103,7 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: ModuleType, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None,
+    module: Module, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None,
     redraw: Sequence[str] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
@@ -192,7 +191,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
         return _from_prior(drawing, given, lacking, draws, chosen)
 
 
-def _from_prior(module: ModuleType, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
+def _from_prior(module: Module, given: Mapping[str, Any], lacking: Any, draws: int, seed: int) -> Predictions:
     """Draws from the prior of a module whose parameters have laws."""
     program, posteriors = module.stan, _stood_in(module, given, lacking, seed)
     parameters, discrete, is_conditional = prior_draws(posteriors[0], draws, seed)
@@ -217,7 +216,7 @@ def _words(text: str) -> list[str]:
     return "".join(c if c.isalnum() or c == "_" else " " for c in text).split()
 
 
-def _stood_in(module: ModuleType, given: Mapping[str, Any], lacking: Any, seed: int) -> list[Posterior]:
+def _stood_in(module: Module, given: Mapping[str, Any], lacking: Any, seed: int) -> list[Posterior]:
     """The posterior for data of which some are to be predicted: twice, with different values in their places."""
     kinds = (0, 1) if lacking else (0,)
     return [condition(module, {**given, **{n: StandIn(k) for n in lacking}}, seed) for k in kinds]

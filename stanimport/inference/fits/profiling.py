@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from time import perf_counter
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax
@@ -25,6 +24,8 @@ from ..density.points import LogProb
 from ..precision import TRACING, double_precision
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from ...api import Profiled
     from .result import Result
 
@@ -94,7 +95,7 @@ def _cost(fit: Result, profiled: Profiled) -> Cost:
     return Cost(forward, max(both - forward, 0.0))
 
 
-def _module(fit: Result, text: str) -> ModuleType:
+def _module(fit: Result, text: str) -> Module:
     return api.loads(text, name=fit.program.name, backend="numpyro", scheme="comprehensive")
 
 

@@ -2,14 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stanlib.errors import StanError
 from stanlib.extras import require
-from stanlib.program import Program, Variable
+from stanlib.program import Module, Program, Variable
 
 from .. import tuples
 from ..options import suggestion
@@ -42,7 +41,7 @@ class Result:
     def __init__(
         self, program: Program, method: str, variables: Mapping[str, np.ndarray], stats: Mapping[str, np.ndarray],
         data: Mapping[str, Any], settings: Mapping[str, Any], info: Mapping[str, Any] | None = None,
-        module: ModuleType | None = None, warmup: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None = None,
+        module: Module | None = None, warmup: tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None = None,
     ):  # fmt: skip
         self.program, self.method, self.settings, self.info = program, method, dict(settings), dict(info or {})
         order = tuples.leaf_names(declared(program))
@@ -65,7 +64,7 @@ class Result:
         return self.__dict__ | {"_module": None, "info": {**self.info, "params": weights}}
 
     @property
-    def module(self) -> ModuleType:
+    def module(self) -> Module:
         """The translated module; translated anew from the program's source if the fit was loaded or unpickled.
 
         Raises:

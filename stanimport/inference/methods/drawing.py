@@ -4,7 +4,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,6 +30,8 @@ from .refusals import refuse
 from .sampling_options import ENSEMBLES, checked, recorded
 
 if TYPE_CHECKING:
+    from stanlib.program import Module
+
     from ..density.posterior import Posterior
 
 _LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' puts them into files, and a program "
@@ -38,7 +39,7 @@ _LESS = ("Fewer draws (iter_sampling, thin, chains) need less, journal='folder' 
 _OF_OTHERS = (*ENSEMBLES, "blackjax", "nutpie")
 
 
-def drawn(module: ModuleType, data: Mapping[str, Any], chosen: dict[str, Any]) -> Result:
+def drawn(module: Module, data: Mapping[str, Any], chosen: dict[str, Any]) -> Result:
     """The draws that the options ask for, in a run of its own or one that goes on.
 
     Raises:
@@ -81,7 +82,7 @@ def so_far(folder: Path) -> Result:
         raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
 
 
-def _posterior(module: ModuleType, data: Mapping[str, Any], seed: int, key: bytes | None) -> Posterior:
+def _posterior(module: Module, data: Mapping[str, Any], seed: int, key: bytes | None) -> Posterior:
     """What is remembered of the posterior, which has its attributes; else the one that is made now."""
 
     def condition() -> Posterior:
@@ -104,7 +105,7 @@ def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
     return mesh_of(chosen["mesh"], threads, chosen["method"], chosen["chain_method"])
 
 
-def _key(module: ModuleType, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
+def _key(module: Module, data: Mapping[str, Any], chosen: Mapping[str, Any], count: int) -> bytes | None:
     """By what the posterior is remembered with what it takes to sample it; None if it is not remembered."""
     devices, lanes, _ = chains_of.layout(chosen["chains"], chosen["chain_method"], chosen["parallel_chains"])
     if chosen["fixed_param"] or chosen["method"] not in options.OWN_METHODS or lanes or [*devices] != [None]:

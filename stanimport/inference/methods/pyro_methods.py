@@ -9,8 +9,7 @@ import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyro
@@ -32,6 +31,9 @@ from ..io.data import read_data
 from ..modules import require_density
 from ..running.progress import Progress
 from .convergence import PIECE, has_converged
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 GUIDES = {
     "meanfield": autoguide.AutoDiagonalNormal, "fullrank": autoguide.AutoMultivariateNormal,
@@ -127,7 +129,7 @@ class Density:
 
     wanted: frozenset[str] | None = None
 
-    def __init__(self, module: ModuleType, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
+    def __init__(self, module: Module, data: Mapping[str, Any], inputs: Mapping[str, Any] | None = None):
         self.module, self.program = module, module.stan
         require_density(self.program)
         self.inputs = module.transformed_data(**data) if inputs is None else inputs
@@ -221,7 +223,7 @@ def _array(value: Any) -> np.ndarray:
 
 
 def sample(
-    module: ModuleType, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None = None
+    module: Module, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None = None
 ) -> Fit:  # fmt: skip
     """Draws by Pyro's NUTS, one chain after the other, of the variables that are wanted; None for all.
 
@@ -250,7 +252,7 @@ def sample(
 
 
 def _fixed(
-    module: ModuleType, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None
+    module: Module, data: Any, settings: Mapping[str, Any], wanted: frozenset[str] | None
 ) -> Fit:  # fmt: skip
     """Generated quantities at fixed parameters, all draws independent."""
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
@@ -302,7 +304,7 @@ def _chain(density: Density, inits: Any, settings: Mapping[str, Any], progress: 
 
 
 def variational(
-    module: ModuleType, data: Any, guide: Any, inits: Any, settings: Mapping[str, Any], show: bool
+    module: Module, data: Any, guide: Any, inits: Any, settings: Mapping[str, Any], show: bool
 ) -> Fit:  # fmt: skip
     """Stochastic variational inference by Pyro, with an automatic guide or an explicit one."""
     with double_precision(settings["seed"]), pyro.get_param_store().scope() as store:

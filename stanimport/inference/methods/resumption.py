@@ -6,8 +6,7 @@ import inspect
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +21,9 @@ from ..samplers.packed import is_packed
 from ..samplers.standing import Standing
 from .journals import Run
 from .sampling_options import HOW_CHAINS_RUN
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -117,7 +119,7 @@ def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {**shared, "standing": (at, source.metric), "earlier": made}
 
 
-def check(source: Result | Run, module: ModuleType, inputs: Mapping[str, Any]) -> None:
+def check(source: Result | Run, module: Module, inputs: Mapping[str, Any]) -> None:
     """Raise StanError or StanDataError if program or data are not those of the run."""
     if program_of(module.stan) != program_of(source.program):
         raise StanError(f"resume: the program is not that of the run, {source.program.name}")

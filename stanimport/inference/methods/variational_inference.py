@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -38,6 +37,9 @@ from . import importance
 from .convergence import PIECE, has_converged
 from .numpyro_guides import FLOWS, GUIDES
 from .optimization import ConvergenceWarning
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 
 @labelled
@@ -131,7 +133,7 @@ def _verify_of_batches(checkpoint: Any, rows: Any) -> None:
 
 
 def _by_all_rows(
-    module: ModuleType, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool
+    module: Module, data: Mapping[str, Any], guide: Any, inits: Any, settings: dict[str, Any], show: bool
 ) -> Fit:
     """A fit each of whose steps takes all data."""
     if module.stan.backend == "pyro":
@@ -164,7 +166,7 @@ def _algorithm(given: str | None, backend: str, has_guide: bool, inits: Any) -> 
 
 
 def _by_batches(
-    module: ModuleType, data: Any, guide: Any, inits: Any, settings: dict[str, Any], show: bool,
+    module: Module, data: Any, guide: Any, inits: Any, settings: dict[str, Any], show: bool,
     checkpoint: str | os.PathLike[str] | None,
 ) -> Fit:  # fmt: skip
     from .minibatch import fitting

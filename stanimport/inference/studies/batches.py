@@ -4,8 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -23,6 +22,9 @@ from ..samplers.chains import ROOM, Draws, layout, run
 from ..samplers.nuts import NutsSampler
 from ..samplers.tracks import Settings
 from .identity import settings_of
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 TOGETHER = ("chains", "iter_warmup", "iter_sampling", "thin", "adapt_delta", "max_treedepth", "step_size", "inits",
             "save_warmup", "adapt_engaged", "show_progress")  # fmt: skip
@@ -49,7 +51,7 @@ class Group:
 
 
 def groups_of(
-    module: ModuleType, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
+    module: Module, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
 ) -> tuple[list[Group], list[int]]:  # fmt: skip
     """Groups of data sets that can be sampled together, and the data sets that can't."""
     inputs, alone = {}, []
@@ -71,7 +73,7 @@ def groups_of(
     return groups, sorted(alone)
 
 
-def _can_join(module: ModuleType, chosen: Mapping[str, Any]) -> bool:
+def _can_join(module: Module, chosen: Mapping[str, Any]) -> bool:
     """Whether the options are those that one program knows: the own sampler with the default metric."""
     known = set(chosen) <= {*TOGETHER, "method"} and not chosen.get("save_warmup")
     return module.stan.backend == "numpyro" and chosen.get("method", "nuts") == "nuts" and known
@@ -100,7 +102,7 @@ class Together:
         Exception: whatever keeps the group from running in one program.
     """
 
-    def __init__(self, module: ModuleType, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]):
+    def __init__(self, module: Module, group: Group, seeds: Mapping[int, int], chosen: Mapping[str, Any]):
         options = {"chains": 4, "inits": None} | {k: v for k, v in chosen.items() if k != "method"}
         self.module, self.group, self.seeds, self.recorded = module, group, seeds, settings_of(chosen)
         self.inputs = dict(zip(group.indices, group.inputs))

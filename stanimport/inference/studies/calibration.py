@@ -8,8 +8,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +25,9 @@ from ..io.data import read_data
 from ..modules import module_of
 from ..precision import new_seed
 from .many import sample_many
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 BINS = 10  # of ranks, for the test of their uniformity
 _OPTIONS = {"chains": 1, "iter_warmup": 500, "iter_sampling": 990, "thin": 10}
@@ -158,7 +160,7 @@ def sbc(
     return Calibration(kept, ranks[:, varies], len(drawn_of[good[-1]]), truths[good][:, varies], fits)
 
 
-def _simulated(module: ModuleType, given: Mapping[str, Any], count: int, seed: int) -> Predictions:
+def _simulated(module: Module, given: Mapping[str, Any], count: int, seed: int) -> Predictions:
     """Draws of the parameters, and of all the data that the program observes.
 
     Raises:

@@ -4,8 +4,7 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Mapping
-from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +13,9 @@ from ..digests import data_of, program_of
 from ..fits.fit import Fit
 from ..io.data import read_data
 from ..methods.sampling_options import HOW_CHAINS_RUN, checked, recorded
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 # Options on which draws don't depend, and those that are told otherwise or not kept.
 _FREE = HOW_CHAINS_RUN | {"seed", "chain_seeds", "chain_ids", "inits", "blocking", "journal", "inv_metric"}
@@ -50,7 +52,7 @@ def of_fit(fit: Fit) -> Identity:
     return Identity(program_of(fit.program), options_of(fit.settings), data_of(fit.program, fit.data), fit.seed)
 
 
-def wanted(module: ModuleType, data: Any, settings: str, seed: int | None) -> Identity:
+def wanted(module: Module, data: Any, settings: str, seed: int | None) -> Identity:
     """That of a fit to be made.
 
     Args:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import options
 from ..digests import program_of
@@ -19,6 +18,9 @@ from ..modules import module_of
 from ..precision import new_seed, random_keys
 from ..running.progress import Progress
 from . import identity
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 
 @options.suggesting
@@ -105,7 +107,7 @@ class _Memory:
     def keep(self, some: Mapping[int, Any]) -> None:
         self.found.update(some)
 
-    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+    def results(self, module: Module, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
         ordered = [self.found[i] for i in range(len(data_sets))]
         return ordered if self.keys is None else dict(zip(self.keys, ordered))
 
@@ -156,14 +158,14 @@ class _Zarr(_Memory):
             if isinstance(failure, Failure):
                 self.stack.fail(i, failure.error)
 
-    def results(self, module: ModuleType, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+    def results(self, module: Module, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
         from .stacked import StackedFits
 
         return StackedFits(self.stack, module, data_sets, chosen)
 
 
 def _store(
-    folder: Any, keys: Sequence[Any] | None, count: int, module: ModuleType, chosen: Mapping[str, Any], settings: str
+    folder: Any, keys: Sequence[Any] | None, count: int, module: Module, chosen: Mapping[str, Any], settings: str
 ) -> _Memory:  # fmt: skip
     """Where the fits of a run are kept."""
     if folder is None:

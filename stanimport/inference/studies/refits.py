@@ -3,8 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -22,6 +21,9 @@ from ..io.data import read_data
 from ..modules import for_numpyro, module_of
 from ..precision import new_seed
 from .many import sample_many
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 
 class GroupsLeftOut:
@@ -114,7 +116,7 @@ def leave_groups_out(
     return GroupsLeftOut(by_group, found)
 
 
-def _labels(module: ModuleType, data: Mapping[str, Any], groups: Any, size: str | None) -> tuple[np.ndarray, str]:
+def _labels(module: Module, data: Mapping[str, Any], groups: Any, size: str | None) -> tuple[np.ndarray, str]:
     """The group of each row, and the name of the data that count rows."""
     known = {v.name: v for v in module.stan.data}
     if isinstance(groups, str):
@@ -135,7 +137,7 @@ def _labels(module: ModuleType, data: Mapping[str, Any], groups: Any, size: str 
     return labels, size
 
 
-def _without(module: ModuleType, data: Mapping[str, Any], gone: np.ndarray, size: str) -> dict[str, Any]:
+def _without(module: Module, data: Mapping[str, Any], gone: np.ndarray, size: str) -> dict[str, Any]:
     """The data without some rows."""
     out = dict(data)
     for v in module.stan.data:

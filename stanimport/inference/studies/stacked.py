@@ -3,8 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +15,9 @@ from ..failures import Failure
 from ..fits.fit import Fit
 from ..options import OptionError
 from .identity import Identity
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 FORMAT = "stanimport fits 2"
 _TOGETHER = 64  # fits in one file of an array
@@ -143,7 +145,7 @@ class StackedFits(Sequence[Any]):
         failures: by key, the type and the text of what was raised.
     """
 
-    def __init__(self, stack: Stack, module: ModuleType, data_sets: Sequence[Any], settings: Mapping[str, Any]):
+    def __init__(self, stack: Stack, module: Module, data_sets: Sequence[Any], settings: Mapping[str, Any]):
         self._stack, self._module, self._data, self._settings = stack, module, data_sets, dict(settings)
         self.failures, self._made = stack.failures(), set(stack.made())
 

@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from stanlib.batches import Batches
-from stanlib.program import Model
+from stanlib.program import Model, Module
 
 from ... import options
 from ...fits.fit import Fit
+from ...modules import copied
 from ...options import OptionError
 from .. import importance
 from ..convergence import has_converged
@@ -30,7 +30,7 @@ ROWS = 4096  # that are read at once for that
 
 
 def variational(
-    module: ModuleType, data: Any, batch: Mapping[str, int], guide: Any, inits: Any, settings: dict[str, Any],
+    module: Module, data: Any, batch: Mapping[str, int], guide: Any, inits: Any, settings: dict[str, Any],
     show: bool, checkpoint: Path | None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation by batches of so many rows of each size.
@@ -69,13 +69,12 @@ def _feed(data: Any, sizes: Mapping[str, int], model: Model, seed: int) -> Feed:
     return ArrayFeed(open_data(data), sizes, axes, seed)
 
 
-def _of_batches(module: ModuleType, model: Model, totals: Mapping[str, int]) -> ModuleType:
+def _of_batches(module: Module, model: Model, totals: Mapping[str, int]) -> Module:
     """The module with the model for batches of so many rows in all."""
-    made = ModuleType(module.__name__, module.__doc__)
-    made.__dict__.update(vars(module))
+    made = copied(module)
     scaled = copy.copy(model)
     scaled.batches = Batches(totals, model.batches.rows)
-    made.model = scaled  # type: ignore[attr-defined]
+    made.model = scaled
     return made
 
 
@@ -84,7 +83,7 @@ def _guide(guide: Any, totals: Mapping[str, int]) -> Callable[..., Any]:
     return guide.with_batches(**totals) if isinstance(guide, Model) else guide
 
 
-def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
+def _converter(module: Module, seed: int) -> Callable[[dict[str, Any]], dict[str, Any]]:
     if module.stan.backend == "pyro":
         from .pyro_steps import transformed_data as of_pyro
 
@@ -95,7 +94,7 @@ def _converter(module: ModuleType, seed: int) -> Callable[[dict[str, Any]], dict
 
 
 def _stepper(
-    module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
+    module: Module, inputs: Inputs, settings: Mapping[str, Any], guide: Any, inits: Any, most: int
 ) -> Any:  # fmt: skip
     """What takes steps on the module's backend, `most` in one run: for an automatic guide, or for the given one."""
     if module.stan.backend == "pyro":
@@ -148,7 +147,7 @@ def _wanted(rows: Mapping[str, Any], feed: Feed) -> dict[str, np.ndarray]:
 
 
 def _fit(
-    module: ModuleType, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any],
+    module: Module, inputs: Inputs, steps: Any, at: Progressing, settings: dict[str, Any],
     wanted: Mapping[str, np.ndarray],
 ) -> Fit:  # fmt: skip
     """The fit from where an optimization stands: draws, (1, draws, ...) each, bounds, parameters, and Pareto's k."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +19,9 @@ from numpyro.infer.util import compute_log_probs
 from ... import tuples
 from ...density.posterior import Posterior
 from .locals import Local, locals_of
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 _SITE = "rows of "
 
@@ -57,7 +59,7 @@ class Guided:
         fixed: the inputs that batches have in common.
     """
 
-    def __init__(self, module: ModuleType, guide: Callable[..., Any], fixed: Batch, factors: Mapping[str, float]):
+    def __init__(self, module: Module, guide: Callable[..., Any], fixed: Batch, factors: Mapping[str, float]):
         self.module, self.function, self.fixed, self.factors = module, guide, fixed, dict(factors)
         self.locals: dict[str, Local] = {}
 
@@ -90,7 +92,7 @@ class Automatic:
     """
 
     def __init__(
-        self, module: ModuleType, fixed: Batch, example: Batch, axes: Mapping[str, Mapping[str, int]],
+        self, module: Module, fixed: Batch, example: Batch, axes: Mapping[str, Mapping[str, int]],
         factors: Mapping[str, float],
     ):  # fmt: skip
         self.posterior, self.factors = Posterior(module, {**fixed, **example}), dict(factors)
@@ -208,7 +210,7 @@ def _guided(
 
 
 def draw(
-    laws: Laws, module: ModuleType, inputs: Batch, params: Any, keys: Any, of_rows: frozenset[str],
+    laws: Laws, module: Module, inputs: Batch, params: Any, keys: Any, of_rows: frozenset[str],
     wanted: Sequence[str], batch: Batch, spread: Spread,
 ) -> dict[str, Any]:  # fmt: skip
     """One draw of the parameters that all rows share, and of the `wanted` quantities, which depend on no row."""

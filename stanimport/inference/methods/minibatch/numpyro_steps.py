@@ -4,8 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from functools import partial
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +25,9 @@ from .inputs import Inputs
 from .locals import Local, adam
 from .numpyro_laws import Automatic, Guided, Laws, draw, draw_rows, log_ratio, sites_of_rows
 from .stopping import Block
+
+if TYPE_CHECKING:
+    from stanlib.program import Module
 
 State = dict[str, np.ndarray]
 _TOGETHER = 2**20  # rows times draws whose densities are computed at once
@@ -49,7 +51,7 @@ class Steps:
     """
 
     def __init__(
-        self, module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], family: Any, guide: Any, inits: Any,
+        self, module: Module, inputs: Inputs, settings: Mapping[str, Any], family: Any, guide: Any, inits: Any,
         most: int,
     ):  # fmt: skip
         self.module, self.inputs, self.settings, self.most = module, inputs, settings, most
@@ -210,7 +212,7 @@ class Steps:
         """The parameters that all rows share, and networks' weights, in their domains."""
         return jax.tree.map(np.asarray, self.params(state["values"], state["changing"]))
 
-    def trained(self, state: State, module: ModuleType) -> ModuleType:
+    def trained(self, state: State, module: Module) -> Module:
         """A module with its networks as they were trained."""
         return with_weights(module, self.params(state["values"], state["changing"]))
 

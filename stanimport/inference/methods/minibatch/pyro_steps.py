@@ -3,8 +3,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
-from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyro
@@ -22,13 +21,16 @@ from .inputs import Inputs
 from .locals import Local, adam, locals_of
 from .stopping import Block
 
+if TYPE_CHECKING:
+    from stanlib.program import Module
+
 State = dict[str, np.ndarray]
 Batch = Mapping[str, Any]
 Spread = Mapping[str, tuple[torch.Tensor, torch.Tensor]]
 _SITE = "rows of "
 
 
-def transformed_data(module: ModuleType, seed: int, given: Mapping[str, Any]) -> dict[str, Any]:
+def transformed_data(module: Module, seed: int, given: Mapping[str, Any]) -> dict[str, Any]:
     """The module's data and transformed data, by torch's random numbers."""
     with double_precision(seed):
         made: dict[str, Any] = module.transformed_data(**given)
@@ -42,7 +44,7 @@ class Steps:
     """
 
     def __init__(
-        self, module: ModuleType, inputs: Inputs, settings: Mapping[str, Any], family: Any, guide: Any, inits: Any,
+        self, module: Module, inputs: Inputs, settings: Mapping[str, Any], family: Any, guide: Any, inits: Any,
         most: int,
     ):  # fmt: skip
         self.module, self.inputs, self.settings, self.most = module, inputs, settings, most
@@ -205,7 +207,7 @@ class Steps:
         with self._inside(state), torch.no_grad():
             return {n: v.detach().numpy().copy() for n, v in pyro.get_param_store().items()}
 
-    def trained(self, state: State, module: ModuleType) -> ModuleType:
+    def trained(self, state: State, module: Module) -> Module:
         """The module, whose networks are trained in place."""
         with self._inside(state):
             return module
