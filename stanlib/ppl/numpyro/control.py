@@ -22,9 +22,9 @@ from ...lanes.recurrences import of_iteration, others, run_in_python, sliced, sp
 from ...lanes.values import Lanes, combine, known
 from ...random.jax import JaxRandom
 from ...rejection import collected, decided, refuse, rejected
-from . import while_loops
+from . import selection, while_loops
 from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
-from .tracing import Traced, lifting
+from .tracing import Traced, lifted_under, lifting
 
 FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
 UNROLL = 4  # trip counts up to which a loop is written out
@@ -77,10 +77,24 @@ def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., St
     shapes = [s.shapes for s in sides if s.shapes is not None]
     target = merged(*shapes) if len(shapes) == 2 else shapes[0]
     flagged = any(s.rejects for s in sides)
+    if not errors and lifted_under() is not None and all(selection.is_small(s.traced) for s in sides):
+        return _settled(*_selected(jnp.asarray(condition) != 0, sides, target, state, flagged))
     out, flag = jax.lax.cond(
         jnp.asarray(condition) != 0, *(partial(s.run, target, flagged) for s in sides), state
     )
     return _settled(out, flag)
+
+
+def _selected(
+    condition: Any, sides: Sequence["_Side"], target: State, state: State, flagged: bool
+) -> tuple[State, Any]:
+    """The state after one of two branches, of which both are computed, and whether the one taken rejects the draw."""
+    found = []
+    for side, taken in zip(sides, (condition, ~condition)):
+        out, flag = selection.of_one(taken, side.traced, state)
+        found.append((fitted(out, target), jnp.asarray(False if flag is None else flag) if flagged else None))
+    both: tuple[State, Any] = jax.tree_util.tree_map(lambda a, b: jnp.where(condition, a, b), *found)
+    return both
 
 
 class _Side:

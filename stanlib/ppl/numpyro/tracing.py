@@ -36,13 +36,14 @@ class Traced:
 
     Attributes:
         results: the shapes and types of what it returns.
+        jaxpr: its equations.
         given: the values that it refers to, traced ones among them.
     """
 
     def __init__(self, function: Callable[..., Any], *arguments: Any):
         with lifting():
             closed, self.results = jax.make_jaxpr(function, return_shape=True)(*arguments)
-        self._jaxpr, self.given = closed.jaxpr, list(closed.consts)
+        self.jaxpr, self.given = closed.jaxpr, list(closed.consts)
         self._tree = jax.tree_util.tree_structure(self.results)
 
     def __call__(self, *arguments: Any) -> Any:
@@ -50,9 +51,13 @@ class Traced:
 
     def reached(self, outputs: Sequence[bool]) -> tuple[list[bool], list[bool]]:
         """Through which of what it refers to, and of its arguments' leaves, derivatives flow to some results."""
-        return reached(self._jaxpr, outputs)
+        return reached(self.jaxpr, outputs)
 
     def on(self, given: Sequence[Any], *arguments: Any) -> Any:
         """The results where it refers to other values of the same shapes and types."""
         leaves = jax.tree_util.tree_leaves(arguments)
-        return jax.tree_util.tree_unflatten(self._tree, jax.core.eval_jaxpr(self._jaxpr, given, *leaves))
+        return self.rebuilt(jax.core.eval_jaxpr(self.jaxpr, given, *leaves))
+
+    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+        """The results from their arrays."""
+        return jax.tree_util.tree_unflatten(self._tree, leaves)
