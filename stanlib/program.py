@@ -11,6 +11,7 @@ from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndex
 from .lanes import frames
 from .metadata import Program, Variable
 from .rejection import collected, explaining, is_error_of_data, poisoned, rejecting_draws
+from .unknown_outcomes import with_moved
 
 if TYPE_CHECKING:
     from .ppl.interface import Backend
@@ -174,7 +175,7 @@ class Model(_Called):
         """
         with rejecting_draws(), networks.call_with(self.program, inputs) as rest:
             with batches.reading(self.batches.totals):
-                given = self.data.prepare(rest)
+                given = with_moved(self.data.prepare(rest))
             with batches.call_with(self.program, self.batches, given), collected() as rejections:
                 try:
                     self._run(**self._named(given))

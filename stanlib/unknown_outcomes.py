@@ -1,11 +1,13 @@
 """Observed data that are to be predicted: what stands in their places need not be what their laws allow."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 _UNKNOWN: ContextVar[bool] = ContextVar("unknown_outcomes", default=False)
+_MOVED: ContextVar[Mapping[str, Any] | None] = ContextVar("moved_outcomes", default=None)
 
 
 @contextmanager
@@ -16,6 +18,22 @@ def unknown_outcomes(unknown: bool = True) -> Iterator[None]:
         yield
     finally:
         _UNKNOWN.reset(token)
+
+
+@contextmanager
+def moved_outcomes(moved: Mapping[str, Any]) -> Iterator[None]:
+    """Within it models take these values in the places of data of those names, whatever they are declared as."""
+    token = _MOVED.set(moved)
+    try:
+        with unknown_outcomes():
+            yield
+    finally:
+        _MOVED.reset(token)
+
+
+def with_moved(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a model with what is to be in the places of some."""
+    return {**data, **(_MOVED.get() or {})}
 
 
 def are_unknown() -> bool:

@@ -16,8 +16,9 @@ from ..density.posterior import Posterior, log_prob
 from ..modules import anew, for_numpyro
 from ..precision import TRACING, double_precision
 from .discrete import observing
+from .positions import in_order, is_observation, positions, variable_of
 from .prior_draws import NoPriorError, prior_draws
-from .replications import ReplicationWarning, Replicator, is_observation, over_draws, variable_of
+from .replications import ReplicationWarning, Replicator, over_draws
 
 if TYPE_CHECKING:
     from .result import Result
@@ -34,19 +35,26 @@ def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
 
 
 def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
-    """The same for draws of parameters, maybe given other data."""
+    """The same for draws of parameters, maybe given other data.
+
+    Those of a site that observes a whole variable, in whatever order, stand in the variable's own.
+    """
+    places: dict[str, np.ndarray | str] = {}
 
     def densities(key: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+        places.update(positions(posterior, key, trace))
         return {n: log_prob(s) for n, s in trace.items() if is_observation(s)}
 
-    return over_draws(posterior, draws, densities, seed, 3)
+    made = over_draws(posterior, draws, densities, seed, 3)
+    data = {n: posterior.inputs.get(variable_of(n, posterior.program)) for n in made}
+    return {n: in_order(v, places.get(n), data[n]) for n, v in made.items()}
 
 
 def posterior_predictive(fit: Result) -> dict[str, np.ndarray]:
     """Replications of the observed data, (chains, draws, ...), by variable; a warning names those that can't be had."""
     try:
         posterior, discrete = observing(for_numpyro(fit.module), fit.data, fit.variables, fit.seed)
-        replicator = Replicator(posterior.program, posterior.inputs)
+        replicator = Replicator(posterior)
         drawn = over_draws(posterior, fit.variables, replicator, fit.seed, 4, discrete)
     except StanError as e:
         _tell("no data were replicated", e)

@@ -21,8 +21,9 @@ from ..precision import new_seed
 from . import columns
 from .discrete import observing
 from .labels import labelled, of_data
+from .positions import is_observation, trace_of, variable_of
 from .prior_draws import prior_draws
-from .replications import Arrays, ReplicationWarning, Replicator, is_observation, over_draws, trace_of, variable_of
+from .replications import Arrays, ReplicationWarning, Replicator, over_draws
 
 _REPLICATIONS = 6  # the stream of random numbers
 _NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
@@ -244,7 +245,7 @@ def _require_the_same(posteriors: list[Posterior], draws: Arrays, lacking: Any, 
         return
     made = []
     for posterior in posteriors:
-        replicator = Replicator(posterior.program, posterior.inputs)
+        replicator = Replicator(posterior)
         made.append(over_draws(posterior, draws, replicator, seed, _REPLICATIONS))
     if _are_the_same(*made):
         return
@@ -267,7 +268,7 @@ def _predictions(
     Raises:
         StanError: if there are no data that it can draw.
     """
-    replicator = Replicator(posterior.program, posterior.inputs)
+    replicator = Replicator(posterior)
     made = replicator.together(over_draws(posterior, draws, replicator, seed, _REPLICATIONS, discrete))
     if not made and kind != "prior":  # from the prior there are the parameters all the same
         reason = replicator.told() or _NONE

@@ -1,0 +1,181 @@
+"""Where in the data the values stand that a model's statements observe.
+
+A statement may observe its data in another order than they are given in (`y[order[n]] ~ ...`, the columns of a matrix),
+or an expression of them (`5 - y ~ ...`). Which it is does not show in the values, of which many may be equal. So the
+model is traced once more for data that are moved by tiny amounts, all different: an observed value that is one of these
+stands where that one does, and one that is none of them is an expression.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from numpyro import handlers
+from numpyro.distributions import Unit
+
+from stanlib.program import Program
+from stanlib.unknown_outcomes import moved_outcomes
+
+from ..density.posterior import Posterior
+
+EXPRESSION = "a statement observes an expression of it"
+ALIKE = "statements observe parts of it, which can't be told apart for it has equal components"
+_SEED = 20_230_517  # of what the data are moved by
+
+
+def is_observation(site: Mapping[str, Any]) -> bool:
+    """Whether a site is a `~` on data: a factor is none."""
+    return site["type"] == "sample" and site["is_observed"] and not isinstance(site["fn"], Unit)
+
+
+def variable_of(site: str, program: Program) -> str:
+    """What a site is called after: a variable of the program may itself be called `y__2`."""
+    return site if site in program.names("data", "transformed_data") else re.sub(r"__\d+$", "", site)
+
+
+def trace_of(posterior: Posterior, key: Any, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The model's trace with given values of the parameters."""
+    model = partial(posterior.module.model, **posterior.inputs)
+    given = handlers.substitute(handlers.seed(model, key), data=dict(parameters))
+    trace: Mapping[str, Any] = handlers.trace(given).get_trace()
+    return trace
+
+
+def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[str, np.ndarray | str]:
+    """For every observed site the positions of its values in the variable, laid out flat, in the shape of the values.
+
+    Where there are none, or they are not known, the reason.
+    """
+    sites = {n: s["value"] for n, s in trace.items() if is_observation(s)}
+    names = {variable_of(n, posterior.program) for n in sites}
+    data = {n: np.asarray(v) for n, v in posterior.inputs.items() if n in names and not isinstance(v, tuple)}
+    moved = _moved(data, np.random.default_rng(_SEED))
+    again = _values(posterior, key, trace, moved)
+    mixed = _mixed(data, np.random.default_rng(_SEED))
+    found: dict[str, np.ndarray | str] = {}
+    for name, value in sites.items():
+        variable = variable_of(name, posterior.program)
+        if variable not in data or _array(value) is None:
+            found[name] = EXPRESSION
+            continue
+        where = _by_moved(np.asarray(value), data[variable], again.get(name), moved[variable])
+        if where is None:  # which statements run depends on the outcomes
+            shuffled = _values(posterior, key, trace, mixed).get(name)
+            where = _by_memory(np.asarray(value), data[variable])
+            if where is None:
+                where = _by_values(np.asarray(value), data[variable], shuffled, mixed[variable])
+        found[name] = where
+    return found
+
+
+def _values(
+    posterior: Posterior, key: Any, trace: Mapping[str, Any], outcomes: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray | None]:
+    """What the sites observe with other outcomes in the data's places; nothing if the model does not run with them."""
+    drawn = {n: s["value"] for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]}
+    try:
+        with moved_outcomes(outcomes):
+            other = trace_of(posterior, key, drawn)
+    except Exception:  # of any kind: integers are no integers then, and anything may be computed of them
+        return {}
+    return {n: _array(s["value"]) for n, s in other.items() if is_observation(s)}
+
+
+def _array(value: Any) -> np.ndarray | None:
+    return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
+
+
+def _moved(data: Mapping[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Each number moved by less than a millionth of its size, no two alike; integers become reals."""
+    return {n: _apart(v, rng) for n, v in data.items()}
+
+
+def _apart(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    known = np.where(np.isfinite(values), values, 0)
+    steps = rng.uniform(0.5, 1, values.shape) * 1e-6 * np.maximum(np.abs(known), 1)
+    return np.asarray(known + steps)
+
+
+def _mixed(data: Mapping[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return {n: rng.permutation(v.ravel()).reshape(v.shape) for n, v in data.items()}
+
+
+def _by_moved(value: np.ndarray, datum: np.ndarray, moved_value: Any, moved: np.ndarray) -> np.ndarray | str | None:
+    """Positions by data that were moved; None if other statements ran then."""
+    if moved_value is None or moved_value.shape != value.shape:
+        return None
+    where = _found(moved_value, moved)
+    if where is None:
+        return EXPRESSION
+    is_same = np.array_equal(datum.ravel()[where], value, equal_nan=value.dtype.kind in "fc")
+    return where if is_same else None
+
+
+def _by_memory(value: np.ndarray, datum: np.ndarray) -> np.ndarray | None:
+    """Positions of a slice of the data, which lies in their memory; None if it does not."""
+    if value.dtype != datum.dtype or not datum.flags.c_contiguous or not np.shares_memory(value, datum):
+        return None
+    start = value.__array_interface__["data"][0] - datum.__array_interface__["data"][0]
+    offsets = sum((np.indices(value.shape)[i] * step for i, step in enumerate(value.strides)), start=np.array(start))
+    return np.asarray(np.broadcast_to(offsets, value.shape) // datum.itemsize)
+
+
+def _by_values(value: np.ndarray, datum: np.ndarray, mixed_value: Any, mixed: np.ndarray) -> np.ndarray | str:
+    """Positions by the values themselves, which must be found in the same places if the data are in another order."""
+    where = _found(value, datum)
+    if where is None:
+        return EXPRESSION
+    if np.unique(datum).size < datum.size:
+        return ALIKE
+    if mixed_value is None or mixed_value.shape != value.shape:
+        return where
+    other = _found(mixed_value, mixed)
+    return where if other is not None and np.array_equal(where, other) else EXPRESSION
+
+
+def _found(values: np.ndarray, among: np.ndarray) -> np.ndarray | None:
+    """The position of each value among others, None if one of them is not among them."""
+    if not values.size:
+        return np.zeros(values.shape, int)
+    if not among.size:
+        return None
+    flat, order = among.ravel(), np.argsort(among, axis=None)
+    at = np.minimum(np.searchsorted(flat[order], values.ravel()), flat.size - 1)
+    if not np.array_equal(flat[order][at], values.ravel(), equal_nan=values.dtype.kind in "fc"):
+        return None
+    return order[at].reshape(values.shape)
+
+
+def covers(datum: Any, pieces: Iterable[np.ndarray]) -> bool:
+    """Whether all positions of a datum together are each there once."""
+    at = np.concatenate([p.ravel() for p in pieces])
+    return np.array_equal(np.sort(at), np.arange(np.size(datum)))
+
+
+def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Arrays (chains, draws, ...) of the pieces, each with its positions, as one in the shape of the datum."""
+    values = [v for _, v in pieces.values()]
+    head = values[0].shape[:2]
+    flat = np.zeros((*head, np.size(datum)), np.result_type(*values))
+    for where, value in pieces.values():
+        flat[..., where.ravel()] = value.reshape(*head, -1)
+    return flat.reshape(*head, *np.shape(datum))
+
+
+def in_order(terms: np.ndarray, where: Any, datum: Any) -> np.ndarray:
+    """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
+    own, shape = terms.shape[2:], np.shape(datum)
+    if not isinstance(where, np.ndarray) or not own or where.shape[: len(own)] != own or not covers(datum, [where]):
+        return terms
+    rows = where.reshape(*own, -1)
+    width = rows.shape[-1]
+    if (rows[..., :1] % width).any() or (rows != rows[..., :1] + np.arange(width)).any():
+        return terms  # no rows of the datum: the columns of a matrix, say
+    kept = next((i for i in range(len(shape) + 1) if np.prod(shape[i:], dtype=int) == width), 0)
+    flat = np.empty((*terms.shape[:2], rows[..., 0].size), terms.dtype)
+    flat[..., rows[..., 0].ravel() // width] = terms.reshape(*terms.shape[:2], -1)
+    return flat.reshape(*terms.shape[:2], *shape[:kept])

@@ -1,0 +1,74 @@
+"""Statements that observe data in another order than they are given in: what is told of them stands in theirs."""
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+
+N, DRAWS = 4, 3
+PROGRAM = """
+data {{ int N; vector[N] x; {declared} y; }}
+parameters {{ real a; vector[2] b; }}
+model {{ {statements} }}
+"""
+VALUES = {"a": np.array([0.3, -1.2, 2.0]), "b": np.array([[1.0, 2.0], [-0.5, 0.25], [3.0, -2.0]])}
+X = np.array([1.0, 2.0, 4.0, 8.0])
+A, B = VALUES["a"][:, None], VALUES["b"]
+TABLE = B[:, None, :] * np.arange(1, 3)[:, None]  # (draws, rows, columns)
+CASES = {  # the declaration, statements, data, and the means of what they observe: far more than their noise apart
+    "from the last": ("vector[N]", "for (n in 1:N) y[N + 1 - n] ~ normal(a * x[n], 1e-7);", [1, 2, 2, 1], A * X[::-1]),
+    "reversed": ("vector[N]", "reverse(y) ~ normal(a * x, 1e-7);", np.zeros(N), A * X[::-1]),
+    "columns": ("matrix[2, 2]", "for (k in 1:2) y[, k] ~ normal(b[k] * [1, 2]', 1e-7);", [[1, 2], [2, 1]], TABLE),
+    "parts": ("vector[N]", "y[3:4] ~ normal(a * x[3:4], 1e-7); y[1:2] ~ normal(a * x[1:2], 1e-7);", np.ones(N), A * X),
+    "integers": ("array[N] int<lower=0, upper=1>", "y[{3, 4, 1, 2}] ~ bernoulli({0, 0, 1, 1});", [0, 1, 0, 1],
+                 np.array([1, 1, 0, 0])),
+}  # fmt: skip
+
+
+def fit_of(declared, statements, y, **more):
+    module = stanimport.loads(PROGRAM.format(declared=declared, statements=statements), name="ordered")
+    return stanimport.generate_quantities(module, {"N": N, "x": X, "y": y, **more}, previous_fit=VALUES)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_replications_stand_where_the_data_do(case):
+    *program, mean = CASES[case]
+    fit = fit_of(*program)
+    for made in (fit.posterior_predictive(seed=1), fit.posterior_predictive({"N": N, "x": X}, seed=1)):
+        replicated = made.stan_variable("y")
+        np.testing.assert_allclose(replicated, np.broadcast_to(mean, replicated.shape), atol=1e-5)
+
+
+@pytest.mark.parametrize("statement, y", [("5 - y ~ normal(a * x, 1);", [1, 2, 3, 4]),
+                                          ("-y ~ normal(a * x, 1);", [1, -1, 2, -2]),
+                                          ("2 * y ~ normal(a * x, 1);", np.zeros(N))])  # fmt: skip
+def test_an_expression_that_has_the_same_values_is_none_of_the_data(statement, y):
+    with pytest.raises(stanimport.StanError, match="observes an expression of it"):
+        fit_of("vector[N]", statement, y).posterior_predictive(seed=1)
+
+
+def test_where_the_outcomes_decide_which_statements_run():
+    """Integers that are indices too, and outcomes that are compared: they can't be moved, but slices be told."""
+    program = "for (n in 1:N) target += b[y[n]]; for (n in 1:N) y[N + 1 - n] ~ categorical([1, 0]');"
+    replicated = fit_of("array[N] int<lower=1, upper=2>", program, [1, 2, 2, 1]).posterior_predictive(seed=1)
+    np.testing.assert_array_equal(replicated.stan_variable("y"), np.ones((DRAWS, N)))
+    program = "for (n in 1:N) if (y[n] == 0) y[n] ~ normal(a - n, 1e-7); else y[n] ~ normal(a + n, 1e-7);"
+    replicated = fit_of("vector[N]", program, [0.0, 1.0, 2.0, 3.0]).posterior_predictive(seed=1).stan_variable("y")
+    np.testing.assert_allclose(replicated, A + np.array([-1, 2, 3, 4]), atol=1e-5)
+
+
+def test_log_densities_stand_where_the_data_do():
+    y = np.array([1.0, 1.0, 2.0, 2.0])
+    fit = fit_of("vector[N]", "y[{3, 1, 4, 2}] ~ normal(a * x, 2);", y)
+    groups = fit.to_arviz(posterior_predictive=False, prior=False)
+    expected = stats.norm.logpdf(y, A * X[[1, 3, 0, 2]], 2)
+    np.testing.assert_allclose(groups["log_likelihood"]["y"].values[0], expected)
+    y = np.array([[1.0, 2.0], [2.0, 1.0]])
+    fit = fit_of("matrix[2, 2]", "for (k in 1:2) y[, k] ~ normal(b[k] * [1, 2]', 2);", y)
+    groups = fit.to_arviz(posterior_predictive=False, prior=False)
+    np.testing.assert_allclose(groups["log_likelihood"]["y"].values[0], stats.norm.logpdf(y, TABLE, 2))
+    y = np.arange(4.0).reshape(2, 2)
+    fit = fit_of("array[2] vector[2]", "reverse(y) ~ multi_normal(b, identity_matrix(2));", y)
+    groups = fit.to_arviz(posterior_predictive=False, prior=False)
+    expected = stats.norm.logpdf(y, B[:, None, :]).sum(axis=-1)
+    np.testing.assert_allclose(groups["log_likelihood"]["y"].values[0], expected)
