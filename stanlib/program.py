@@ -120,20 +120,29 @@ class TransformedData(StanFunction):
     """
 
     def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+        from . import given_again
         from .data import Reader, as_converted
 
         self._by_name(unnamed)
         result: dict[str, Any] = self._run(Reader(self.program, inputs))
-        return {name: as_converted(value) for name, value in result.items()}
+        made = {name: as_converted(value) for name, value in result.items()}
+        given_again.remember(self.program, made)
+        return made
 
     def prepare(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The data that a model takes, by Stan name: as given if they come from this function, else from raw data."""
-        from . import data
+        """The data that a model takes, by Stan name: as given if they come from this function, else from raw data.
+
+        Raises:
+            StanDataError: for raw data that are not as declared.
+        """
+        from . import data, given_again
 
         variables = (*self.program.data, *self.program.transformed_data)
         names = [v.name for v in variables]
         if all(v.name in inputs and data.is_converted(v, inputs[v.name]) for v in variables):
-            return {n: inputs[n] for n in names}
+            given = {n: inputs[n] for n in names}
+            known = given_again.are_remembered(self.program, given)
+            return given if known else given_again.checked(self.program, self._run, given)
         traced = [n for n in names if n in inputs and data.is_traced(inputs[n])]
         if traced:
             raise StanDataError("data that JAX traces must come from transformed_data(...)", traced[0])

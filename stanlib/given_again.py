@@ -1,0 +1,122 @@
+"""Data that a model is called with: what `transformed_data` returned is taken as it is, all else is checked first.
+
+Raw data in NumPy's arrays look like those that were converted, but may be of wrong sizes, outside their domains, or of
+types whose numbers wrap around.
+"""
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .data import Reader, is_traced
+
+if TYPE_CHECKING:
+    from .metadata import Program
+
+_NATIVE = {np.dtype(t) for t in (np.int64, np.float64, np.complex128)}
+_KEPT = {"int32", "int64", "float32", "float64", "complex64", "complex128"}  # of the arrays of JAX and PyTorch
+_made: dict[int, tuple[weakref.ref[np.ndarray], Call]] = {}
+
+
+class Call:
+    """One call of `transformed_data`: its program's text, and the numbers among what it returned."""
+
+    def __init__(self, program: Program, values: Mapping[str, Any]):
+        self.source = program.source
+        self.numbers = {n: v for n, v in values.items() if not list(_arrays(v))}
+
+
+def remember(program: Program, values: Mapping[str, Any]) -> None:
+    """Note what `transformed_data` returned."""
+    call = Call(program, values)
+    for array in (a for v in values.values() for a in _arrays(v)):
+        _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), call
+
+
+def _forget(key: int, _: Any) -> None:
+    _made.pop(key, None)
+
+
+def are_remembered(program: Program, values: Mapping[str, Any]) -> bool:
+    """Whether all these data come from one call for this program."""
+    calls, numbers = set(), dict[str, Any]()
+    for name, value in values.items():
+        arrays = list(_arrays(value))
+        if not arrays:
+            numbers[name] = value
+        for array in arrays:
+            reference, call = _made.get(id(array), (None, None))
+            if reference is None or reference() is not array:
+                return False
+            calls.add(call)
+    call = calls.pop() if len(calls) == 1 else None
+    return call is not None and call.source == program.source and all(
+        n in call.numbers and _is_same(v, call.numbers[n]) for n, v in numbers.items()
+    )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other or one != one and other != other)
+
+
+def _arrays(value: Any) -> Iterator[np.ndarray]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _arrays(item)
+    elif isinstance(value, np.ndarray):
+        yield value
+
+
+def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Data in the form of converted ones, checked as `transformed_data` checks them, and converted where they need it.
+
+    Arrays of JAX and PyTorch stay what they are; so do all data if JAX traces some of them.
+
+    Args:
+        run: the generated function that reads the data.
+        given: data and transformed data.
+
+    Raises:
+        StanDataError: for data that are not as declared.
+    """
+    if any(map(is_traced, given.values())):
+        return given
+    reader = _AllData(program, given)
+    try:
+        run(reader)
+    except _Complete:
+        pass
+    return given | {n: given[n] if _is_kept(given[n]) else v for n, v in reader.read.items()}
+
+
+def _is_kept(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype in _NATIVE and value.dtype.isnative
+    kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
+    return hasattr(value, "device") and kind in _KEPT
+
+
+class _Complete(BaseException):
+    """All data were read: transformed data need not be computed."""
+
+
+class _AllData(Reader):
+    def __init__(self, program: Program, given: Mapping[str, Any]):
+        super().__init__(program, given)
+        self.read: dict[str, Any] = {}
+
+    def __call__(self, name: str, *declared: Any, **bounds: Any) -> Any:
+        return self._noted(name, super().__call__(name, *declared, **bounds))
+
+    def tuple(self, name: str, *items: Any) -> Any:
+        return self._noted(name, super().tuple(name, *items))
+
+    def _noted(self, name: str, value: Any) -> Any:
+        self.read[name] = value
+        if len(self.read) == len(self.variables):
+            raise _Complete
+        return value

@@ -1,0 +1,87 @@
+"""Models that are called with raw data check and convert them, whatever they look like."""
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import stats
+
+import stanimport
+
+PROGRAM = """
+data { int N; vector<lower=0>[N] x; array[N] int<lower=0> k; tuple(int, vector[N]) t; }
+parameters { real a; }
+model {
+  a ~ normal(0, 1);
+  x ~ normal(a, t.1);
+  for (n in 1:N) target += k[n] * k[n] * a * t.2[n];
+}
+"""
+X, K, T = np.array([1.0, 2.0, 3.0]), np.array([100, 2, 3]), (2, np.ones(3))
+
+
+@pytest.fixture(params=["numpyro", "pyro"])
+def density(request, x64):
+    if request.param == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(PROGRAM, name="raw", backend=request.param)
+
+    def of(**data):
+        return _numpyro(module, data) if request.param == "numpyro" else _pyro(module, data)
+
+    return of
+
+
+def _numpyro(module, data):
+    from numpyro.infer.util import log_density
+
+    return float(log_density(module.model, (), data, {"a": 0.5})[0])
+
+
+def _pyro(module, data):
+    import pyro
+    import torch
+
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = pyro.condition(module.model, data={"a": torch.tensor(0.5)})
+        return float(pyro.poutine.trace(model).get_trace(**data).log_prob_sum())
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+EXPECTED = stats.norm.logpdf(0.5) + stats.norm.logpdf(X, 0.5, 2).sum() + 0.5 * (K**2).sum()
+
+
+@pytest.mark.parametrize("x, k", [
+    (X, K.astype(np.int8)), (X, K.astype(np.uint8)), (X.astype(np.float16), K.astype(np.int16)),
+    (X.astype(">f8"), K.astype(">i4")), (np.asfortranarray(np.stack([X, X]))[0], np.stack([K, K], axis=1)[:, 1]),
+    (jnp.asarray(X, jnp.float32), jnp.asarray(K, jnp.int8)), (list(X), list(K)),
+], ids=["int8", "uint8", "half", "big-endian", "strides", "jax", "lists"])  # fmt: skip
+def test_arrays_of_any_type_have_one_density(density, x, k):
+    assert density(N=3, x=x, k=k, t=T) == pytest.approx(EXPECTED)
+
+
+@pytest.mark.parametrize("wrong, told", [
+    ({"x": np.arange(4.0)}, r"x must have shape \(3\), not \(4\)"), ({"N": 2}, r"x must have shape \(2\), not \(3\)"),
+    ({"x": -X}, r"x is out of bounds: x\[1\] is -1"), ({"k": jnp.asarray(K, float)}, "k must be of type int, not real"),
+    ({"k": -K}, "k is out of bounds"), ({"t": (2, np.ones(1))}, r"t.2 must have shape \(3\), not \(1\)"),
+], ids=["longer", "fewer", "negative", "reals", "negative integers", "in a tuple"])  # fmt: skip
+def test_arrays_that_are_not_as_declared_are_refused(density, wrong, told):
+    with pytest.raises(stanimport.StanDataError, match=told):
+        density(**{"N": 3, "x": X, "k": K, "t": T, **wrong})
+
+
+def test_what_was_checked_is_not_checked_again(monkeypatch):
+    """Neither are transformed data computed again where data are exchanged."""
+    program = PROGRAM.replace("parameters", "transformed data { real s = normal_rng(0, 1); } parameters")
+    module = stanimport.loads(program.replace("normal(a, t.1)", "normal(a + s, t.1)"), name="raw")
+    with jax.enable_x64(True):
+        inputs = module.transformed_data(N=3, x=X, k=K, t=T)
+        other = {**inputs, "x": X + 1}
+        first = _numpyro(module, inputs)
+        expected = stats.norm.logpdf([X, X + 1], 0.5 + inputs["s"], 2).sum(axis=1)
+        assert _numpyro(module, other) - first == pytest.approx(expected[1] - expected[0])
+        with pytest.raises(stanimport.StanDataError, match="x must have shape"):
+            _numpyro(module, {**inputs, "x": X[:1]})
+        monkeypatch.setattr("stanlib.data.check", None)  # none of its values is
+        assert _numpyro(module, inputs) == first
