@@ -48,7 +48,8 @@ class Function:
     `linear` names the arguments that the result is linear in while the others stay the same: ("a b",) in both
     together, ("a", "b") in each alone. `inverse` is the function that undoes it where both are defined, `neutral`
     what changes nothing among the components that a reduction takes. `selects` says that the result is a part of
-    the first argument, `repeats` that it is the first argument, as often as the second says. A `first_order`
+    the first argument, `repeats` that it is the first argument, as often as the second says. `moves` says that it
+    consists of components of the arguments, in places that their sizes decide. A `first_order`
     function has no second derivatives in Stan. `unconstrains` is the constraint whose transform it undoes.
     `variadic` says how calls with further arguments are checked; `passes` between which positions a function of
     functions finds the arguments that it passes on to that one, as its last.
@@ -72,6 +73,7 @@ class Function:
     neutral: float | None = None
     selects: bool = False
     repeats: bool = False
+    moves: bool = False
     first_order: bool = False
     variadic: Variadic | None = None
     passes: tuple[int, int | None] = (1, None)

@@ -1,13 +1,17 @@
-"""Rewrite the convenient forms: loops over containers count indices, tuple patterns become single assignments."""
+"""Rewrite the convenient forms: loops over containers count indices, tuple patterns become single assignments.
+
+Rows and columns of matrices are selected by indices.
+"""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from stanlib import registry
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
-from ..ir import gprob
+from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
 from ..ir.unpacking import unpacked
 
@@ -16,7 +20,16 @@ Stmts = tuple[gprob.Stmt, ...]
 
 def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     """The program without ForEach and Unpack."""
-    return map_blocks(program, lambda block: tuple(_block(block, names)))
+    return map_blocks(program, lambda block: tuple(traversal.rewrite(s, _indexed) for s in _block(block, names)))
+
+
+def _indexed(e: Any) -> Any:
+    """`row(x, n)` and `col(x, n)` as `x[n]` and `x[:, n]`: of many n they are one selection."""
+    if not isinstance(e, gprob.Apply) or e.function.name not in ("row", "col"):
+        return e
+    matrix, number = e.arguments
+    one = gprob.Single(number)
+    return gprob.Index(e.type, e.span, matrix, (one,) if e.function.name == "row" else (gprob.ALL, one))
 
 
 def map_blocks(program: gprob.Program, change: Callable[[Stmts], Stmts]) -> gprob.Program:

@@ -23,7 +23,7 @@ def _both(*texts: Any) -> Any:
     return out
 
 
-@stan_function("A append_array(A x, A y)", examples=[([1.0, 2.0], [3.0])], linear=("x y",))
+@stan_function("A append_array(A x, A y)", moves=True, examples=[([1.0, 2.0], [3.0])], linear=("x y",))
 def append_array(xp: Namespace, x: Array, y: Array) -> Array:
     m, n = xp.shape(x), xp.shape(y)
     if 0 in (m[0], n[0]):  # an empty array doesn't tell how large its elements are
@@ -43,7 +43,7 @@ def _joined(xp: Namespace, x: Array, y: Array) -> Array:
         "vector append_row(vector x, vector y)", "vector append_row(real x, vector y)",
         "vector append_row(vector x, real y)",
     ),
-    examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])], linear=("x y",),
+    moves=True, examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])], linear=("x y",),
 )  # fmt: skip
 def append_to_vector(xp: Namespace, x: Array, y: Array) -> Array:
     return _joined(xp, x, y)
@@ -54,7 +54,7 @@ def append_to_vector(xp: Namespace, x: Array, y: Array) -> Array:
         "row_vector append_col(row_vector x, row_vector y)", "row_vector append_col(real x, row_vector y)",
         "row_vector append_col(row_vector x, real y)",
     ),
-    examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])], linear=("x y",),
+    moves=True, examples=[([1.0, 2.0], [3.0]), (0.5, [1.0])], linear=("x y",),
 )  # fmt: skip
 def append_to_row_vector(xp: Namespace, x: Array, y: Array) -> Array:
     return _joined(xp, x, y)
@@ -65,7 +65,7 @@ def append_to_row_vector(xp: Namespace, x: Array, y: Array) -> Array:
         "matrix append_row(matrix x, matrix y)", "matrix append_row(matrix x, row_vector y)",
         "matrix append_row(row_vector x, matrix y)", "matrix append_row(row_vector x, row_vector y)",
     ),
-    examples=[(_A, _B), ([1.0, 2.0], _B)], linear=("x y",),
+    moves=True, examples=[(_A, _B), ([1.0, 2.0], _B)], linear=("x y",),
 )  # fmt: skip
 def append_row(xp: Namespace, x: Array, y: Array) -> Array:
     same_size("append_row", "columns of x", xp.shape(x)[-1], "columns of y", xp.shape(y)[-1])
@@ -77,7 +77,7 @@ def append_row(xp: Namespace, x: Array, y: Array) -> Array:
         "matrix append_col(matrix x, matrix y)", "matrix append_col(matrix x, vector y)",
         "matrix append_col(vector x, matrix y)", "matrix append_col(vector x, vector y)",
     ),
-    examples=[(_A, _B), ([1.0, 2.0], _B)], linear=("x y",),
+    moves=True, examples=[(_A, _B), ([1.0, 2.0], _B)], linear=("x y",),
 )  # fmt: skip
 def append_col(xp: Namespace, x: Array, y: Array) -> Array:
     same_size("append_col", "rows of x", xp.shape(x)[0], "rows of y", xp.shape(y)[0])

@@ -23,14 +23,15 @@ def column_major(xp: Namespace, m: Array) -> Array:
 
 @stan_function(
     *each("vector to_vector({t} x)", _FLAT_REAL), *each("complex_vector to_vector({t} x)", _FLAT_COMPLEX),
-    examples=[([1, 2],)], linear=("x",),
+    moves=True, examples=[([1, 2],)], linear=("x",),
 )  # fmt: skip
 def to_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
 
 
 @stan_function(
-    "vector to_vector(matrix m)", "complex_vector to_vector(complex_matrix m)", examples=[(_MATRIX,)], linear=("m",)
+    "vector to_vector(matrix m)", "complex_vector to_vector(complex_matrix m)", examples=[(_MATRIX,)], linear=("m",),
+    moves=True,
 )  # fmt: skip
 def matrix_to_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -39,7 +40,7 @@ def matrix_to_vector(xp: Namespace, m: Array) -> Array:
 @stan_function(
     *each("row_vector to_row_vector({t} x)", _FLAT_REAL),
     *each("complex_row_vector to_row_vector({t} x)", _FLAT_COMPLEX),
-    examples=[([1, 2],)], linear=("x",),
+    moves=True, examples=[([1, 2],)], linear=("x",),
 )
 def to_row_vector(xp: Namespace, x: Array) -> Array:
     return xp.real(x)
@@ -47,7 +48,7 @@ def to_row_vector(xp: Namespace, x: Array) -> Array:
 
 @stan_function(
     "row_vector to_row_vector(matrix m)", "complex_row_vector to_row_vector(complex_matrix m)", examples=[(_MATRIX,)],
-    linear=("m",),
+    linear=("m",), moves=True,
 )
 def matrix_to_row_vector(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -56,7 +57,7 @@ def matrix_to_row_vector(xp: Namespace, m: Array) -> Array:
 @stan_function(
     "array[] real to_array_1d(vector x)", "array[] real to_array_1d(row_vector x)",
     "array[] complex to_array_1d(complex_vector x)", "array[] complex to_array_1d(complex_row_vector x)",
-    examples=[([1.0, 2.0],)], linear=("x",),
+    moves=True, examples=[([1.0, 2.0],)], linear=("x",),
 )  # fmt: skip
 def vector_to_array(xp: Namespace, x: Array) -> Array:
     return x
@@ -64,7 +65,7 @@ def vector_to_array(xp: Namespace, x: Array) -> Array:
 
 @stan_function(
     "array[] real to_array_1d(matrix m)", "array[] complex to_array_1d(complex_matrix m)", examples=[(_MATRIX,)],
-    linear=("m",),
+    linear=("m",), moves=True,
 )
 def matrix_to_array(xp: Namespace, m: Array) -> Array:
     return column_major(xp, m)
@@ -75,7 +76,7 @@ _ARRAYS = [f"array[{',' * d}] " for d in range(9)]
 
 @stan_function(
     *each("array[] int to_array_1d({t}int x)", _ARRAYS), *each("array[] real to_array_1d({t}real x)", _ARRAYS),
-    examples=[(_MATRIX,)], linear=("x",),
+    moves=True, examples=[(_MATRIX,)], linear=("x",),
 )  # fmt: skip
 def to_array_1d(xp: Namespace, x: Array) -> Array:
     """The innermost elements of an array, the last index running fastest."""
@@ -84,7 +85,7 @@ def to_array_1d(xp: Namespace, x: Array) -> Array:
 
 @stan_function(
     "array[,] real to_array_2d(matrix m)", "array[,] complex to_array_2d(complex_matrix m)", examples=[(_MATRIX,)],
-    linear=("m",),
+    linear=("m",), moves=True,
 )
 def to_array_2d(xp: Namespace, m: Array) -> Array:
     return m
@@ -94,7 +95,7 @@ def to_array_2d(xp: Namespace, m: Array) -> Array:
     "matrix to_matrix(matrix x)", "matrix to_matrix(array[] row_vector x)", "matrix to_matrix(array[,] int x)",
     "matrix to_matrix(array[,] real x)", "complex_matrix to_matrix(complex_matrix x)",
     "complex_matrix to_matrix(array[] complex_row_vector x)", "complex_matrix to_matrix(array[,] complex x)",
-    examples=[([[1, 2], [3, 4]],)], linear=("x",),
+    moves=True, examples=[([[1, 2], [3, 4]],)], linear=("x",),
 )  # fmt: skip
 def to_matrix(xp: Namespace, x: Array) -> Array:
     return xp.real(x)

@@ -189,14 +189,14 @@ def plus(xp: Namespace, x: Array) -> Array:
     "vector transpose(row_vector x)",
     "complex_row_vector transpose(complex_vector x)",
     "complex_vector transpose(complex_row_vector x)",
-    examples=[([1.0, 2.0],)], linear=("x",),
+    moves=True, examples=[([1.0, 2.0],)], linear=("x",),
 )
 def transpose_vector(xp: Namespace, x: Array) -> Array:
     return x
 
 
 @stan_function(
-    *each("{t} transpose({t} x)", ("matrix", "complex_matrix")), examples=[([[1.0, 2.0], [3.0, 4.0]],)],
+    *each("{t} transpose({t} x)", ("matrix", "complex_matrix")), moves=True, examples=[([[1.0, 2.0], [3.0, 4.0]],)],
     linear=("x",),
 )
 def transpose(xp: Namespace, x: Array) -> Array:

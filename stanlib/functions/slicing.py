@@ -112,7 +112,7 @@ def sub_row(xp: Namespace, m: Real, i: Array, j: Array, n_cols: Array) -> Array:
 
 @stan_function(
     "vector diagonal(matrix m)", "complex_vector diagonal(complex_matrix m)", examples=[([[1.0, 2.0], [3.0, 4.0]],)],
-    linear=("m",),
+    linear=("m",), moves=True,
 )
 def diagonal(xp: Namespace, m: Array) -> Array:
     return xp.diagonal(m)

@@ -39,7 +39,7 @@ def rank(xp: Namespace, v: Array, s: Array) -> Array:
 
 @stan_function(
     "A reverse(A v)", *each("{t} reverse({t} v)", ("vector", "row_vector", "complex_vector", "complex_row_vector")),
-    examples=[([3.0, -1.0, 2.0],)],
+    moves=True, examples=[([3.0, -1.0, 2.0],)],
 )  # fmt: skip
 def reverse(xp: Namespace, v: Array) -> Array:
     return xp.flip(v, axis=0)

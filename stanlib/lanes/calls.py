@@ -14,6 +14,7 @@ from ..errors import StanUnknownError
 from ..rejection import Error, any_of, collected, refuse, rejected
 from .frames import Axis, Frame, current, entered, outside
 from .handing import taker
+from .moving import moved
 from .values import Lanes, agreed, align, combine, full, operand
 
 if TYPE_CHECKING:
@@ -37,7 +38,19 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
         return _reduced(terms, function.reduction) if terms.rank else terms
     if function.is_componentwise and all(rank_of(v) == 0 for v in values):
         return _componentwise(function, values, frame)
-    return each(function, *values)
+    out = _moved(function, values, frame) if function.moves else None
+    return each(function, *values) if out is None else out
+
+
+def _moved(function: Callable[..., Any], values: Sequence[Any], frame: Frame) -> Any:
+    """What a function that moves components makes of data; None where lanes are computed one by one, or by `vmap`."""
+    union = {a for v in values if type(v) is Lanes for a in v.axes}
+    axes = tuple(a for a in frame.axes if a in union)
+    if not axes or _library(values) != "numpy":
+        return None
+    with outside():
+        out = moved(function, values, axes)
+    return None if out is None else _wrapped(out, axes, frame)
 
 
 def _reduced(terms: Lanes, reduction: str) -> Lanes:
@@ -80,7 +93,12 @@ def lane_terms(function: Any, y: Any, *arguments: Any) -> Any:
 
 def combine_events(function: Callable[[list[Any]], Any], items: Sequence[Any]) -> Any:
     """A container made of items that differ between lanes."""
-    return each(lambda *values: function(list(values)), *items)
+    def made(*values: Any) -> Any:
+        return function(list(values))
+
+    frame = current()
+    out = _moved(made, [operand(i, frame) for i in items], frame)
+    return each(made, *items) if out is None else out
 
 
 def has_terms(function: Function) -> bool:
