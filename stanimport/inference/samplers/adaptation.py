@@ -83,7 +83,7 @@ def step_sizes(
     searching = {i for i, size in enumerate(sizes) if _SMALLEST < size < _LARGEST}
     while searching:
         tried = {i: _Step(metrics[i], states[i], found[i], _momentum(metrics[i], rngs[i])) for i in searching}
-        made = evaluate([tried[i].point if i in tried else s.point for i, s in enumerate(states)])
+        made = evaluate([tried[i].point if i in tried else np.asarray(s.point) for i, s in enumerate(states)])
         for i, step in tried.items():
             direction = 1 if step.gained(made[i]) > math.log(_SUPERB) else -1
             if growths[i] == -direction:

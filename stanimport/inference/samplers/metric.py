@@ -5,13 +5,14 @@ metrics and their regularized estimates.
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from stanlib.arrays.base import Array
-
 from . import packed
+
+if TYPE_CHECKING:
+    from .states import Numbers
 
 _COLUMNS = 1024
 
@@ -35,8 +36,8 @@ class Kind(NamedTuple):
 class Metric(NamedTuple):
     """An inverse metric, and what makes standard normal numbers momenta: the diagonals, (size,), or (size, size)."""
 
-    inverse: Any
-    factor: Any
+    inverse: Numbers
+    factor: Numbers
 
     @staticmethod
     def of(inverse: np.ndarray) -> "Metric":
@@ -49,10 +50,10 @@ class Metric(NamedTuple):
     def size(self) -> int:
         return int(self.inverse.shape[-1])
 
-    def velocity(self, momentum: Array) -> Any:
+    def velocity(self, momentum: Numbers) -> Any:
         return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
 
-    def shaped(self, normal: Any) -> Any:
+    def shaped(self, normal: Numbers) -> Any:
         """The momentum that standard normal numbers make."""
         return self.factor * normal if self.factor.ndim == 1 else self.factor @ normal
 

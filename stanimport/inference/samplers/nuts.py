@@ -244,7 +244,7 @@ class NutsSampler:
     def value_and_grad(self, point: np.ndarray, row: int = 0) -> tuple[float, np.ndarray]:
         """The log density at a point with the data of a chain, and its gradient."""
         (state,) = self.evaluate(self.programs[0], [point], [row])
-        return float(state.density), state.gradient
+        return float(state.density), np.asarray(state.gradient)
 
     def evaluate(self, program: _Bound, points: Sequence[np.ndarray], rows: Sequence[int]) -> list[State]:
         """The states at points with the data of these chains: where transitions with steps of no length lead."""

@@ -1,9 +1,14 @@
 """What a chain carries from one transition to the next: all that enters the compiled program, and leaves it."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from jax import Array
+
+    Numbers = Array | np.ndarray  # inside of the compiled program, and outside of it
 
 # What is told of a transition, in the order in which the program tells it.
 NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
@@ -12,9 +17,9 @@ NUMBERS = ("lp__", "stepsize__", "accept_stat__", "treedepth__", "n_leapfrog__",
 class State(NamedTuple):
     """A point of a chain: where it is, the log density there and its gradient."""
 
-    point: Any
-    density: Any
-    gradient: Any
+    point: Numbers
+    density: Numbers
+    gradient: Numbers
 
 
 class StepSize(NamedTuple):
@@ -28,14 +33,14 @@ class StepSize(NamedTuple):
         center: the logarithm that sizes are drawn towards.
     """
 
-    size: Any
-    average: Any
-    error: Any
-    count: Any
-    center: Any
+    size: Numbers
+    average: Numbers
+    error: Numbers
+    count: Any  # a method of tuples has this name
+    center: Numbers
 
     @staticmethod
-    def starting(size: Any) -> "StepSize":
+    def starting(size: Numbers | float) -> "StepSize":
         """Adaptation that begins, or begins anew, at a size."""
         size = np.asarray(size, float)
         blank = np.zeros_like(size)
@@ -50,7 +55,7 @@ class StepSize(NamedTuple):
 class Chain(NamedTuple):
     """What a chain carries from one transition to the next, and where it last evaluated the density."""
 
-    random: Any
+    random: Numbers | np.uint64
     state: State
     step: StepSize
     latest: State
@@ -65,6 +70,6 @@ class Chain(NamedTuple):
 class Controls(NamedTuple):
     """The options of transitions: whether the step size adapts, the acceptance wanted, the depth of trees."""
 
-    adapts: Any
-    wanted: Any
-    max_depth: Any
+    adapts: Numbers | np.bool_
+    wanted: Numbers | np.float64
+    max_depth: Numbers | np.int64

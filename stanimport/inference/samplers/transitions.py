@@ -16,7 +16,9 @@ from . import tree, walnuts
 from .metric import Metric
 from .states import NUMBERS, Chain, Controls, StepSize
 
-INTEGRATORS: Mapping[str, Any] = {"nuts": tree.Leapfrog, "walnuts": walnuts.AdaptiveLeapfrog}  # by the method
+INTEGRATORS: Mapping[str, type[tree.Leapfrog] | type[walnuts.AdaptiveLeapfrog]] = {  # by the method
+    "nuts": tree.Leapfrog, "walnuts": walnuts.AdaptiveLeapfrog,
+}  # fmt: skip
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 
 

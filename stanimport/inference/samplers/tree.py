@@ -11,24 +11,30 @@ generalized criterion; Stan Development Team, "Stan Reference Manual", "MCMC Sam
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 
 from . import uniforms
 from .metric import Metric
 from .states import State
 
+if TYPE_CHECKING:
+    from .states import Numbers
+
 LARGEST_ERROR = 1000.0  # of the energy: beyond it a trajectory diverges
+Density = Callable[[Array], tuple[Array, Array]]  # from a point to the log density and its gradient
+Tree = TypeVar("Tree")
 
 
 class End(NamedTuple):
     """The momentum at an end of a subtree, and the velocity that belongs to it."""
 
-    momentum: Any
-    velocity: Any
+    momentum: Array
+    velocity: Array
 
 
 class Subtree(NamedTuple):
@@ -36,7 +42,7 @@ class Subtree(NamedTuple):
 
     first: Any
     last: Any
-    total: Any
+    total: Array
 
 
 class Leaf(NamedTuple):
@@ -58,11 +64,11 @@ class Step(NamedTuple):
     """
 
     leaf: Leaf
-    energy: Any
-    acceptance: Any
-    count: Any
-    valid: Any
-    diverged: Any
+    energy: Array
+    acceptance: Array
+    count: Any  # a method of tuples has this name
+    valid: Array
+    diverged: Array
 
 
 class Integrator(Protocol):
@@ -74,13 +80,13 @@ class Integrator(Protocol):
 
     end: Any
 
-    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Array]:
         """The leaf of a state with a momentum, and its energy."""
 
-    def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
+    def step(self, leaf: Leaf, size: Array, start_energy: Array) -> Step:
         """The next leaf; backward in time if the size is negative."""
 
-    def turns(self, left: Subtree, right: Subtree, size: Any) -> Any:
+    def turns(self, left: Subtree, right: Subtree, size: Array) -> Array:
         """Whether two stretches that follow each other, made with steps of this sign, turn."""
 
 
@@ -98,37 +104,37 @@ class Growth(NamedTuple):
         valid, diverged: whether no subtree turned and the energy stayed; whether it is the energy that did not.
     """
 
-    random: Any
+    random: Array
     leaf: Leaf
     newest: Subtree
     waiting: Subtree
-    count: Any
-    steps: Any
+    count: Any  # a method of tuples has this name
+    steps: Array
     chosen: State
-    energy: Any
-    log_weight: Any
-    acceptance: Any
-    valid: Any
-    diverged: Any
+    energy: Array
+    log_weight: Array
+    acceptance: Array
+    valid: Array
+    diverged: Array
 
 
 class Trajectory(NamedTuple):
     """What a transition has built: `ends` are its leaves backward and forward in time, stacked."""
 
-    random: Any
+    random: Array
     ends: Leaf
     latest: State
-    total: Any
+    total: Array
     waiting: Subtree
     chosen: State
-    energy: Any
-    log_weight: Any
-    depth: Any
-    count: Any
-    steps: Any
-    acceptance: Any
-    grows: Any
-    diverged: Any
+    energy: Array
+    log_weight: Array
+    depth: Array
+    count: Any  # a method of tuples has this name
+    steps: Array
+    acceptance: Array
+    grows: Array
+    diverged: Array
 
 
 class Record(NamedTuple):
@@ -143,11 +149,11 @@ class Record(NamedTuple):
         latest: the last state that was visited.
     """
 
-    acceptance: Any
-    depth: Any
-    steps: Any
-    diverged: Any
-    energy: Any
+    acceptance: Array
+    depth: Array
+    steps: Array
+    diverged: Array
+    energy: Array
     latest: State
 
 
@@ -158,9 +164,10 @@ def room(depth: int, size: int, end: Any = End) -> Subtree:
 
 
 def transition(
-    density: Callable[[Any], tuple[Any, Any]], metric: Metric, random: Any, state: State, waiting: Subtree,
-    step_size: Array, max_depth: Any, integrator: Callable[[Any, Metric], Integrator] | None = None,
-) -> tuple[Any, State, Subtree, Record]:  # fmt: skip
+    density: Density, metric: Metric, random: Array, state: State, waiting: Subtree,
+    step_size: Numbers, max_depth: Numbers | np.int64,
+    integrator: Callable[[Density, Metric], Integrator] | None = None,
+) -> tuple[Array, State, Subtree, Record]:  # fmt: skip
     """The next state of a chain.
 
     Args:
@@ -180,7 +187,7 @@ def transition(
     begun = Trajectory(random, both, state, momentum, waiting, state, energy, jnp.zeros(()), zero, zero, zero,
                        jnp.zeros(()), jnp.array(True), jnp.array(False))  # fmt: skip
 
-    def grows(t: Trajectory) -> Any:
+    def grows(t: Trajectory) -> Array:
         return t.grows & (t.depth < max_depth)
 
     def doubled(t: Trajectory) -> Trajectory:
@@ -191,13 +198,13 @@ def transition(
     return t.random, t.chosen, t.waiting, Record(acceptance, t.depth, t.steps, t.diverged, t.energy, t.latest)
 
 
-def drawn(metric: Metric, random: Any) -> tuple[Any, Any]:
+def drawn(metric: Metric, random: Array) -> tuple[Array, Array]:
     """The next state of the random numbers, and a momentum drawn from its normal law."""
     random, normal = uniforms.normals(random, metric.size)
     return random, metric.shaped(normal)
 
 
-def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Array) -> Trajectory:
+def _doubled(way: Integrator, t: Trajectory, start_energy: Array, step_size: Numbers) -> Trajectory:
     """The trajectory with a subtree of its own size at one of its ends."""
     random, drawn = uniforms.uniforms(t.random, 2)
     at = (drawn[0] < 0.5).astype(int)
@@ -218,7 +225,7 @@ def _doubled(way: Integrator, t: Trajectory, start_energy: Any, step_size: Array
 
 
 def _grown(
-    way: Integrator, random: Any, start: Leaf, waiting: Subtree, start_energy: Any, step_size: Array, size: Any
+    way: Integrator, random: Array, start: Leaf, waiting: Subtree, start_energy: Array, step_size: Array, size: Array
 ) -> Growth:
     """A subtree of `size` leaves from a leaf on; fewer if it turns or a step is not valid."""
     blank = Subtree(start.end, start.end, jnp.zeros_like(start.end.momentum))
@@ -226,7 +233,7 @@ def _grown(
     begun = Growth(random, start, blank, waiting, none, none, start.state, zero, -jnp.inf * jnp.ones(()), zero,
                    ~false, false)  # fmt: skip
 
-    def continues(g: Growth) -> Any:
+    def continues(g: Growth) -> Array:
         return g.valid & (g.count < size)
 
     def extended(g: Growth) -> Growth:
@@ -235,7 +242,7 @@ def _grown(
     return lax.while_loop(continues, extended, begun)
 
 
-def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Array) -> Growth:
+def _extended(way: Integrator, g: Growth, start_energy: Array, step_size: Array) -> Growth:
     """The subtree with one more leaf."""
     step = way.step(g.leaf, step_size, start_energy)
     leaf, energy = step.leaf, step.energy
@@ -252,21 +259,21 @@ def _extended(way: Integrator, g: Growth, start_energy: Any, step_size: Array) -
                   g.acceptance + step.acceptance, step.valid & ~turned, step.diverged)  # fmt: skip
 
 
-def _gained(start_energy: Any, energy: Array) -> Any:
+def _gained(start_energy: Array, energy: Array) -> Array:
     """The logarithm of a leaf's weight relative to the start of its trajectory."""
     return jnp.where(jnp.isnan(energy), -jnp.inf, start_energy - energy)
 
 
 def _merged(
-    way: Integrator, waiting: Subtree, leaf: Subtree, count: Any, step_size: Array
-) -> tuple[Subtree, Any, Any]:  # fmt: skip
+    way: Integrator, waiting: Subtree, leaf: Subtree, count: Array, step_size: Array
+) -> tuple[Subtree, Array, Array]:  # fmt: skip
     """The largest subtree that the leaf after `count` others completes, its place, and whether one of them turns."""
 
-    def has_sibling(carry: tuple[Subtree, Any, Any]) -> Any:
+    def has_sibling(carry: tuple[Subtree, Array, Array]) -> Array:
         _, place, turned = carry
         return (jnp.right_shift(count, place) & 1 == 1) & ~turned
 
-    def joined(carry: tuple[Subtree, Any, Any]) -> tuple[Subtree, Any, Any]:
+    def joined(carry: tuple[Subtree, Array, Array]) -> tuple[Subtree, Array, Array]:
         right, place, _ = carry
         left = _at(waiting, place)
         turns = way.turns(left, right, step_size)
@@ -285,20 +292,20 @@ class Leapfrog:
 
     end = End
 
-    def __init__(self, density: Any, metric: Metric):
+    def __init__(self, density: Density, metric: Metric):
         self.density, self.metric = density, metric
 
-    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Array]:
         velocity = self.metric.velocity(momentum)
         return Leaf(state, End(momentum, velocity)), 0.5 * jnp.dot(momentum, velocity) - state.density
 
-    def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
+    def step(self, leaf: Leaf, size: Array, start_energy: Array) -> Step:
         new, energy = self.leaf(*leapfrog(self.density, self.metric, leaf.state, leaf.end.momentum, size))
         gained = _gained(start_energy, energy)
         diverged = -gained > LARGEST_ERROR
         return Step(new, energy, jnp.exp(jnp.minimum(gained, 0.0)), 1, ~diverged, diverged)
 
-    def turns(self, left: Subtree, right: Subtree, size: Any) -> Any:
+    def turns(self, left: Subtree, right: Subtree, size: Array) -> Array:
         """Whether the whole turns, or either of the two with its neighbour's nearest state."""
         stretches = (
             (left.first, right.last, left.total + right.total),
@@ -311,7 +318,7 @@ class Leapfrog:
         return ~(straight[0] & straight[1] & straight[2])
 
 
-def leapfrog(density: Any, metric: Metric, state: State, momentum: Array, size: Any) -> tuple[State, Any]:
+def leapfrog(density: Density, metric: Metric, state: State, momentum: Array, size: Array) -> tuple[State, Array]:
     """The state one step on, and the momentum there."""
     half = momentum + 0.5 * size * state.gradient
     point = state.point + size * metric.velocity(half)
@@ -319,9 +326,10 @@ def leapfrog(density: Any, metric: Metric, state: State, momentum: Array, size: 
     return State(point, value, gradient), half + 0.5 * size * gradient
 
 
-def either(condition: Any, one: Any, other: Any) -> Any:
+def either(condition: Array, one: Tree, other: Tree) -> Tree:
+    """One tree of arrays or another, as a condition tells."""
     return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)
 
 
-def _at(stacked: Any, index: Any) -> Any:
+def _at(stacked: Tree, index: Array | int) -> Tree:
     return jax.tree.map(lambda a: lax.dynamic_index_in_dim(a, index, 0, keepdims=False), stacked)

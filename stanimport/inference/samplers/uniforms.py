@@ -7,15 +7,13 @@ Source: Steele, Lea and Flood (2014), "Fast splittable pseudorandom number gener
 """
 from __future__ import annotations
 
-from typing import Any
-
 import jax.numpy as jnp
-from jax import lax
+from jax import Array, lax
 
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def bits(state: Any, count: int) -> tuple[Any, Any]:
+def bits(state: Array, count: int) -> tuple[Array, Array]:
     """The state after `count` numbers, and those numbers: 64 random bits each, (count,)."""
     step = jnp.uint64(_STEP)
     x = state + step * jnp.arange(1, count + 1, dtype=jnp.uint64)
@@ -24,13 +22,13 @@ def bits(state: Any, count: int) -> tuple[Any, Any]:
     return state + step * jnp.uint64(count), x ^ (x >> jnp.uint64(31))
 
 
-def uniforms(state: Any, count: int) -> tuple[Any, Any]:
+def uniforms(state: Array, count: int) -> tuple[Array, Array]:
     """The next state and numbers uniform on (0, 1), (count,): multiples of 2^-53 plus 2^-54."""
     state, made = bits(state, count)
     return state, ((made >> jnp.uint64(11)).astype(float) + 0.5) * 2.0**-53
 
 
-def normals(state: Any, count: int) -> tuple[Any, Any]:
+def normals(state: Array, count: int) -> tuple[Array, Array]:
     """The next state and standard normal numbers, (count,)."""
     state, made = uniforms(state, count)
     return state, 2.0**0.5 * lax.erf_inv(2.0 * made - 1.0)

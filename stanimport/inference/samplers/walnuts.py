@@ -11,14 +11,17 @@ arXiv:2506.18746.
 """
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import jax.numpy as jnp
 from jax import Array, lax
 
 from .metric import Metric
 from .states import State
-from .tree import Leaf, Step, Subtree, either, leapfrog
+from .tree import Density, Leaf, Step, Subtree, either, leapfrog
+
+if TYPE_CHECKING:
+    from .states import Numbers
 
 LARGEST_ERROR = 0.5  # between the energies of two states on a macro step
 HALVINGS = 10  # of a macro step: if that is not enough, it diverges
@@ -27,16 +30,16 @@ HALVINGS = 10  # of a macro step: if that is not enough, it diverges
 class Place(NamedTuple):
     """The momentum at an end of a subtree, and the point there."""
 
-    momentum: Any
-    point: Any
+    momentum: Array
+    point: Numbers
 
 
 class Stand(NamedTuple):
     """Where an attempt begins or ends: a state, its momentum and energy."""
 
     state: State
-    momentum: Any
-    energy: Any
+    momentum: Array
+    energy: Array
 
 
 class Search(NamedTuple):
@@ -55,18 +58,18 @@ class Search(NamedTuple):
     """
 
     here: Stand
-    low: Any
-    high: Any
-    count: Any
-    number: Any
-    size: Any
+    low: Array
+    high: Array
+    count: Any  # a method of tuples has this name
+    number: Array
+    size: Array
     found: Stand
-    returns: Any
-    goes_on: Any
-    valid: Any
-    diverged: Any
-    steps: Any
-    acceptance: Any
+    returns: Array
+    goes_on: Array
+    valid: Array
+    diverged: Array
+    steps: Array
+    acceptance: Array
 
 
 class AdaptiveLeapfrog:
@@ -79,13 +82,13 @@ class AdaptiveLeapfrog:
 
     end = Place
 
-    def __init__(self, density: Any, metric: Metric):
+    def __init__(self, density: Density, metric: Metric):
         self.density, self.metric = density, metric
 
-    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Any]:
+    def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Array]:
         return Leaf(state, Place(momentum, state.point)), self._energy(state, momentum)
 
-    def step(self, leaf: Leaf, size: Any, start_energy: Any) -> Step:
+    def step(self, leaf: Leaf, size: Array, start_energy: Array) -> Step:
         """The leaf a macro step on; its acceptance is that of the undivided step, relative to the leaf before."""
         origin = Stand(leaf.state, leaf.end.momentum, self._energy(leaf.state, leaf.end.momentum))
         one, false = jnp.ones((), int), jnp.array(False)
@@ -95,12 +98,12 @@ class AdaptiveLeapfrog:
         return Step(self.leaf(s.found.state, s.found.momentum)[0], s.found.energy, s.acceptance, s.steps, s.valid,
                     s.diverged)  # fmt: skip
 
-    def turns(self, left: Subtree, right: Subtree, size: Any) -> Any:
+    def turns(self, left: Subtree, right: Subtree, size: Array) -> Array:
         """Whether the ends of the whole approach each other."""
         ahead = jnp.where(size < 0, -1.0, 1.0) * (right.last.point - left.first.point)
         return (jnp.dot(left.first.momentum, ahead) < 0) | (jnp.dot(right.last.momentum, ahead) < 0)
 
-    def _energy(self, state: State, momentum: Array) -> Any:
+    def _energy(self, state: State, momentum: Array) -> Array:
         return 0.5 * jnp.dot(momentum, self.metric.velocity(momentum)) - state.density
 
     def _searched(self, s: Search, origin: Stand) -> Search:
@@ -126,6 +129,6 @@ class AdaptiveLeapfrog:
         )  # fmt: skip
 
 
-def _probability(error: Any) -> Any:
+def _probability(error: Array) -> Array:
     """exp(-|error|), 0 if it is no number."""
     return jnp.where(jnp.isnan(error), 0.0, jnp.exp(-jnp.abs(error)))
