@@ -4,12 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .base import Array
+from .base import Array, Arrays
 
 
 def loop(
-    stack: Callable[[Sequence[Any]], Any], step: Callable[..., Any], carry: Any, xs: Any, constants: Sequence[Any],
-    reverse: bool,
+    stack: Callable[[Sequence[Any]], Any], step: Callable[..., Any], carry: Arrays, xs: Arrays,
+    constants: Sequence[Any], reverse: bool,
 ) -> Any:  # fmt: skip
     """The scan of base.py, which stacks what the steps return with `stack`."""
     several = isinstance(xs, tuple)
@@ -25,5 +25,5 @@ def loop(
     return carry, stack(collected)
 
 
-def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Array) -> Any:
     return f(*args) if predicate else g(*args)

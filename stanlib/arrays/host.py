@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StanDerivativeError
+from .base import Array
 from .later import later
 
 _PRECISION = float(np.finfo(np.longdouble).eps)
@@ -59,13 +60,13 @@ def _sum(a: Any, b: Any, z: Any) -> Any:
     return _series(a, b, z)
 
 
-def _ratios(a: Any, b: Any, z: Any, start: int, count: int) -> Any:
+def _ratios(a: Any, b: Any, z: Any, start: int, count: int) -> Array:
     """The terms from number start + 1 on, each over the one before."""
     k = np.arange(start, start + count, dtype=np.longdouble)
     return z * np.prod(a[:, None] + k, axis=0) / (np.prod(b[:, None] + k, axis=0) * (k + 1))
 
 
-def _series(a: Any, b: Any, z: Any) -> Any:
+def _series(a: Array, b: Array, z: Array) -> Any:
     """The sum of the terms in blocks, until what is left is below the precision."""
     total = term = np.clongdouble(1)
     start, size = 0, _FIRST_BLOCK

@@ -5,12 +5,14 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
+from .base import Array, Real
+
 
 def later(module: str, name: str) -> Callable[..., Any]:
     """The function of a module that is loaded when it is first called."""
     found: Callable[..., Any] | None = None
 
-    def function(*arguments: Any, **options: Any) -> Any:
+    def function(*arguments: Real | tuple[Array | str, ...], **options: Any) -> Any:
         nonlocal found
         if found is None:
             found = getattr(importlib.import_module(module), name)

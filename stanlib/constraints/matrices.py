@@ -59,12 +59,12 @@ def _factor(xp: Namespace, x: Array, order: Any, rows: int | None) -> tuple[Any,
     return (xp.tanh(free) + eye) * xp.exp(before), before, xp.sum(log_jacobian, axis=-1)
 
 
-def cholesky_corr(xp: Namespace, x: Any, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
+def cholesky_corr(xp: Namespace, x: Array, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
     factor, _, log_jacobian = _factor(xp, x, _by_rows, rows)
     return factor, log_jacobian
 
 
-def _inverse(xp: Namespace, factor: Any, order: Any) -> Array:
+def _inverse(xp: Namespace, factor: Array, order: Any) -> Array:
     """atanh of an entry's share of the length that it finds is asinh of its ratio to the length that it leaves."""
     rows, cols = order(xp.shape(factor)[-1])
     squares = xp.flip(xp.cumsum(xp.flip(factor * factor, axis=-1), axis=-1), axis=-1)
@@ -100,7 +100,7 @@ CHOLESKY_FACTOR_CORR = add(
 )  # fmt: skip
 
 
-def _corr_matrix(xp: Namespace, x: Any, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
+def _corr_matrix(xp: Namespace, x: Array, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
     factor, before, log_jacobian = _factor(xp, x, _by_columns, rows)
     n = xp.shape(factor)[-1]
     # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import numpy as xp
+from ..arrays.base import Real
 from . import Constraint
 from .faults import at_index
 
@@ -29,7 +30,7 @@ def of_kind(record: Constraint, value: Any) -> str:
     return f"{at_index(at)}: {found}" if at and found else found
 
 
-def of_bounds(name: str, value: Any, bounds: Mapping[str, Any]) -> str:
+def of_bounds(name: str, value: Real, bounds: Mapping[str, Any]) -> str:
     """The first component of a value outside its bounds: "y[3] is -1.0, but must be greater than or equal to 0"."""
     array = np.asarray(value)
     for side, sign, holds in (("lower", "greater", np.greater_equal), ("upper", "less", np.less_equal)):

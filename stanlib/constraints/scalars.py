@@ -14,7 +14,7 @@ def _same(shape: tuple[int, ...], *arguments: Any) -> tuple[int, ...]:
     return shape
 
 
-def _select(xp: Namespace, condition: Any, f: Any, otherwise: Array, *args: Any) -> Array:
+def _select(xp: Namespace, condition: Array, f: Any, otherwise: Array, *args: Real) -> Array:
     """f(*args) where the condition holds, with zeros in the place of what doesn't concern it, `otherwise` elsewhere."""
     if xp.is_concrete(condition) and xp.all(condition):
         return f(*args)
@@ -26,12 +26,12 @@ def _either(xp: Namespace, condition: Array, x: Array, otherwise: float) -> Arra
     return x if xp.is_concrete(condition) and xp.all(condition) else xp.where(condition, x, otherwise)
 
 
-def _shifted(x: Any, offset: Real) -> Array:
+def _shifted(x: Array, offset: Real) -> Array:
     """x + offset; 0 in a declaration needs no addition."""
     return x if type(offset) is float and offset == 0.0 else x + offset
 
 
-def _lower_value(xp: Namespace, x: Any, lower: Array) -> Array:
+def _lower_value(xp: Namespace, x: Array, lower: Array) -> Array:
     return _select(xp, xp.asarray(lower) > -xp.inf, lambda x, lower: _shifted(xp.exp(x), lower), x, x, lower)
 
 
@@ -56,7 +56,7 @@ LOWER = add(
 )  # fmt: skip
 
 
-def _upper_value(xp: Namespace, x: Any, upper: Array) -> Array:
+def _upper_value(xp: Namespace, x: Array, upper: Array) -> Array:
     return _select(xp, xp.asarray(upper) < xp.inf, lambda x, upper: upper - xp.exp(x), x, x, upper)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import supports
 from ..arrays import is_of_data
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
 from ..errors import StanIndexError
@@ -65,17 +65,17 @@ LOWER = _matrices("lower triangular", _is_lower)
 CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_factor, supports.CHOLESKY_FACTOR)
 
 
-def require(xp: Namespace, name: str, argument: str, x: Any, domain: Any) -> Array:
+def require(xp: Namespace, name: str, argument: str, x: Real, domain: Any) -> Array:
     """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
     return guard(xp, name, (x,), [(0, argument, domain)])[0]
 
 
-def above(bound: Any) -> Any:
+def above(bound: int) -> Any:
     """The domain of what is greater than a bound."""
     return Domain(f"greater than {bound}", lambda xp, x: x > bound)
 
 
-def check_vectors(xp: Namespace, name: str, size: Any, what: str, **vectors: Any) -> None:
+def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: Any) -> None:
     """Vectors, or arrays of vectors, must be of one size, and the arrays of one length.
 
     Raises:
@@ -95,7 +95,7 @@ def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Array:
     return y - mu
 
 
-def covariance_lengths(xp: Namespace, sigma: Any, d: Array) -> Any:
+def covariance_lengths(xp: Namespace, sigma: Array, d: Array) -> tuple[Array, Array]:
     """log det sigma, and the squared Mahalanobis length of every row of d."""
     if xp.is_concrete(sigma):
         return factor_lengths(xp, xp.cholesky(sigma), d)
@@ -105,7 +105,7 @@ def covariance_lengths(xp: Namespace, sigma: Any, d: Array) -> Any:
     return log_det, squares[0]
 
 
-def factor_lengths(xp: Namespace, factor: Array, d: Array) -> Any:
+def factor_lengths(xp: Namespace, factor: Array, d: Array) -> tuple[Array, Array]:
     """The same for a covariance matrix of which the Cholesky factor is given."""
     white = whiten(xp, factor, d)
     return 2 * log_diagonal(xp, factor), xp.sum(white * white, axis=-1)
@@ -130,7 +130,7 @@ def log_det_spd(xp: Namespace, m: Array) -> Array:
     return covariance_lengths(xp, m, xp.zeros((0, xp.shape(m)[0])))[0]
 
 
-def normal_terms(size: Any, log_det: Any, squares: Any) -> Any:
+def normal_terms(size: int, log_det: Array, squares: Array) -> Array:
     """The log density of normal vectors of this size, by covariance and squared Mahalanobis lengths."""
     return -0.5 * (squares + (log_det + size * LOG_2_PI))
 

@@ -16,7 +16,7 @@ FEW = 16  # components up to which a product with a matrix does better than to p
 MANY_STANDARDIZED = 64  # observations from which on a division for all of them together pays
 
 
-def holds(xp: Namespace, condition: Array) -> Any:
+def holds(xp: Namespace, condition: Array) -> bool:
     """Whether a condition is known to hold everywhere, so that nothing needs to be masked."""
     return xp.is_concrete(condition) and bool(xp.all(condition))
 
@@ -43,7 +43,7 @@ def log_one_less(xp: Namespace, x: Any) -> Array:
     return within(xp, less, xp.log1p(-inner(xp, less, x, 0.5)))
 
 
-def times(xp: Namespace, n: Any, x: Array) -> Array:
+def times(xp: Namespace, n: Array, x: Array) -> Array:
     """n x, and 0 where n is 0 and x infinite."""
     used = n != 0
     return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
@@ -66,7 +66,7 @@ def softplus(xp: Namespace, x: Array) -> Array:
     return -split_log_expit(xp, x)[1]
 
 
-def split_log_expit(xp: Namespace, x: Array) -> Any:
+def split_log_expit(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """log(inv_logit(x)) and log(inv_logit(-x)); the branches are smooth, so that 0 needs no care."""
     left = x < 0
     tail = xp.log1p(xp.exp(xp.where(left, x, -x)))
@@ -108,7 +108,7 @@ def predictor(xp: Namespace, name: str, x: Real, alpha: Real, beta: Real) -> Arr
     return xp.matmul(x, beta) + alpha
 
 
-def pick(xp: Namespace, x: Any, y: Array) -> Array:
+def pick(xp: Namespace, x: Array, y: Array) -> Array:
     """The y-th component of the vector x (counted from 1), or of every row of x; -inf for a y that is none."""
     if xp.are_between(y, 1, xp.shape(x)[-1]):
         return pick_column(xp, x, y) if xp.ndim(x) > 1 else _from_table(xp, x, y)
@@ -122,7 +122,7 @@ def _from_table(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.get(table, (xp.integer(y - 1),))
 
 
-def pick_all(xp: Namespace, tables: Any, y: Array) -> Any:
+def pick_all(xp: Namespace, tables: tuple[Array, ...], y: Array) -> Any:
     """The y-th components of vectors of one length, all finite; for many known y by a product with a matrix, whose
     derivative is another one, where XLA would else add up observation by observation.
     """
@@ -184,7 +184,7 @@ def with_ends(xp: Namespace, c: Real, before: Real, after: Real) -> Array:
     return xp.concatenate([end + before, c, end + after], axis=-1)
 
 
-def known_maximum(xp: Namespace, name: str, n: Array) -> Any:
+def known_maximum(xp: Namespace, name: str, n: Array) -> int:
     """The greatest of the counts that a sum runs over; it sets the length of an array.
 
     Raises:
@@ -196,6 +196,6 @@ def known_maximum(xp: Namespace, name: str, n: Array) -> Any:
     return max(0, int(known.max()) if known.size else 0)
 
 
-def outcomes(xp: Namespace, most: Any, shape: Any, *like: Any) -> Array:
+def outcomes(xp: Namespace, most: int, shape: tuple[int, ...], *like: Array) -> Array:
     """0, 1, ..., `most` along a new leading axis in front of those of a shape, as reals of the parameters."""
     return xp.reals((xp.arange(most + 1).reshape((-1,) + (1,) * len(shape)), *like))[0]

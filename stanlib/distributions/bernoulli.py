@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import math
 from itertools import zip_longest
-from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
@@ -41,7 +40,7 @@ class bernoulli:
         return _with_ends(xp, y, log_one_less(xp, theta), -xp.inf, 0.0)
 
     @staticmethod
-    def lccdf(xp: Namespace, y: Any, theta: Any) -> Real:
+    def lccdf(xp: Namespace, y: Array, theta: Array) -> Real:
         return _with_ends(xp, y, log0(xp, theta), 0.0, -xp.inf)
 
     @staticmethod

@@ -1,8 +1,6 @@
 """The beta-binomial distribution. Source: Stan Functions Reference, "Beta-binomial distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
@@ -47,7 +45,7 @@ class beta_binomial:
         return random.binomial(N, random.beta(alpha, beta, shape), shape)
 
 
-def _log_tails(xp: Namespace, n: Array, N: Any, alpha: Array, beta: Array) -> Any:
+def _log_tails(xp: Namespace, n: Array, N: Array, alpha: Array, beta: Array) -> tuple[Array, Array]:
     """log P(at most n) and log P(more than n), as sums over all outcomes along a leading axis."""
     shape = xp.broadcast_shape(n, N, alpha, beta)
     k = outcomes(xp, known_maximum(xp, "beta_binomial", N), shape, alpha, beta)

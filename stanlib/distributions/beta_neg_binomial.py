@@ -24,7 +24,7 @@ class beta_neg_binomial:
     """Failures before the r-th success, if the success probability is beta distributed."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, r: Array, alpha: Array, beta: Array) -> Array:
+    def lpmf(xp: Namespace, n: Array, r: Array, alpha: Array, beta: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, beta, n) - xp.lgamma(n + 1.0)

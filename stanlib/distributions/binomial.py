@@ -1,8 +1,6 @@
 """The binomial distribution. Source: Stan Functions Reference, "Binomial distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
@@ -52,7 +50,7 @@ class binomial:
         return random.binomial(N, theta, xp.broadcast_shape(N, theta))
 
 
-def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Any) -> Array:
+def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     """n log(theta) + (N - n) log(1 - theta) for an array of probabilities, NaN where they are none."""
     inside = (theta > 0) & (theta < 1)
     p = inner(xp, inside, theta, 0.5)
@@ -68,7 +66,7 @@ def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))
 
 
-def _beta_arguments(xp: Namespace, n: Array, N: Array, theta: Array) -> Any:
+def _beta_arguments(xp: Namespace, n: Array, N: Array, theta: Array) -> tuple[Array, Array, Array, Array]:
     """Whether a tail is neither 0 nor 1, and if so n + 1, N - n and the probability: more than n successes are as
     probable as a beta variate of these parameters below theta (DLMF 8.17.24).
     """

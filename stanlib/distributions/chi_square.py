@@ -1,9 +1,7 @@
 """The chi-square distribution. Source: Stan Functions Reference, "Chi-square distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace, Real, Value
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,7 +22,7 @@ class chi_square:
     """The law of the sum of nu squared standard normals: gamma(nu / 2, 1 / 2)."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Value) -> Real:
+    def lpdf(xp: Namespace, y: Real, nu: Real) -> Real:
         half = 0.5 * nu
         rest = -LOG_2 * half - xp.lgamma(half)
         return power_terms(xp, y, half - 1, rest, lambda y, log_y: 0.5 * y)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real, Value
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -25,7 +25,7 @@ class gamma:
     """Gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Value, beta: Real) -> Array:
+    def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: beta * y)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real, Value
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -23,7 +23,7 @@ class loglogistic:
     """The law of exp(x) for logistic x with location log(alpha) and scale 1 / beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Real, beta: Value) -> Array:
+    def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
         log_alpha = xp.log(alpha)
         rest = xp.log(beta) - beta * log_alpha
         return power_terms(

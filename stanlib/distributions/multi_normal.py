@@ -1,8 +1,6 @@
 """The multivariate normal distribution. Source: Stan Functions Reference, "Multivariate normal distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..checks import square
 from ..distribution import Native, stan_distribution
@@ -32,7 +30,7 @@ class multi_normal:
     """Multivariate normal with location mu and covariance matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, Sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, mu: Array, Sigma: Array) -> Array:
         size = square(xp, "multi_normal", Sigma)
         return normal_terms(size, *covariance_lengths(xp, Sigma, residuals(xp, "multi_normal", y, mu, size)))
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size
 from ..distribution import stan_distribution
 from ..domains import NONNEGATIVE, SIMPLEX
@@ -35,7 +35,7 @@ class multinomial:
         return count_draws(xp, random, theta, N)
 
 
-def count_terms(xp: Namespace, y: Array, log_powers: Array, log_total: Any = 0.0) -> Array:
+def count_terms(xp: Namespace, y: Array, log_powers: Array, log_total: Real = 0.0) -> Array:
     """The log probability of counts, by the logs of the powers of their probabilities, and of what divides all."""
     ways = xp.lgamma(xp.sum(y, axis=-1) + 1) - xp.sum(xp.lgamma(y + 1), axis=-1)
     return within(xp, xp.all(y >= 0, axis=-1), ways + xp.sum(log_powers, axis=-1) - log_total)

@@ -1,8 +1,6 @@
 """The negative binomial distribution. Source: Stan Functions Reference, "Negative binomial distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
@@ -25,7 +23,7 @@ class neg_binomial:
     """The counts of a Poisson law whose rate is gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Array, beta: Array) -> Array:
+    def lpmf(xp: Namespace, n: Array, alpha: Array, beta: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, alpha, n) - xp.lgamma(n + 1.0)

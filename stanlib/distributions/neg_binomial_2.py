@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Negative binomial distribution (alternative p
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
@@ -29,7 +27,7 @@ class neg_binomial_2:
     """Negative binomial with mean mu and variance mu + mu^2 / phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, mu: Array, phi: Array) -> Array:
+    def lpmf(xp: Namespace, n: Array, mu: Array, phi: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         weight = log_rising(xp, phi, n) - xp.lgamma(n + 1.0)
@@ -64,7 +62,7 @@ def log_upper(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     return xp.where(inside, log_betainc_inside(xp, n1, shape, q, p), 0.0)
 
 
-def _beta_arguments(xp: Namespace, n: Array, shape: Array, odds: Array) -> Any:
+def _beta_arguments(xp: Namespace, n: Array, shape: Array, odds: Array) -> tuple[Array, ...]:
     """Whether n is a count, n + 1, the shape, and 1 / (1 + odds) with its complement: at most n counts are as probable
     as a beta variate (shape, n + 1) below it.
     """

@@ -5,8 +5,6 @@ Source: Stan Functions Reference, "Negative binomial distribution (log alternati
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
@@ -29,7 +27,7 @@ class neg_binomial_2_log:
     """Negative binomial with mean exp(eta) and precision phi."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, eta: Array, phi: Array) -> Array:
+    def lpmf(xp: Namespace, n: Array, eta: Array, phi: Array) -> Array:
         inside = n >= 0
         n = inner(xp, inside, n, 0)
         odds = eta - xp.log(phi)

@@ -1,8 +1,6 @@
 """The Poisson distribution. Source: Stan Functions Reference, "Poisson distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE
@@ -46,7 +44,7 @@ class poisson:
         return random.poisson(lam)
 
 
-def _end(xp: Namespace, n: Array) -> Any:
+def _end(xp: Namespace, n: Array) -> tuple[Array, Array]:
     """Whether n is a count, and the shape of the gamma law that exceeds the rate when there are at most n events."""
     inside = n >= 0
     return inside, xp.where(inside, n, 0) + 1.0

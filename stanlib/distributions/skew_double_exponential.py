@@ -55,7 +55,7 @@ class skew_double_exponential:
         return mu + 0.5 * sigma * xp.where((u < tau) & (u > 0), below, -xp.log((1 - u) / (1 - tau)) / tau)
 
 
-def _tails(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Any:
+def _tails(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> tuple[Real, Array, Array]:
     """Whether y is below mu, and the exponents (at most 0) of the law's two sides."""
     z = (y - mu) / sigma
     left = z < 0

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
@@ -66,7 +65,7 @@ def _log_between(xp: Namespace, a: Array, b: Array, kappa: Array) -> Array:
     return xp.where(possible, scale + xp.log(xp.where(possible, p, 1.0)), -xp.inf)
 
 
-def _tail(xp: Namespace, x: Array, kappa: Array) -> Any:
+def _tail(xp: Namespace, x: Array, kappa: Array) -> tuple[Array, Array, Array]:
     """The distribution function at x as a whole number plus a tail, which is exp(front) times a signed area."""
     turns = xp.floor((xp.stop_gradient(x) + math.pi) / TWO_PI)
     r = x - TWO_PI * turns

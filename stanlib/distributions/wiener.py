@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from .. import supports
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
@@ -92,7 +92,7 @@ def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw
     return within(xp, inside, log_mean(xp, at_time, st, (t, a, w, v, sv, sw, st), OF_TIME) + xp.log(used))
 
 
-def log_mean(xp: Namespace, log_f: Any, width: Any, beside: Any, count: Any) -> Any:
+def log_mean(xp: Namespace, log_f: Any, width: Any, beside: tuple[Real, ...], count: int) -> Array:
     """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0.
 
     Points of the interval lie along a new leading axis, before those of all that log_f depends on: `beside`.

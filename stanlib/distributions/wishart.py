@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
@@ -40,7 +40,7 @@ class wishart:
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def check_matrices(xp: Namespace, name: str, what: str, y: Any, nu: Any, matrix: Any) -> Any:
+def check_matrices(xp: Namespace, name: str, what: str, y: Array, nu: Real, matrix: Array) -> Any:
     """The size of both matrices, and the degrees of freedom, which must be above the size less 1.
 
     Raises:

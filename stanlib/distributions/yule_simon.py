@@ -1,8 +1,6 @@
 """The Yule-Simon distribution. Source: Stan Functions Reference, "Yule-Simon distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE_FINITE, at_least
@@ -24,7 +22,7 @@ class yule_simon:
     """Yule-Simon on 1, 2, ... with shape alpha."""
 
     @staticmethod
-    def lpmf(xp: Namespace, n: Any, alpha: Array) -> Array:
+    def lpmf(xp: Namespace, n: Array, alpha: Array) -> Array:
         inside = n >= 1
         return within(xp, inside, xp.log(alpha) + log_beta(xp, inner(xp, inside, n, 1) * 1.0, alpha + 1))
 
@@ -50,7 +48,7 @@ class yule_simon:
         return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))
 
 
-def _log_upper(xp: Namespace, n: Any, alpha: Array) -> Any:
+def _log_upper(xp: Namespace, n: Array, alpha: Array) -> tuple[Array, Array]:
     """Whether n is in the support, and log P(more than n) = log(n B(n, alpha + 1))."""
     inside = n >= 1
     n = inner(xp, inside, n, 1) * 1.0

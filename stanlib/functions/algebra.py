@@ -48,7 +48,7 @@ def _solve(
     return solve(xp, name, "roots", "solve", system, guess, arguments, method, limits)
 
 
-def _register(method: Any) -> None:
+def _register(method: str) -> None:
     """Register the solver of a method with Stan's default controls, and its `_tol` form, which is given them."""
     name = f"solve_{method}"
 
@@ -72,7 +72,7 @@ _SYSTEM = "function(vector, vector, data array[] real, data array[] int => vecto
 _PROBLEM = f"{_SYSTEM}, vector y_guess, vector theta, data array[] real x_r, data array[] int x_i"
 
 
-def _register_old(name: str, method: Any) -> None:
+def _register_old(name: str, method: str) -> None:
     """Register a solver of systems f(y, theta, x_r, x_i), whose three controls may be left out."""
     texts = (f"vector {name}({_PROBLEM})", f"vector {name}({_PROBLEM}, {{}})")
     tolerance = "scaling_step" if method == "newton" else "rel_tol"

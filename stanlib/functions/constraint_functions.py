@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from .. import constraints, signatures
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import nonempty, same_shape, same_size, size
 from ..constraints import Constraint
 from ..domains import FINITE, POSITIVE_FINITE
@@ -33,11 +33,11 @@ def _transforms(to: str, back: str, kind: str, examples: Any, symbol: str = "", 
     parsed = signatures.parse(to)
     name, sizes = parsed.name, tuple(a.name for a in parsed.arguments if getattr(a.term, "text", "") == "int")
 
-    def constrain(xp: Namespace, x: Any, *given: Any) -> Array:
+    def constrain(xp: Namespace, x: Array, *given: Real) -> Array:
         x, given = _checked(xp, f"{name}constrain", record, x, given, sizes)
         return record.constrain(xp, x, *given)[0]
 
-    def jacobian(xp: Namespace, x: Any, *given: Any) -> Any:
+    def jacobian(xp: Namespace, x: Array, *given: Real) -> tuple[Array, Array]:
         x, given = _checked(xp, f"{name}jacobian", record, x, given, sizes)
         return _summed(xp, *record.constrain(xp, x, *given))
 
@@ -62,7 +62,7 @@ _DOCS = {
 }
 
 
-def _checked(xp: Namespace, name: str, record: Constraint, x: Any, given: Any, sizes: Any) -> Any:
+def _checked(xp: Namespace, name: str, record: Constraint, x: Any, given: Any, sizes: tuple[str, ...]) -> Any:
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
         shape = tuple(size(name, n, s) for n, s in zip(sizes, given))

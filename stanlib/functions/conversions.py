@@ -116,7 +116,7 @@ def to_row_matrix(xp: Namespace, x: Array) -> Array:
     return x[None, :]
 
 
-def _shaped(arguments: Any) -> Any:
+def _shaped(arguments: str) -> Any:
     return each(f"matrix to_matrix({{t}} x, {arguments})", (*_FLAT_REAL, "matrix")) + each(
         f"complex_matrix to_matrix({{t}} x, {arguments})", (*_FLAT_COMPLEX, "complex_matrix")
     )
@@ -139,7 +139,7 @@ def to_ordered_matrix(xp: Namespace, x: Any, m: Array, n: Array, col_major: Arra
     return _fill(xp, x, m, n, column_by_column=bool(col_major))
 
 
-def _fill(xp: Namespace, x: Any, m: Any, n: Any, column_by_column: Any) -> Any:
+def _fill(xp: Namespace, x: Array, m: Any, n: Any, column_by_column: Any) -> Array:
     m, n = size("to_matrix", "m", m), size("to_matrix", "n", n)
     x = column_major(xp, xp.real(x))
     same_size("to_matrix", "rows * columns", m * n, "size of the argument", xp.shape(x)[0])

@@ -18,7 +18,9 @@ _X, _Y = [0.0, 1.0, 2.5], [0.5, 2.0]
 _NONNEGATIVE_FINITE = Domain("nonnegative finite", lambda xp, x: (x >= 0) & (x < xp.inf))
 
 
-def _kernel(name: str, suffix: Any = '', lengths: Any = ('real length_scale', 'array[] real length_scale')) -> Any:
+def _kernel(
+    name: str, suffix: str = "", lengths: tuple[str, ...] = ("real length_scale", "array[] real length_scale")
+) -> list[str]:
     """The signatures over one set of inputs and two, numbers or vectors; a length scale per dimension is optional."""
     out = []
     for inputs in ("array[] real x", "array[] vector x", "array[] real x, array[] real y",

@@ -62,7 +62,7 @@ def _qr_thin(xp: Namespace, name: str, a: Array) -> Any:
     return q, r
 
 
-def _qr_full(xp: Namespace, name: str, a: Any) -> Any:
+def _qr_full(xp: Namespace, name: str, a: Array) -> Any:
     """Q with all its columns. Those beyond R's are what Householder's reflections make of unit vectors."""
     q, r = _qr_thin(xp, name, a)
     rows, cols = xp.shape(a)
@@ -74,7 +74,7 @@ def _qr_full(xp: Namespace, name: str, a: Any) -> Any:
     return xp.concatenate((q, rest), axis=1), xp.concatenate((r, xp.zeros((rows - cols, cols))), axis=0)
 
 
-def _reflectors(xp: Namespace, a: Any) -> Iterator[Array]:
+def _reflectors(xp: Namespace, a: Array) -> Iterator[Array]:
     """The unit vectors across which columns of `a`, from their diagonal element on, are turned to the first axis.
 
     Golub and Van Loan, section 5.2.2; the signs are LAPACK's and Eigen's.
@@ -88,7 +88,7 @@ def _reflectors(xp: Namespace, a: Any) -> Iterator[Array]:
         a = _reflected(xp, k, v, a)
 
 
-def _reflected(xp: Namespace, k: int, v: Array, a: Any) -> Array:
+def _reflected(xp: Namespace, k: int, v: Array, a: Array) -> Array:
     """`a` with its rows from k on reflected."""
     return xp.concatenate((a[:k], a[k:] - 2 * v[:, None] * xp.matmul(v, a[k:])))
 

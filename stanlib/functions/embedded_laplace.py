@@ -139,7 +139,7 @@ def _general(arguments: Any) -> Any:
     return arguments[:5], arguments[5] if len(arguments) > 5 else None
 
 
-def _of_family(family: Any) -> Any:
+def _of_family(family: str) -> Any:
     count = len(_ARGUMENTS[family])
 
     def split(arguments: Any) -> Any:

@@ -96,7 +96,7 @@ def _product(xp: Namespace, p: Array, matrix: Array) -> Array:
     return xp.sum(p[:, None] * matrix, axis=0)
 
 
-def _weights(xp: Namespace, log_omega: Array) -> Any:
+def _weights(xp: Namespace, log_omega: Array) -> tuple[Array, Array]:
     """The densities of each observation relative to its most likely state, by rows, and the log of what they lack."""
     most = xp.max(log_omega, axis=0)
     most = xp.where(xp.isfinite(most), most, 0.0)
@@ -144,7 +144,7 @@ def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array)
 def _log_forward(xp: Namespace, log_omega: Array, log_gamma: Array, rho: Array) -> Array:
     """The logarithms of the joint densities of the observations so far and the state, by rows."""
 
-    def step(predicted: Array, log_weight: Array, log_gamma: Array) -> Any:
+    def step(predicted: Array, log_weight: Array, log_gamma: Array) -> tuple[Array, Array]:
         joint = predicted + log_weight
         return xp.logsumexp(joint[:, None] + log_gamma, axis=0), joint
 

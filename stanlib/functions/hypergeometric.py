@@ -5,7 +5,6 @@ Source: Stan Functions Reference, "Hypergeometric functions" and "Powers and log
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..checks import known
@@ -70,7 +69,7 @@ def _checked(xp: Namespace, function: str, a: Real, b: Real, z: Real) -> Array:
     return xp.hypergeometric(a, b, z)
 
 
-def _converges(a: Any, b: Any, z: Any) -> Any:
+def _converges(a: Array, b: Array, z: Array) -> Real:
     """Whether the series ends, or converges for this z."""
     ends = (a <= 0) & (a % 1 == 0)
     poles = (b <= 0) & (b % 1 == 0)

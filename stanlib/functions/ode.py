@@ -52,7 +52,9 @@ def check_times(xp: Namespace, name: str, t0: Array, ts: Array) -> tuple[Any, An
     return t0, ts
 
 
-def check_problem(xp: Namespace, name: str, states: Any, arguments: Any, tolerances: Any, most_steps: Any) -> Any:
+def check_problem(
+    xp: Namespace, name: str, states: Any, arguments: tuple[Any, ...], tolerances: Any, most_steps: Any
+) -> int:
     """Initial states and further arguments must be finite where they are known, and the controls positive."""
     for argument, x in states:
         if not xp.shape(x)[0]:
@@ -70,7 +72,7 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
     """f, whose result must be of the size of the state."""
 
     @functools.wraps(f)
-    def slope(t: Any, y: Any, *arguments: Array) -> Array:
+    def slope(t: Array, y: Array, *arguments: Array) -> Array:
         out = f(t, y, *arguments)
         same_size(name, "the derivative", len(out), "the state", size)
         return out
@@ -79,8 +81,8 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
 
 
 def _solve(
-    xp: Namespace, name: str, method: Any, f: Callable[..., Any], y0: Any, t0: Any, ts: Any, relative: Any,
-    absolute: Any, most_steps: Any, arguments: Any, adjoint: Any = 0,
+    xp: Namespace, name: str, method: str, f: Callable[..., Any], y0: Array, t0: Any, ts: Array, relative: Any,
+    absolute: Any, most_steps: Any, arguments: tuple[Any, ...], adjoint: Any = 0,
 ) -> Any:  # fmt: skip
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)
@@ -151,7 +153,7 @@ _PROBLEM = (
 _CONTROLS = "data real rel_tol, data real abs_tol, data real max_num_steps"
 
 
-def _register_old(name: str, method: Any, *texts: Any) -> None:
+def _register_old(name: str, method: Any, *texts: str) -> None:
     """Register a solver of y' = f(t, y, theta, x_r, x_i), with or without controls; `texts` are its arguments."""
 
     def integrate(

@@ -5,7 +5,7 @@ Source: Stan Reference Manual, "Arithmetic expressions"; Stan Functions Referenc
 """
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
 
 from ..arrays.base import Array, Namespace
 from ..checks import same_shape, same_size
@@ -20,23 +20,23 @@ SCALARS = ("int", "real", "complex")
 NONZERO = Domain("nonzero", lambda xp, x: x != 0, safe=1)
 
 
-def _same(name: str, types: Any) -> Any:
+def _same(name: str, types: Iterable[str]) -> list[str]:
     return each(f"{{t}} {name}({{t}} a, {{t}} b)", types)
 
 
-def _scalar_left(name: str) -> Any:
+def _scalar_left(name: str) -> list[str]:
     return each(f"{{t}} {name}(real a, {{t}} b)", REAL_CONTAINERS) + each(
         f"{{t}} {name}(complex a, {{t}} b)", COMPLEX_CONTAINERS
     )
 
 
-def _scalar_right(name: str) -> Any:
+def _scalar_right(name: str) -> list[str]:
     return each(f"{{t}} {name}({{t}} a, real b)", REAL_CONTAINERS) + each(
         f"{{t}} {name}({{t}} a, complex b)", COMPLEX_CONTAINERS
     )
 
 
-def _with_scalars(name: str, scalars: Any = SCALARS) -> Array:
+def _with_scalars(name: str, scalars: tuple[str, ...] = SCALARS) -> list[str]:
     """Two scalars, or a container with a scalar on either side."""
     return _same(name, scalars) + _scalar_left(name) + _scalar_right(name)
 

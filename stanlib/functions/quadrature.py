@@ -67,7 +67,7 @@ def integrate_1d(
     return _integrate(xp, "integrate_1d", "double_exponential", f, a, b, (theta, x_r, x_i), tolerance)
 
 
-def _register(method: Any) -> None:
+def _register(method: str) -> None:
     """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 

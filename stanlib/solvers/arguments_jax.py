@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 
 class Arguments:
@@ -26,7 +27,7 @@ class Arguments:
         return jax.tree.unflatten(self._tree, parts)
 
 
-def is_real(x: Any) -> bool:
+def is_real(x: Array) -> bool:
     return bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
@@ -41,7 +42,7 @@ def join(leaves: Sequence[Any], dtype: Any) -> tuple[Any, Callable[[Any], list[A
     shapes, ends = [x.shape for x in leaves], np.cumsum([x.size for x in leaves])
     types = [x.dtype for x in leaves]
 
-    def split(vector: Any) -> list[Any]:
+    def split(vector: Array) -> list[Any]:
         pieces = [vector[end - int(np.prod(s)) : end] for s, end in zip(shapes, ends)]
         return [p.reshape(s).astype(t) for p, s, t in zip(pieces, shapes, types)]
 

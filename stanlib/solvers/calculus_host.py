@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 
 
 class Lift:
@@ -22,7 +22,7 @@ class Lift:
             self.dtype = next((b.dtype for b in tensors if b.is_floating_point()), torch.get_default_dtype())
             self.device = tensors[0].device if tensors else None
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: Real) -> Array:
         if self.xp.LIBRARY == "numpy":
             return np.asarray(x, float)
         import torch
@@ -37,7 +37,7 @@ class Lift:
         return self(values) if known and np.asarray(values).dtype.kind == "f" else values
 
 
-def plain(x: Any) -> Any:
+def plain(x: Array) -> Any:
     """The components as a NumPy array."""
     return x.detach().cpu().numpy() if hasattr(x, "detach") else np.asarray(x)
 
@@ -64,7 +64,7 @@ def without_gradient(xp: Namespace) -> Any:
     return torch.no_grad()
 
 
-def records(xp: Namespace, *values: Any) -> bool:
+def records(xp: Namespace, *values: Array | tuple[Array, ...]) -> bool:
     """Whether derivatives of any of these values are recorded."""
     if xp.LIBRARY == "numpy":
         return False

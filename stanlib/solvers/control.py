@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..arrays import named
+from ..arrays.base import Array, Real
 from .arithmetic import Arithmetic
 
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled
@@ -63,7 +64,7 @@ class Control:
         return bool(self.relative > LOOSE or xp.any(self.absolute > LOOSE))
 
 
-def explicit_growth(xp: Arithmetic, worst: Any, power: int) -> Any:
+def explicit_growth(xp: Arithmetic, worst: Real, power: int) -> Array:
     """How the step changes after an explicit step whose error goes with the power `power` of it.
 
     These are the laws of Boost's controlled Runge-Kutta steppers, which Stan uses.

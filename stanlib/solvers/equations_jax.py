@@ -35,7 +35,7 @@ class Coupled:
     p: Any
     in_p: Any
 
-    def push(self, f: Callable[[Any, Any], Any], rows: Any) -> tuple[Any, Any]:
+    def push(self, f: Callable[[Any, Any], Any], rows: Array) -> tuple[Any, Any]:
         """f(y, p), and its derivatives along every row."""
         y = rows[0]
         if not len(self.in_p):
@@ -47,11 +47,11 @@ class Coupled:
 
         return jax.vmap(along, out_axes=(None, 0))(rows[1:], self.in_p)
 
-    def slope(self, t: Any, rows: Any) -> Any:
+    def slope(self, t: Array, rows: Array) -> Array:
         f = self.equations.slope
         assert f is not None
         return _stack(*self.push(lambda y, p: f(t, y, p), rows))
 
 
-def _stack(value: Array, along: Any) -> Array:
+def _stack(value: Array, along: Array) -> Array:
     return jnp.concatenate([value[None], along]) if len(along) else value[None]

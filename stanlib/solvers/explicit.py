@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..arrays.base import Array, Real
+
 Row = tuple[float, ...]
 
 
@@ -123,7 +125,9 @@ DOP853 = Tableau(
 TABLEAUS = {"rk45": DORMAND_PRINCE, "ckrk": CASH_KARP, "adams": DOP853}
 
 
-def step(tableau: Tableau, slope: Callable[[Any, Any], Any], t: Any, h: Any, y: Any, k: Any) -> tuple[Any, Any, Any]:
+def step(
+    tableau: Tableau, slope: Callable[[Any, Any], Any], t: Real, h: Real, y: Array, k: Array
+) -> tuple[Any, Any, Any]:
     """The state at t + h, an estimate of its error, and the slopes, from the state y and its slope k at t."""
     slopes = [k]
     for c, row in zip(tableau.c[1:], tableau.rows[1:]):
@@ -155,7 +159,7 @@ def shape(slopes: Sequence[Any]) -> tuple[Any, Any, Any]:
     return slopes[0], _weighted(_BEND, slopes), _weighted(_TWIST, slopes)
 
 
-def inside(where: Any, h: Any, before: Any, after: Any, form: tuple[Any, Any, Any, Any]) -> Any:
+def inside(where: Real, h: Real, before: Array, after: Array, form: tuple[Any, Any, Any, Any]) -> Array:
     """The state at `where` in [0, 1] of a step of Dormand and Prince's method; `form` begins with its last slope."""
     last, first, bend, twist = form
     rest = 1 - where

@@ -23,7 +23,7 @@ class Explicit:
     def _allowed(self, h: float, y: Array) -> Array:
         return self.control.absolute + self.control.relative * (np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1])))
 
-    def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]:
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]:
         new, error, slopes = explicit.step(self.tableau, self.slope, t, h, y, self.slopes[-1])
         return new, float(np.max(np.abs(plain(error)) / self._allowed(h, y))), slopes
 
@@ -33,6 +33,6 @@ class Explicit:
     def growth(self, worst: float) -> float:
         return float(explicit_growth(np, worst, self.tableau.power))
 
-    def inside(self, where: float, step: Step) -> Any:
+    def inside(self, where: float, step: Step) -> Array:
         form = (step.memory[-1], *explicit.shape(step.memory))
         return explicit.inside(where, step.size, step.before, step.after, form)

@@ -31,7 +31,7 @@ def solve(
     lift = Lift(xp, y0, t0, ts, arguments)
     y0, t0, ts, arguments = lift(y0), lift(t0), lift(ts), lift.reals(arguments)
 
-    def slope(t: Any, y: Any) -> Any:
+    def slope(t: float, y: Array) -> Array:
         return lift(f(lift(t), y, *arguments))
 
     start, ends = float(plain(t0)), plain(ts)

@@ -39,7 +39,7 @@ def solve(
     split = Arguments(arguments)
     y0 = jnp.asarray(y0, dtype)
 
-    def slope(t: Any, y: Any, leaves: Any) -> Any:
+    def slope(t: Array, y: Array, leaves: Any) -> Array:
         return jnp.asarray(f(t, y, *split.restore(leaves)), dtype)
 
     if isinstance(t0, jax.Array):

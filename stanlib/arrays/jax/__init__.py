@@ -18,6 +18,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 
 from .. import numpy as _np
 from .. import special, uses_jax
+from ..base import Array, Arrays, Real
 from . import chains, derivatives, host, linalg
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
@@ -148,7 +149,7 @@ ones = _np.ones
 zeros = _np.zeros
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x: Real) -> bool:
     return not isinstance(x, jax.core.Tracer)
 
 
@@ -160,11 +161,11 @@ def are_between(x: Any, low: Any, high: Any) -> bool:
     return is_concrete(x) and _np.are_between(x, low, high)
 
 
-def glance(x: Any) -> Any:
+def glance(x: Array) -> Any:
     return None
 
 
-def known(x: Any) -> Any:
+def known(x: Array) -> Array | None:
     x = stop_gradient(x)
     return _np.asarray(x) if is_concrete(x) else None
 
@@ -185,7 +186,7 @@ def integer(x: Any) -> Any:
     return x.astype(int) if isinstance(x, jax.Array) else _np.integer(x)
 
 
-def broadcast_shape(*args: Any) -> tuple[int, ...]:
+def broadcast_shape(*args: Array) -> tuple[int, ...]:
     return jnp.broadcast_shapes(*map(shape, args))
 
 
@@ -195,7 +196,7 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
     return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=1 if trans else 0)
 
 
-def is_integer(x: Any) -> bool:
+def is_integer(x: Array) -> bool:
     return jnp.issubdtype(jnp.result_type(x), jnp.integer)
 
 
@@ -203,7 +204,7 @@ def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
     return jax.lax.fori_loop(0, count, lambda _, v: step(v), x) if uses_jax((x,)) else _np.iterate(step, x, count)
 
 
-def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
     if not uses_jax((carry, xs, constants)):
         return _np.scan(step, carry, xs, *constants, reverse=reverse)
     start, xs = jax.tree.map(jnp.asarray, (carry, xs))
@@ -214,7 +215,7 @@ def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse
     return jax.lax.scan(body, start, xs, reverse=reverse)
 
 
-def cond(predicate: Any, f: Callable[..., Any], g: Callable[..., Any], *args: Any) -> Any:
+def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Array) -> Any:
     if is_concrete(predicate):
         return f(*args) if predicate else g(*args)
     return jax.lax.cond(predicate, f, g, *args)

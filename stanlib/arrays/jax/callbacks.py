@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..base import Array
+
 _WORD = np.uint32
 
 
-def call(f: Callable[..., Any], results: Sequence[Any], *args: Any, vmap_method: str) -> tuple[Any, ...]:
+def call(f: Callable[..., Any], results: Sequence[Any], *args: Array, vmap_method: str) -> tuple[Any, ...]:
     """f of NumPy arrays, evaluated on the host.
 
     Args:
@@ -51,14 +53,14 @@ def _numbers(words: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
     return np.ascontiguousarray(words).reshape(-1).view(dtype).reshape(shape)
 
 
-def _cut(x: Any, dtype: np.dtype[Any]) -> Any:
+def _cut(x: Array, dtype: np.dtype[Any]) -> Array:
     x = jnp.asarray(x, dtype)
     if dtype.kind == "c":
         x = jnp.stack([x.real, x.imag], axis=-1)
     return jax.lax.bitcast_convert_type(x, _WORD)
 
 
-def _joined(words: Any, dtype: np.dtype[Any]) -> Any:
+def _joined(words: Any, dtype: np.dtype[Any]) -> Array:
     if dtype.kind != "c":
         return jax.lax.bitcast_convert_type(words, dtype)
     parts = jax.lax.bitcast_convert_type(words, np.dtype(f"f{dtype.itemsize // 2}"))

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from .. import uses_jax
+from ..base import Array
 
 
 def log_expit(x: Any) -> Any:
@@ -35,7 +36,7 @@ def without_nan(x: Any) -> Any:
 
 
 @without_nan.defjvp
-def _without_nan_jvp(primals: Any, tangents: Any) -> Any:
+def _without_nan_jvp(primals: tuple[Array, ...], tangents: tuple[Array, ...]) -> tuple[Array, Array]:
     """No mask: the reverse pass would have to keep one for every observation."""
     return without_nan(*primals), tangents[0]
 

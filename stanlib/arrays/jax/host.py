@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from .. import host
+from ..base import Array
 from . import callbacks
 
 
-def _call(f: Callable[..., Any], *args: Any) -> Any:
+def _call(f: Callable[..., Any], *args: Array) -> Array:
     """The componentwise f of arrays of one shape, computed by NumPy."""
     out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
     return callbacks.call(lambda *xs: [f(*xs)], [out], *args, vmap_method="broadcast_all")[0]
@@ -24,7 +25,7 @@ def _cylinder(name: str) -> Callable[..., Any]:
     f, lower, higher = host.CYLINDER[name]
 
     @jax.custom_jvp
-    def same_shape(order: Any, x: Any) -> Any:
+    def same_shape(order: Array, x: Array) -> Array:
         return _call(f, order, x)
 
     @same_shape.defjvp

@@ -9,10 +9,11 @@ import numpy as np
 
 from .. import numpy as _np
 from .. import uses_jax
+from ..base import Array
 from ..progressions import progressions
 
 
-def get(x: Any, index: tuple[Any, ...]) -> Any:
+def get(x: Array, index: tuple[Any, ...]) -> Array:
     """x[index] for indices that are known to be inside, or traced: then NaN is selected outside."""
     if not uses_jax((x, *index)):
         return x[index]
@@ -79,7 +80,7 @@ def _block(index: Any, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:
     return out + [(0, n) for n in shape[len(parts) :]]
 
 
-def _with_block(x: Any, block: list[tuple[int, int]], value: Any) -> Any:
+def _with_block(x: Any, block: list[tuple[int, int]], value: Any) -> Array:
     """x with a block replaced: XLA puts blocks together faster than it scatters."""
     shape = tuple(stop - start for start, stop in block)
     value = jnp.broadcast_to(jnp.reshape(value, shape) if jnp.size(value) == np.prod(shape) else value, shape)

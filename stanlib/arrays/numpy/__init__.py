@@ -93,6 +93,7 @@ from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 
 from .. import special
+from ..base import Array, Arrays, Real
 from ..control import cond, loop  # noqa: F401
 from ..host import hypergeometric  # noqa: F401
 from ..later import later
@@ -128,7 +129,7 @@ lgamma = later("scipy.special", "gammaln")
 expm = later("scipy.linalg", "expm")
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x: Real) -> bool:
     return True
 
 
@@ -136,7 +137,7 @@ def holds(condition: Any) -> bool:
     return bool(np.all(condition))
 
 
-def are_between(x: Any, low: Any, high: Any) -> bool:
+def are_between(x: Array, low: int, high: int) -> bool:
     x = np.asarray(x)
     return bool(x.dtype.kind != "c" and np.all((x >= low) & (x <= high)))
 
@@ -145,7 +146,7 @@ def glance(x: Any) -> Any:
     return None
 
 
-def known(x: Any) -> Any:
+def known(x: Real) -> Array:
     return np.asarray(x)
 
 
@@ -188,20 +189,20 @@ def integer(x: Any) -> Any:
     return np.asarray(x).astype(np.int64)
 
 
-def argsort(x: Any, axis: int = -1) -> Any:
+def argsort(x: Array, axis: int = -1) -> Array:
     return np.argsort(x, axis=axis, kind="stable")
 
 
-def broadcast_shape(*args: Any) -> tuple[int, ...]:
+def broadcast_shape(*args: Array) -> tuple[int, ...]:
     """The shape to which arguments broadcast."""
     return np.broadcast_shapes(*(np.shape(a) for a in args))
 
 
-def is_integer(x: Any) -> bool:
+def is_integer(x: Array) -> bool:
     return np.asarray(x).dtype.kind in "iub"
 
 
-def get(x: Any, index: tuple[Any, ...]) -> Any:
+def get(x: Array, index: tuple[Any, ...]) -> Array:
     return x[index]
 
 
@@ -248,14 +249,14 @@ def without_nan(x: Any) -> Any:
     return np.where(np.isnan(x), -np.inf, x)[()]
 
 
-def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
+def iterate(step: Callable[[Any], Any], x: Array, count: int) -> Array:
     """step applied count times, from x."""
     for _ in range(count):
         x = step(x)
     return x
 
 
-def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
@@ -267,7 +268,7 @@ def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
     """f over this namespace, without warnings about the branches that are not taken."""
 
     @functools.wraps(f)
-    def call(*args: Any) -> Any:
+    def call(*args: Real) -> Array:
         with np.errstate(all="ignore"):
             return f(sys.modules[__name__], *args)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..base import Array
 from ..later import later
 from .qr_algorithm import complex_schur as schur  # noqa: F401
 from .qr_algorithm import eigenvalue_order
@@ -14,7 +15,7 @@ from .qr_algorithm import eigenvalue_order
 def _nan_where_singular(f: Callable[..., Any]) -> Callable[..., Any]:
     """f with a result of NaN for a singular (or not positive definite) matrix."""
 
-    def call(a: Any, *b: Any) -> Any:
+    def call(a: Array, *b: Array) -> Array:
         try:
             return f(a, *b)
         except np.linalg.LinAlgError:
@@ -30,7 +31,7 @@ inv = _nan_where_singular(np.linalg.inv)
 solve = _nan_where_singular(np.linalg.solve)
 
 
-def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
+def solve_triangular(a: Array, b: Array, lower: bool = True, trans: bool = False) -> Array:
     """Solve a x = b (or a' x = b) for triangular a by substitution: zeros on the diagonal give infinities."""
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim > 2 or b.size == 0:

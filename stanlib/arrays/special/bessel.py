@@ -46,7 +46,7 @@ def log_iv(xp: Namespace, v: Array, x: Array) -> Array:
     return xp.where(inside, value, ends)
 
 
-def _log_series(xp: Namespace, v: Array, x: Array, small: Any) -> Array:
+def _log_series(xp: Namespace, v: Array, x: Array, small: Array) -> Array:
     """log(I_v(x) / x^v) by the power series (DLMF 10.25.2)."""
     v, square = xp.where(small, v, 1.0), 0.25 * xp.where(small, x * x, 0.0)
     total: Real = 0.0
@@ -69,7 +69,7 @@ def _log_recurred(xp: Namespace, v: Array, x: Array) -> Array:
     return value + _SHIFT * xp.log(scale) - xp.log(product)
 
 
-def _log_without_power(xp: Namespace, v: Any, x: Array) -> Array:
+def _log_without_power(xp: Namespace, v: Array, x: Array) -> Array:
     """log(I_v(x) / x^v) by the uniform expansion for large v."""
     s = xp.hypot(v, x)
     p = v / s

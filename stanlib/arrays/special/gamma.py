@@ -37,7 +37,7 @@ def horner(coefficients: Any, x: Array) -> Array:
     return out
 
 
-def log1pmx(xp: Namespace, x: Any) -> Array:
+def log1pmx(xp: Namespace, x: Array) -> Array:
     """log(1 + x) - x, to full relative precision near 0."""
     near = abs(x) < _NEAR
     s = xp.where(near, x, 0.1)
@@ -56,7 +56,7 @@ def stirling_error(xp: Namespace, x: Array) -> Array:
     return xp.where(large, horner(_STIRLING, 1 / (big * big)) / big, direct)
 
 
-def lgamma1p(xp: Namespace, x: Any) -> Array:
+def lgamma1p(xp: Namespace, x: Array) -> Array:
     """lgamma(1 + x), to full relative precision near 0 (DLMF 5.7.3)."""
     near = abs(x) < 0.25
     s = xp.where(near, x, 0.1)
@@ -128,7 +128,7 @@ def trigamma(xp: Namespace, x: Array) -> Array:
     return xp.where(pole, xp.inf, xp.where(negative, reflected, value))
 
 
-def _reflected(xp: Namespace, x: Array) -> Any:
+def _reflected(xp: Namespace, x: Array) -> tuple[Array, Array, Array, Array]:
     """x, or 1 - x if x < 0; whether it is; whether x is a pole; and for negative x the distance to the next one."""
     x = xp.real(x)
     pole = (x <= 0) & (x == xp.floor(x))

@@ -56,12 +56,12 @@ def _inside(xp: Namespace, a: Array, b: Array, x: Array) -> Any:
     return xp.where(inside, a, 1.0), xp.where(inside, b, 1.0), xp.where(inside, x, 0.5), ends
 
 
-def _with_ends(xp: Namespace, ends: Any, value: Array, at_zero: Any, at_one: Any) -> Array:
+def _with_ends(xp: Namespace, ends: tuple[Array, ...], value: Array, at_zero: Any, at_one: Any) -> Array:
     inside, zero, one = ends
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(one, at_one, xp.nan)))
 
 
-def _direct(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Any:
+def _direct(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array]:
     """Whether I_x(a, b) is the one computed directly, and the logarithm of it or else of I_{1 - x}(b, a).
 
     Where one parameter is below 1 and its end carries nearly all the mass, the integral from that end is the smooth

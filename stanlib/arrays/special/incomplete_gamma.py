@@ -61,12 +61,12 @@ def _inside(xp: Namespace, a: Array, x: Array) -> Any:
     return xp.where(inside, a, 1.0), xp.where(inside, x, 1.0), (inside, at_zero, at_infinity)
 
 
-def _with_edges(xp: Namespace, where: Any, value: Array, at_zero: Any, at_infinity: Any) -> Array:
+def _with_edges(xp: Namespace, where: tuple[Array, ...], value: Array, at_zero: float, at_infinity: float) -> Array:
     inside, zero, infinity = where
     return xp.where(inside, value, xp.where(zero, at_zero, xp.where(infinity, at_infinity, xp.nan)))
 
 
-def _direct(xp: Namespace, a: Array, x: Array) -> Any:
+def _direct(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """Whether P is the one computed directly, and the logarithm of P or else Q."""
     lower = (x <= a) | (x < _SMALL)
     shifted = xp.where(lower, a + _SHIFT, a)
@@ -104,7 +104,7 @@ def _end(xp: Namespace, a: Array, x: Array, lower: Array) -> Array:
     return u
 
 
-def _small(xp: Namespace, a: Array, x: Array, log_p: Array) -> Any:
+def _small(xp: Namespace, a: Array, x: Array, log_p: Array) -> tuple[Array, Array]:
     """Where 1 - P would cancel, and Q there: both terms are of the order of a (DLMF 8.7.1)."""
     small = (x < _SMALL) & (a < 1) & (log_p > -0.7)
     a, x = xp.where(small, a, 0.5), xp.where(small, x, 0.25)

@@ -5,7 +5,6 @@ Source: R. M. Corless et al., "On the Lambert W function", Adv. Comput. Math. 5 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..base import Array, Namespace
 from .gamma import horner
@@ -39,7 +38,7 @@ def lambertwm1(xp: Namespace, z: Array) -> Array:
     return xp.where(inside & (z < 0), value, xp.where(z == 0, -xp.inf, xp.nan))
 
 
-def _distance(xp: Namespace, z: Array) -> Any:
+def _distance(xp: Namespace, z: Array) -> tuple[Array, Array]:
     """sqrt(2 (1 + e z)), and whether z is not below -1 / e."""
     inside = z >= -_INVERSE_E
     # The sum is taken so that XLA, which contracts z + c + d to z + (c + d), keeps its order.

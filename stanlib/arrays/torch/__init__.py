@@ -18,6 +18,7 @@ from torch._C import _functorch
 
 from .. import numpy as _np
 from .. import special
+from ..base import Array, Arrays, Real
 from ..control import cond, loop  # noqa: F401
 from . import host, linalg
 from .indexing import at_set, get, pick_last, rearranged, segment_sum  # noqa: F401
@@ -49,7 +50,7 @@ def _where(condition: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.T
     return torch.where(condition, a, b)
 
 
-def _prod(x: torch.Tensor, axis: int | None = None) -> Any:
+def _prod(x: torch.Tensor, axis: int | None = None) -> Array:
     return torch.prod(x) if axis is None else torch.prod(x, dim=axis)
 
 
@@ -106,7 +107,7 @@ lgamma = lift("lgamma", floating(torch.lgamma))
 logit = lift("logit", floating(torch.logit))
 
 
-def _logsumexp(x: torch.Tensor, dim: Any, keepdim: bool) -> torch.Tensor:
+def _logsumexp(x: torch.Tensor, dim: int | tuple[int, ...], keepdim: bool) -> torch.Tensor:
     """torch's own has no second derivatives where terms are -inf: here they count as the least number."""
     if x.is_complex() or not x.requires_grad:
         return torch.logsumexp(x, dim=dim, keepdim=keepdim)
@@ -173,17 +174,17 @@ ones = _np.ones
 zeros = _np.zeros
 
 
-def full(shape: Any, value: Any) -> Any:
+def full(shape: tuple[int, ...], value: Real) -> Array:
     return torch.broadcast_to(value, shape) if isinstance(value, torch.Tensor) else np.full(shape, value)
 
 
-def shape(x: Any) -> tuple[int, ...]:
+def shape(x: Real) -> tuple[int, ...]:
     if isinstance(x, torch.Tensor):
         return tuple(x.shape)
     return () if isinstance(x, (float, int)) else np.shape(x)
 
 
-def ndim(x: Any) -> int:
+def ndim(x: Real) -> int:
     return len(shape(x))
 
 
@@ -196,7 +197,7 @@ def array(x: Any) -> Any:
     return np.array(x) if like is None else torch.stack([as_beside(i, like) for i in x])
 
 
-def is_concrete(x: Any) -> bool:
+def is_concrete(x: Array) -> bool:
     return not isinstance(x, torch.Tensor)
 
 
@@ -206,7 +207,7 @@ def holds(condition: Any) -> bool:
     return condition.device.type == "cpu" and not is_tracing() and bool(condition.all())
 
 
-def are_between(x: Any, low: Any, high: Any) -> bool:
+def are_between(x: Array, low: int, high: int) -> bool:
     if not isinstance(x, torch.Tensor):
         return _np.are_between(x, low, high)
     if x.device.type != "cpu" or x.is_complex() or is_tracing():
@@ -217,7 +218,7 @@ def are_between(x: Any, low: Any, high: Any) -> bool:
     return bool(least.item() >= low and most.item() <= high)
 
 
-def glance(x: Any) -> Any:
+def glance(x: Array) -> Any:
     if not isinstance(x, torch.Tensor) or x.ndim or x.device.type != "cpu" or x.is_complex() or is_tracing():
         return None
     return np.float64(x.item())
@@ -230,7 +231,7 @@ def is_tracing() -> bool:
     )
 
 
-def known(x: Any) -> Any:
+def known(x: Array) -> Array:
     return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
 
 
@@ -246,7 +247,7 @@ def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
     concrete = getattr(_np, f.__name__)
 
     @functools.wraps(f)
-    def call(*args: Any) -> Any:
+    def call(*args: Real) -> Any:
         return scalar(concrete(*args)) if reference(args) is None else f(sys.modules[__name__], *reals(args))
 
     return call
@@ -256,11 +257,11 @@ def integer(x: Any) -> Any:
     return x.to(torch.int64) if isinstance(x, torch.Tensor) else scalar(_np.integer(x))
 
 
-def broadcast_shape(*args: Any) -> tuple[int, ...]:
+def broadcast_shape(*args: Array) -> tuple[int, ...]:
     return np.broadcast_shapes(*map(shape, args))
 
 
-def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
+def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Array:
     """The solution x of a x = b, of a' x = b with `trans`: a is triangular, (..., n, n), b (..., n) or (..., n, k)."""
     like = reference((a, b))
     if like is None:
@@ -279,7 +280,7 @@ def is_integer(x: Any) -> bool:
     return np.asarray(x).dtype.kind in "iub"
 
 
-def scan(step: Callable[..., Any], carry: Any, xs: Any, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
@@ -302,7 +303,7 @@ class _WithGradient(torch.autograd.Function):
 
 
 def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
-    def call(*args: Any) -> Any:
+    def call(*args: Array) -> Array:
         like = reference(args)
         if like is None or not builtins_any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
             return f(*args)

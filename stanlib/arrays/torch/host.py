@@ -7,9 +7,10 @@ from typing import Any
 import torch
 
 from .. import host
+from ..base import Array
 
 
-def _numpy(x: Any) -> Any:
+def _numpy(x: Array) -> Array:
     return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x  # a trace passes on numbers
 
 

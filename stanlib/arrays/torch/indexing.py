@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from .. import numpy as _np
+from ..base import Array
 from .tensors import as_beside, as_tensor, reference
 
 
@@ -29,7 +30,7 @@ def segment_sum(x: Any, i: Any, n: int) -> Any:
     return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
 
 
-def get(x: Any, index: tuple[Any, ...]) -> Any:
+def get(x: Array, index: tuple[Any, ...]) -> Array:
     """x[index]; index arrays become tensors on the device of x."""
     like = reference((x, *index))
     if like is None:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from .. import numpy as _np
+from ..base import Array
 
 LIBRARY = "torch"
 
@@ -25,7 +26,7 @@ def reference(args: Sequence[Any]) -> torch.Tensor | None:
     return found
 
 
-def as_tensor(x: Any, dtype: Any = None, device: Any = None) -> torch.Tensor:
+def as_tensor(x: Array, dtype: Any = None, device: Any = None) -> torch.Tensor:
     """A value of any library as a tensor.
 
     Tensors share the memory of arrays, which they can't if that is read only (an array that was broadcast) or is
@@ -59,7 +60,7 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return [as_beside(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
 
 
-def scalar(x: Any) -> Any:
+def scalar(x: Array | tuple[Array, ...]) -> Any:
     """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
     return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
 
@@ -68,7 +69,7 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
     """f for tensors, with its first `count` arguments converted, and NumPy's function for everything else."""
     concrete = getattr(_np, name)
 
-    def call_of_one(x: Any, *args: Any, **options: Any) -> Any:
+    def call_of_one(x: Any, *args: Any, **options: Any) -> Array:
         return f(x, *args, **options) if isinstance(x, torch.Tensor) else call(x, *args, **options)
 
     def call(*args: Any, **options: Any) -> Any:
@@ -85,7 +86,7 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
 def floating(f: Callable[..., Any]) -> Callable[..., Any]:
     """f of integers as of reals."""
 
-    def call(*args: torch.Tensor, **options: Any) -> Any:
+    def call(*args: torch.Tensor, **options: Any) -> Array:
         if len(args) == 1 and args[0].is_floating_point():
             return f(*args, **options)
         return f(*(a if a.is_floating_point() or a.is_complex() else real(a) for a in args), **options)
@@ -96,7 +97,7 @@ def floating(f: Callable[..., Any]) -> Callable[..., Any]:
 def one_dtype(f: Callable[..., Any]) -> Callable[..., Any]:
     """f of two tensors, both of the dtype to which they promote."""
 
-    def call(a: torch.Tensor, b: torch.Tensor) -> Any:
+    def call(a: torch.Tensor, b: torch.Tensor) -> Array | tuple[Array, Array]:
         if a.dtype == b.dtype:
             return f(a, b)
         dtype = torch.promote_types(a.dtype, b.dtype)
@@ -106,7 +107,7 @@ def one_dtype(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def reduce(f: Callable[..., Any]) -> Callable[..., Any]:
-    def call(x: torch.Tensor, axis: Any = None, keepdims: bool = False) -> Any:
+    def call(x: torch.Tensor, axis: Any = None, keepdims: bool = False) -> Array:
         if axis is None:
             axis = tuple(range(x.ndim))
         return x if axis == () else f(x, dim=axis, keepdim=keepdims)
