@@ -92,6 +92,8 @@ def _shared(a: gprob.Expr, s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> i
 
 def _elements(node: object, discrete: Mapping[str, Discrete]) -> Iterator[gprob.Expr]:
     for e in traversal.walk(node):
+        if not isinstance(e, gprob.Expr):
+            continue
         variable = e.base if isinstance(e, gprob.Index) else e
         if isinstance(variable, gprob.Var) and variable.name in discrete and e.type == INT:
             yield e

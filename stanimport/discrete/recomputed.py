@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from stanlib.types import INT, Type, dimensions
 
@@ -125,7 +125,7 @@ def _single(indices: tuple[gprob.IndexExpr, ...]) -> tuple[gprob.Expr, ...]:
     return found if len(found) == len(indices) else ()
 
 
-def _is_read(e: object, name: str) -> bool:
+def _is_read(e: object, name: str) -> TypeGuard[gprob.Index]:
     return isinstance(e, gprob.Index) and isinstance(e.base, gprob.Var) and e.base.name == name
 
 

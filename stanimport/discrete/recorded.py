@@ -121,8 +121,9 @@ def verify_steps(body: Stmts, discrete: dict[str, Discrete]) -> None:
             continue
         changed = uses.written(s.body) | uses.loop_indices(s.body)
         for e in traversal.walk(s.body):
-            of_elements = isinstance(e, gprob.Index) and isinstance(e.base, gprob.Var) and e.base.name in discrete
-            if of_elements and uses.mentions(e.indices, changed):
+            if not isinstance(e, gprob.Index) or not isinstance(e.base, gprob.Var) or e.base.name not in discrete:
+                continue
+            if uses.mentions(e.indices, changed):
                 message = f"a while loop can't go over elements of {e.base.name!r} in steps that it decides itself"
                 hint = "write a for loop, or let data alone decide the steps, at the end of the loop"
                 refuse(message, s.span, hint)

@@ -117,7 +117,7 @@ def _collect(node: Any, values: Set[str], known: Set[str], keys: list[gprob.Expr
     return all([_collect(c, values, known, keys) for c in parts])
 
 
-def _is_compared(e: gprob.Expr, values: Set[str]) -> bool:
+def _is_compared(e: traversal.Node, values: Set[str]) -> bool:
     """Whether values stand in comparisons alone."""
     if not uses.mentions(e, values):
         return True

@@ -68,8 +68,10 @@ def _elements(s: gprob.Stmt, discrete: Mapping[str, Discrete]) -> Iterator[gprob
     """The single elements that a statement reads which are 0 or 1, and chosen by data."""
     found: list[gprob.Expr] = []
     for e in traversal.walk(s):
+        if not isinstance(e, gprob.Expr):
+            continue
         variable = e.base if isinstance(e, gprob.Index) else e
-        if isinstance(variable, gprob.Var) and variable.name in discrete and getattr(e, "type", None) == INT:
+        if isinstance(variable, gprob.Var) and variable.name in discrete and e.type == INT:
             d, indices = discrete[variable.name], e.indices if isinstance(e, gprob.Index) else ()
             pattern = read_pattern(indices, d.dims)
             fixed = None not in pattern and not uses.mentions(pattern, discrete.keys())

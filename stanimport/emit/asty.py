@@ -3,9 +3,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..source import Span
+
+Node = TypeVar("Node", bound=ast.AST)
 
 
 class Builder:
@@ -19,7 +21,7 @@ class Builder:
             "lineno": line, "col_offset": column - 1, "end_lineno": end_line, "end_col_offset": end_column - 1,
         }  # fmt: skip
 
-    def make(self, kind: type[ast.AST], **fields: Any) -> Any:
+    def make(self, kind: type[Node], **fields: Any) -> Node:
         return kind(**fields, **self.place)
 
     # --- expressions

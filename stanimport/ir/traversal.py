@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from . import gprob
 
@@ -12,11 +12,16 @@ NODES = (
     gprob.Expr, gprob.Stmt, gprob.Single, gprob.Multi, gprob.Range, gprob.Sized, gprob.Constraint, gprob.Distribution,
     gprob.Place, gprob.Step, gprob.Window,
 )  # fmt: skip
+Node = (
+    gprob.Expr | gprob.Stmt | gprob.Single | gprob.Multi | gprob.Range | gprob.Sized | gprob.Constraint
+    | gprob.Distribution | gprob.Place | gprob.Step | gprob.Window
+)  # fmt: skip
+N = TypeVar("N", bound=Node)
 
 
-def children(node: object) -> list[Any]:
+def children(node: object) -> list[Node]:
     """The nodes directly below one."""
-    out: list[Any] = []
+    out: list[Node] = []
     kind: Any = node.__class__
     for name in _fields_of(kind):
         value = getattr(node, name)
@@ -27,7 +32,7 @@ def children(node: object) -> list[Any]:
     return out
 
 
-def _collect(values: tuple[Any, ...], out: list[Any]) -> None:
+def _collect(values: tuple[Any, ...], out: list[Node]) -> None:
     for v in values:
         if type(v) is tuple:
             _collect(v, out)
@@ -59,7 +64,7 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(f.name for f in fields(kind) if f.type not in _LEAVES)
 
 
-def walk(node: object) -> Iterator[Any]:
+def walk(node: object) -> Iterator[Node]:
     """A node (or tuple of nodes) and all below it."""
     stack: list[Any] = []
     if type(node) is tuple:
@@ -94,7 +99,7 @@ def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
     return old if all(a is b for a, b in zip(old, items)) else tuple(items)
 
 
-def rewrite_parts(node: Any, change: Callable[[gprob.Expr], gprob.Expr]) -> Any:
+def rewrite_parts(node: N, change: Callable[[gprob.Expr], gprob.Expr]) -> N:
     """The node with `change` applied to the expressions directly below it, those inside places and types included."""
 
     def below(value: object) -> Any:

@@ -6,7 +6,7 @@ statement itself leaves out the statements inside of it.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from . import gprob, traversal
@@ -36,9 +36,9 @@ def leaves(
             yield s, path
 
 
-def own_nodes(s: gprob.Stmt) -> Iterator[Any]:
+def own_nodes(s: gprob.Stmt) -> Iterator[traversal.Node]:
     """The nodes in a statement, without the statements inside of it."""
-    stack: list[Any] = [c for c in traversal.children(s) if not isinstance(c, gprob.Stmt)]
+    stack: list[traversal.Node] = [c for c in traversal.children(s) if not isinstance(c, gprob.Stmt)]
     while stack:
         node = stack.pop()
         yield node
@@ -103,11 +103,11 @@ def reads(s: gprob.Stmt) -> set[str]:
     return out
 
 
-def _told(table: Any, s: gprob.Stmt) -> tuple[str, ...]:
+def _told(table: Mapping[type, Callable[[Any], tuple[str | None, ...]]], s: gprob.Stmt) -> tuple[str, ...]:
     tell = table.get(type(s))
     if tell is None:
         return ()
-    names = tell(s)
+    names: Any = tell(s)
     return tuple(n for n in names if n is not None) if None in names else names
 
 

@@ -99,7 +99,7 @@ def variables(declared: Iterable[gprob.Variable], phase: Phase) -> None:
         _verify_form(node, phase)
 
 
-def _fail(node: Any, reason: str) -> None:
+def _fail(node: object, reason: str) -> None:
     where = getattr(node, "span", None)
     line = f" in line {where.in_main().line}" if isinstance(where, Span) else ""
     raise Unverified(f"{type(node).__name__}{line}: {reason}")
@@ -231,10 +231,10 @@ def _outputs(s: gprob.Recur) -> dict[str, Type]:
     return {n: types[n] for n in s.outputs if n in types}
 
 
-def _own_nodes(s: gprob.Stmt) -> Iterable[Any]:
+def _own_nodes(s: gprob.Stmt) -> Iterable[traversal.Node]:
     """A statement and the nodes in it, without the statements inside and what stands for the iterations of a loop."""
     inside = {id(e) for e in s.alike} if isinstance(s, gprob.For) else ()
-    stack: list[Any] = [s]
+    stack: list[traversal.Node] = [s]
     while stack:
         node = stack.pop()
         yield node

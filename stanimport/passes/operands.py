@@ -44,12 +44,12 @@ class Operands:
     varying: frozenset[str] = frozenset()
     alike: frozenset[object] = frozenset()
 
-    def __call__(self, e: gprob.Expr) -> Any:
+    def __call__(self, e: gprob.Expr) -> gprob.Expr:
         """An expression as it will run. Raises StanSemanticError for functions that the library lacks."""
         prepare = _METHODS.get(type(e))
         return prepare(self, e) if prepare is not None else traversal.rewrite_parts(e, self)
 
-    def parts(self, node: object) -> Any:
+    def parts(self, node: traversal.N) -> traversal.N:
         """A node whose expressions are prepared."""
         return traversal.rewrite_parts(node, self)
 

@@ -126,7 +126,7 @@ class _Inline:
         return key not in functions.effectful and not functions.is_recursive(key) and _is_simple(functions.by_key[key])
 
 
-def _is_part(e: gprob.Expr) -> bool:
+def _is_part(e: traversal.Node) -> bool:
     """Whether an expression is a variable, a constant, or a part of a variable."""
     if isinstance(e, gprob.Promote):
         return _is_part(e.value)

@@ -117,9 +117,10 @@ class _Array:
         if not any(isinstance(n, (gprob.Var, gprob.Place)) and n.name == self.name for n in traversal.walk(s)):
             yield s
         elif isinstance(s, gprob.For):
-            bounds = {k: self._checked(getattr(s, k), ranges, []) for k in ("lower", "upper")}
+            lower, upper = (self._checked(e, ranges, []) for e in (s.lower, s.upper))
             inside = _with_loop(ranges, s)
-            yield replace(s, **bounds, body=tuple(t for b in s.body for t in self._statement(b, inside)))
+            body = tuple(t for b in s.body for t in self._statement(b, inside))
+            yield replace(s, lower=lower, upper=upper, body=body)
         elif isinstance(s, gprob.If):
             asked: list[gprob.Expr] = []
             condition = self._checked(s.condition, ranges, asked)
@@ -152,7 +153,9 @@ class _Array:
         (index,) = place.steps[0].indices
         return replace(place, steps=(replace(place.steps[0], indices=(self._index(index, ranges, asked),)),))
 
-    def _checked(self, e: object, ranges: Ranges, asked: list[gprob.Expr], certain: bool = True) -> Any:
+    def _checked(
+        self, e: gprob.Expr, ranges: Ranges, asked: list[gprob.Expr], certain: bool = True
+    ) -> gprob.Expr:
         """An expression in which the array is read as it is; `asked` gets the indices that have to be compared.
 
         Those of what is not `certain` to be computed can't be.
