@@ -1,7 +1,9 @@
-"""How the gradient of three models grows with the data: python tests/benchmarks/scaling.py [--largest 10000000]
+"""How the gradients of models grow with the data: python tests/benchmarks/scaling.py [--largest 10000000]
 
 Independent observations (logistic_regression_loop), parameters by group (hierarchical_index, five or ten observations
-to a group, or ten on average, of which some groups have thousands), and a recurrence (garch11). A line shows the
+to a group, or ten on average, of which some groups have thousands; data of groups one after the other, which a counter
+goes through; vectors of slopes with a covariance), and recurrences (garch11, and one that begins anew with each group,
+where data tell). A line shows the
 microseconds of one gradient and the nanoseconds per row, in processor time of one core, the seconds to plan, trace and
 compile it, the data in MB, and what the process takes in memory beside them at most. Each line is measured in a process
 of its own, in double precision, as inference compiles. With --plain nothing is computed in blocks.
@@ -55,12 +57,63 @@ def recurrence(n: int) -> dict[str, Any]:
     return dict(T=n, returns=np.random.default_rng(1).normal(0, 1.2, n), first_volatility=1.0)
 
 
+def in_turn(n: int) -> dict[str, Any]:
+    """Groups of eight on average, the observations of each one after the other, and which of them are the first."""
+    rng = np.random.default_rng(1)
+    sizes = rng.multinomial(n, np.full(n // 8, 1 / (n // 8)))
+    first = np.zeros(n, int)
+    first[(np.cumsum(sizes) - sizes)[sizes > 0]] = 1
+    return dict(N=n, J=len(sizes), s=sizes, first=first, x=rng.normal(size=n), y=rng.normal(size=n))
+
+
+def slopes(n: int) -> dict[str, Any]:
+    rng = np.random.default_rng(1)
+    return dict(N=n, J=n // 10, g=rng.integers(1, n // 10 + 1, n), x=rng.normal(size=n), y=rng.normal(size=n))
+
+
+SEGMENTS = """data { int N; int J; array[J] int s; vector[N] x; vector[N] y; }
+parameters { vector[J] a; real b; real<lower=0> sigma; real<lower=0> tau; }
+model {
+  int pos = 1;
+  a ~ normal(0, tau);
+  for (j in 1:J) {
+    segment(y, pos, s[j]) ~ normal(a[j] + b * segment(x, pos, s[j]), sigma);
+    pos += s[j];
+  }
+}"""
+RESETS = """data { int N; array[N] int first; vector[N] y; }
+parameters { real<lower=0, upper=1> rate; real begin; real<lower=0> sigma; }
+model {
+  vector[N] level;
+  for (n in 1:N) {
+    if (first[n] == 1) level[n] = begin;
+    else level[n] = level[n - 1] + rate * (y[n - 1] - level[n - 1]);
+  }
+  y ~ normal(level, sigma);
+}"""
+SLOPES = """data { int N; int J; array[N] int g; vector[N] x; vector[N] y; }
+parameters {
+  vector[2] mu;
+  vector<lower=0>[2] tau;
+  cholesky_factor_corr[2] L;
+  array[J] vector[2] b;
+  real<lower=0> sigma;
+}
+model {
+  L ~ lkj_corr_cholesky(2);
+  b ~ multi_normal_cholesky(mu, diag_pre_multiply(tau, L));
+  for (n in 1:N) y[n] ~ normal(b[g[n], 1] + b[g[n], 2] * x[n], sigma);
+}"""
+# by name: a file in models/ or the program's text, and what makes the data
 CASES: dict[str, tuple[str, Callable[[int], dict[str, Any]]]] = {
     "independent": ("logistic_regression_loop", independent),
     "grouped, 5 each": ("hierarchical_index", grouped),
     "grouped, 10 each": ("hierarchical_index", lambda n: grouped(n, 10)),
     "grouped, unequal": ("hierarchical_index", lambda n: grouped(n, 10, is_even=False)),
+    "grouped, segments": (SEGMENTS, in_turn),
+    "grouped, slopes": (SLOPES, slopes),
     "recurrence": ("garch11", recurrence),
+    "recurrence, by groups": (RESETS, in_turn),
 }
 
 
@@ -69,17 +122,22 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def loaded(model: str) -> Any:
+    import stanimport
+
+    return stanimport.loads(model) if "{" in model else stanimport.load(ROOT / f"models/{model}.stan")
+
+
 def gradient_of(kind: str, n: int, threads: int, count: int) -> tuple[Callable[[], Any], float, float]:
     """A program of so many gradients in a row, the seconds to make it, and the MB of the data."""
     import jax
     from jax.sharding import Mesh
 
-    import stanimport
     from stanimport.inference.density.posterior import condition
     from stanimport.inference.programs import Program
 
     model, make = CASES[kind]
-    module, data = stanimport.load(ROOT / f"models/{model}.stan"), make(n)
+    module, data = loaded(model), make(n)
     began = time.process_time()
     posterior = condition(module, data)
     if threads > 1:
@@ -155,7 +213,7 @@ def beside_stan(kind: str, n: int, build: Path, seconds: float) -> float:
 def stan_table(a: argparse.Namespace) -> None:
     a.build.mkdir(parents=True, exist_ok=True)
     print("| model | observations | ns per observation, Stan | here | ratio |\n| --- |" + " --: |" * 4, flush=True)
-    for kind in (k for k in CASES if a.only in k):
+    for kind in (k for k, (model, _) in CASES.items() if a.only in k and "{" not in model):
         for n in (100_000, 1_000_000):
             here = in_process("--one", kind, str(n), "--seconds", str(a.seconds))["seconds"]
             theirs = beside_stan(kind, n, a.build, a.seconds)
@@ -212,7 +270,7 @@ def main() -> None:
     elif a.stan:
         stan_table(a)
     elif a.threads > 1:
-        for kind in (k for k in CASES if a.only in k and k != "recurrence"):
+        for kind in (k for k in CASES if a.only in k and "recurrence" not in k):
             f = in_process("--one", kind, "1000000", "--threads", str(a.threads), "--seconds", str(a.seconds),
                            threads=a.threads)  # fmt: skip
             print(f"{kind}: {1e3 * f['one']:.1f} ms by one thread, {1e3 * f['several']:.1f} by {a.threads}: "

@@ -98,6 +98,21 @@ PROGRAMS = {
       model { append_row(y, z) ~ normal(append_row(a + y, b * w), s); }""",
     "function of all": """functions { real f(vector y, real m) { return -dot_self(y - m) / 2; } }
     """ + DATA + "parameters { real m; } model { target += f(y, m); target += -square(sum(y - m)) / N; }",
+    "groups in turn, some of them empty": """transformed data { array[G] int s;
+        for (j in 1:G) s[j] = j % 3 == 0 ? 0 : 37; s[G] = N - sum(s[1:(G - 1)]); }
+      parameters { vector[G] a; real b; real<lower=0> t; }
+      model { int pos = 1; a ~ normal(0, t); for (j in 1:G) { segment(y, pos, s[j]) ~ normal(a[j] + b * segment(z, pos,
+        s[j]), t); pos += s[j]; } }""",
+    "a recurrence that begins anew": """parameters { vector[G] a; real<lower=0, upper=1> p; real<lower=0> t; }
+      model { vector[N] l; for (i in 1:N) { if (n[i] == 0) l[i] = a[g[i]]; else if (i == 1) l[i] = 0;
+        else l[i] = l[i - 1] + p * (y[i - 1] - l[i - 1]); } a ~ std_normal(); y ~ normal(l, t); }""",
+    "panel": """parameters { vector[G] a; real b; real<lower=-1, upper=1> r; real<lower=0> t; }
+      model { a ~ normal(0, t); for (i in 1:N) { real m = a[g[i]] + b * z[i]; if (i == 1 || k[i] == 1)
+        y[i] ~ normal(m, t / sqrt(1 - r^2)); else y[i] ~ normal(m + r * (y[i - 1] - a[g[i - 1]] - b * z[i - 1]), t);
+        } }""",
+    "some missing": """transformed data { int M = N %/% 10; }
+      parameters { vector[M] u_; real b; real<lower=0> t; }
+      model { vector[N] v = y; for (i in 1:M) v[10 * i] = u_[i]; v ~ normal(0, t); z ~ normal(b * v, 1); }""",
     "hidden states": """parameters { vector[2] m; simplex[2] p; }
       model { vector[2] a = log(p); for (t in 1:N) { vector[2] l; for (j in 1:2) l[j] = log_sum_exp(a[1] + log(p[j]),
         a[2] + log(p[3 - j])) + normal_lpdf(y[t] | m[j], 1); a = l; } target += log_sum_exp(a); }""",
@@ -148,8 +163,8 @@ def rows_made(jaxpr, rows):
             yield from (e for v in e.outvars if rows - 20 <= max(getattr(v.aval, "shape", ()), default=0) <= rows)
 
 
-# These make one array of all rows: what the user asks for, parameters for every row and the slope in them.
-EVERY_ROW = ("parameters for every row", "rows centred on their mean", "random walk", "differences")
+# These make one array of all rows: what the user asks for, parameters for every or some rows and the slope in them.
+EVERY_ROW = ("parameters for every row", "rows centred on their mean", "random walk", "differences", "some missing")
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
