@@ -28,7 +28,7 @@ def same_shape(xp: Namespace, function: str, a: Array, b: Array) -> None:
         raise StanIndexError(f"{function}: sizes {_shown(xp, a)} and {_shown(xp, b)} must match")
 
 
-def elementwise(body: Callable[..., Any]) -> Callable[..., Any]:
+def elementwise(body: Callable[..., Array]) -> Callable[..., Array]:
     """Decorator of a body that works component by component: its arguments are scalars or of one shape."""
 
     @functools.wraps(body)
@@ -42,7 +42,7 @@ def elementwise(body: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
-def of_reals(body: Callable[..., Any]) -> Callable[..., Any]:
+def of_reals(body: Callable[..., Array]) -> Callable[..., Array]:
     """The same for a body whose arguments are all taken as reals: integers become reals first."""
 
     @functools.wraps(body)
@@ -81,10 +81,10 @@ def square(xp: Namespace, function: str, m: Any) -> int:
 
 def size(function: str, name: str, n: Any) -> int:
     """A size that a program computed, which must not be negative."""
-    n = whole(n)
-    if n < 0:
-        refuse(True, lambda: StanDomainError(f"{function}: {name} is {n}, but must be nonnegative!"))
-    return max(n, 0)
+    count: int = whole(n)
+    if count < 0:
+        refuse(True, lambda: StanDomainError(f"{function}: {name} is {count}, but must be nonnegative!"))
+    return max(count, 0)
 
 
 def index(xp: Namespace, function: str, i: Any, n: int, what: str = "") -> Any:

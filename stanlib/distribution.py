@@ -384,7 +384,8 @@ def _rng_function(d: Distribution) -> Function:
 
     def body(xp: Namespace, random: Any, *arguments: Any) -> Array:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
-        return d.methods["rng"](xp, random, *arguments)
+        drawn: Array = d.methods["rng"](xp, random, *arguments)
+        return drawn
 
     return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=d.domains, random=True, distribution=d)
 

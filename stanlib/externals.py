@@ -74,4 +74,5 @@ def _found(path: str, fail: Callable[[str], StanFunctionError]) -> Callable[...,
         raise fail(f"can't be found: {e}") from e
     if not callable(function):
         raise fail(f"is a {type(function).__name__} and can't be called")
-    return function
+    found: Callable[..., Any] = function
+    return found

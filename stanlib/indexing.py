@@ -150,7 +150,8 @@ def _refused(index: np.ndarray, n: int) -> np.ndarray:
     if n == 0:
         raise out_of_range(index, n)
     refuse(True, lambda: out_of_range(index, n))
-    return np.clip(index, 1, n)
+    inside: np.ndarray = np.clip(index, 1, n)
+    return inside
 
 
 def out_of_range(index: Any, n: int) -> StanIndexError:

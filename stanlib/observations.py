@@ -14,7 +14,7 @@ from .errors import StanDomainError, StanIndexError
 from .rejection import refuse
 
 
-def numbers(function: str, values: Any) -> Array:
+def numbers(function: str, values: Array) -> Array:
     """What a density or distribution function gives; NaN says that an argument is none, or outside of its domain."""
     if not is_of_data((values,)):
         refuse(namespace((values,)).isnan(values), partial(StanDomainError, f"{function}: an argument is out of range"))
@@ -66,7 +66,7 @@ def common_shape(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 ENDS = {"cdf": (0.0, 1.0), "lcdf": (-math.inf, 0.0), "lccdf": (0.0, -math.inf)}
 
 
-def with_ends(method: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
+def with_ends(method: Callable[..., Array], below: float, above: float) -> Callable[..., Array]:
     """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
 
     @functools.wraps(method)

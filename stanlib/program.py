@@ -276,7 +276,8 @@ class GeneratedQuantities(_Called):
                 given[v.name] = self._drawn(v, v.name, inputs)
             with collected() as rejections, explaining():
                 result: dict[str, Any] = self._run(**self._named(given))
-                return poisoned(result, rejections.take())
+                made: dict[str, Any] = poisoned(result, rejections.take())
+                return made
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, Any]) -> Any:
         """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.

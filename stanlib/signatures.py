@@ -173,7 +173,8 @@ _NAME = re.compile(r"(\w+)\(")
 
 def name_in(text: str) -> str:
     """The name of the function, without parsing the rest of the signature."""
-    return next(name for name in _NAME.findall(text) if name != "tuple")
+    names: list[str] = _NAME.findall(text)
+    return next(name for name in names if name != "tuple")
 
 
 def each(text: str, types: Iterable[str]) -> list[str]:

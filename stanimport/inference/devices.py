@@ -18,7 +18,8 @@ def local() -> list[Any]:
         return [None]
     import jax
 
-    return jax.local_devices()
+    found: list[Any] = jax.local_devices()
+    return found
 
 
 def is_cpu(device: Any) -> bool:

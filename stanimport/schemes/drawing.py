@@ -49,7 +49,8 @@ def _rank(t: Type) -> int:
 def record_of(o: gprob.Observe) -> Record:
     """The library's record of a law."""
     assert isinstance(o.distribution.lpdf, Function) and o.distribution.lpdf.distribution is not None
-    return o.distribution.lpdf.distribution
+    record: Record = o.distribution.lpdf.distribution
+    return record
 
 
 def drawn(

@@ -53,7 +53,8 @@ def _event(s: gprob.Sample) -> int | None:
         return None
     if d is not None:
         assert isinstance(d.lpdf, Function) and d.lpdf.distribution is not None
-        return d.lpdf.distribution.event_dims
+        dims: int = d.lpdf.distribution.event_dims
+        return dims
     plain = s.constraint is None or s.constraint.kind in (*constraints.PLAIN, "tuple")
     return 0 if plain or s.constraint is None else constraints.get(s.constraint.kind).event_dims
 

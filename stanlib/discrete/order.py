@@ -162,7 +162,8 @@ class _Planner:
         return number
 
     def _cost(self, e: int) -> int:
-        return math.prod((self.kinds[i] for i in self.neighbours[e]), start=self.kinds[e])
+        size: int = math.prod((self.kinds[i] for i in self.neighbours[e]), start=self.kinds[e])
+        return size
 
     def _chosen(self) -> list[int]:
         """Elements of which no two are neighbours, with joint tables about as small as can be."""

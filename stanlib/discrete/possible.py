@@ -75,7 +75,8 @@ class Possible:
             changed[mine[(before & ~left).any(axis=1)]] = True
 
     def _of_column(self, elements: np.ndarray) -> np.ndarray:
-        return self.of[int(self.kinds[elements[0]])][self.at[elements]]
+        values: np.ndarray = self.of[int(self.kinds[elements[0]])][self.at[elements]]
+        return values
 
 
 def _excludes(f: Factor) -> bool:

@@ -181,7 +181,8 @@ def count(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> int:
 def _widths(lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:
     """How many values each element has."""
     difference = np.asarray(upper, int) - np.asarray(lower, int)
-    return np.maximum(np.broadcast_to(difference + 1, tuple(int(n) for n in shape)), 0)
+    widths: np.ndarray = np.maximum(np.broadcast_to(difference + 1, tuple(int(n) for n in shape)), 0)
+    return widths
 
 
 def assignments(name: str, lower: Any, upper: Any, shape: Sequence[Any]) -> np.ndarray:

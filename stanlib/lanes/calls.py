@@ -388,4 +388,5 @@ def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
         arrays = [full(v, frame) for v in values]
         with outside():
             return Lanes(function(random, *arrays), frame.axes, frame.mask)
-    return each_random(random, function, *values)
+    made: Lanes = each_random(random, function, *values)
+    return made

@@ -94,7 +94,8 @@ def _product(a: Any, b: Any) -> Lanes:
         a = operand(a)
         xp = namespace((a.data, b))
         return Lanes(xp.matmul(*xp.convert((a.data, b))), a.axes, a.mask)
-    return hand_over("each", lambda x, y: namespace((x, y)).matmul(x, y), a, b)
+    made: Lanes = hand_over("each", lambda x, y: namespace((x, y)).matmul(x, y), a, b)
+    return made
 
 
 # --- a value in the current frame ------------------------------------------------------------------------------------

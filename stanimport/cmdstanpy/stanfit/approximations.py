@@ -85,7 +85,8 @@ class CmdStanVB(CmdStanFit):
         """The center of the approximation, one value for each column."""
         zeros = {n: np.zeros((1, 1)) for n in self.fit.stats}
         center = {n: np.asarray(self.fit.info["center"][n])[None, None] for n in self.fit.variables}
-        return columns.flatten({**zeros, **center})[1][0, 0]
+        values: Array = columns.flatten({**zeros, **center})[1][0, 0]
+        return values
 
     @property
     def variational_params_pd(self) -> Any:

@@ -63,7 +63,7 @@ def _chain(e: ast.Binary) -> ast.Expression:
     chain = [e]
     while isinstance(chain[-1].left, ast.Binary):
         chain.append(chain[-1].left)
-    left = _operand(chain[-1].left)
+    left: ast.Expression = _operand(chain[-1].left)
     for part in reversed(chain):
         if isinstance(left, ast.Binary) and left.operator in _COMPARISONS and part.operator in _COMPARISONS:
             left = ast.Paren(left, left.span)
@@ -99,9 +99,9 @@ def _branches(s: ast.If) -> ast.If:
         chain.append(following)
     last = chain[-1].otherwise
     otherwise: Any = None if last is None else _block(last)
-    for part in reversed(chain):
+    for part in reversed(chain[1:]):
         otherwise = replace(part, then=_block(part.then), otherwise=otherwise)
-    return otherwise
+    return replace(s, then=_block(s.then), otherwise=otherwise)
 
 
 def _only_if(s: ast.Statement | None) -> ast.If | None:

@@ -33,7 +33,8 @@ def rule(*productions: str) -> Callable[[Callable[..., Any]], Callable[[Any], No
 
 def span_of(first: Any, last: Any) -> Span:
     """From the begin of a token or node to the end of another."""
-    return first.span.to(last.span)
+    span: Span = first.span.to(last.span)
+    return span
 
 
 def name_of(t: Token) -> ast.Name:

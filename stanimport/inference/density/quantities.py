@@ -135,7 +135,7 @@ def _file(folder: Path, name: str, shape: tuple[int, ...], dtype: Any) -> np.nda
 
 def _batch_size(one: Mapping[str, Any], count: int) -> int:
     """How many draws are computed at once: few different numbers, so that other counts find the program compiled."""
-    size = sum(int(np.prod(s.shape)) * s.dtype.itemsize for s in one.values())
+    size = sum(int(np.prod(s.shape)) * int(s.dtype.itemsize) for s in one.values())
     return max(1, min(together(count), MEMORY // max(size, 1)))
 
 

@@ -340,7 +340,8 @@ class Mode(Fit):
     """
 
     def _joined(self, value: np.ndarray) -> np.ndarray:
-        return value[0, 0]
+        alone: np.ndarray = value[0, 0]
+        return alone
 
     def __repr__(self) -> str:
         return f"<Mode of {self.program.name}: {'converged' if self.converged else 'not converged'}>"
@@ -358,7 +359,8 @@ class Mode(Fit):
     @property
     def optimized_params_np(self) -> np.ndarray:
         """The values of all columns, in the order of `column_names`."""
-        return self._columns()[1][0, 0]
+        values: np.ndarray = self._columns()[1][0, 0]
+        return values
 
     def create_inits(self, seed: int | None = None, chains: int = 4) -> list[dict[str, np.ndarray]]:
         """The mode, for every chain."""

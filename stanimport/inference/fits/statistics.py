@@ -37,7 +37,8 @@ def _normal_scores(doubled: np.ndarray, count: int) -> np.ndarray:
     occurs[doubled] = True
     scores, found = np.zeros(len(occurs)), np.flatnonzero(occurs)
     scores[found] = _normal_quantiles((found / 2 - 0.375) / (count + 0.25))
-    return scores[doubled]
+    of_draws: np.ndarray = scores[doubled]
+    return of_draws
 
 
 def _normal_quantiles(probabilities: np.ndarray) -> np.ndarray:
@@ -79,7 +80,8 @@ def ess_tail(draws: np.ndarray) -> np.ndarray:
     """The smaller of the effective sample sizes for the 5% and 95% quantiles; NaN for what does not vary."""
     halves = split(draws)
     tails = [(halves <= np.quantile(draws, p, axis=(0, 1))).astype(float) for p in (0.05, 0.95)]
-    return np.fmin(*(_ess(draws, t) for t in tails))
+    smaller: np.ndarray = np.fmin(*(_ess(draws, t) for t in tails))
+    return smaller
 
 
 def ess_mean(draws: np.ndarray) -> np.ndarray:

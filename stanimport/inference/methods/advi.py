@@ -203,7 +203,8 @@ class _Ascent:
 
     def _key(self) -> np.ndarray:
         self._used += 1
-        return random_keys(self._seed, 13, self._used, count=1)[0]
+        key: np.ndarray = random_keys(self._seed, 13, self._used, count=1)[0]
+        return key
 
     def bound(self, params: np.ndarray) -> float:
         """An estimate of the evidence lower bound; NaN if more draws than it needs have no density."""

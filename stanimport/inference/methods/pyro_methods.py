@@ -211,7 +211,7 @@ def starts(inits: Any, chains: int, seed: int) -> list[Any]:
 
 def is_no_weight(message: Mapping[str, Any]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
-    return message["type"] != "param"
+    return bool(message["type"] != "param")
 
 
 def stacked(draws: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -17,10 +17,11 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotYet
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
 from stanlib.metadata import Program
 
+T = TypeVar("T")
 INTERVAL = 0.1  # seconds after which a wait looks for an interrupt
 
 
@@ -120,7 +121,7 @@ def check() -> None:
         _Noted.handler(signal.SIGINT, sys._getframe())
 
 
-def result_of(future: Future[Any]) -> Any:
+def result_of(future: Future[T]) -> T:
     """The result of a future; waiting for it can be interrupted."""
     while True:
         check()

@@ -107,7 +107,8 @@ def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: Any, stat
     chains = len(jax.tree.leaves(states)[0])
 
     def transition(states: Any, key: Any) -> tuple[Any, Any]:
-        return jax.vmap(step)(jax.random.split(key, chains), states)
+        made: tuple[Any, Any] = jax.vmap(step)(jax.random.split(key, chains), states)
+        return made
 
     def drawn(states: Any, key: Any) -> tuple[Any, Any]:
         keys = jax.random.split(key, settings.thin)

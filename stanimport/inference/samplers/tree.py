@@ -233,7 +233,7 @@ def _grown(
     begun = Growth(random, start, blank, waiting, none, none, start.state, zero, -jnp.inf * jnp.ones(()), zero,
                    ~false, false)  # fmt: skip
 
-    def continues(g: Growth) -> Array:
+    def continues(g: Growth) -> Any:
         return g.valid & (g.count < size)
 
     def extended(g: Growth) -> Growth:
@@ -328,8 +328,10 @@ def leapfrog(density: Density, metric: Metric, state: State, momentum: Array, si
 
 def either(condition: Array, one: Tree, other: Tree) -> Tree:
     """One tree of arrays or another, as a condition tells."""
-    return jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)
+    made: Tree = jax.tree.map(lambda a, b: jnp.where(condition, a, b), one, other)
+    return made
 
 
 def _at(stacked: Tree, index: Array | int) -> Tree:
-    return jax.tree.map(lambda a: lax.dynamic_index_in_dim(a, index, 0, keepdims=False), stacked)
+    made: Tree = jax.tree.map(lambda a: lax.dynamic_index_in_dim(a, index, 0, keepdims=False), stacked)
+    return made

@@ -130,8 +130,9 @@ class Together:
 
     def _fits_at_once(self) -> int:
         """As many as keep all cores busy and their draws small."""
-        width = 8 * max(self.first.size, 1) * (self.settings.iter_sampling + self.settings.iter_warmup) * self.chains
-        return max(1, min(len(self.group.indices), MEMORY // width, -(-CHAINS // self.chains)))
+        kept = self.settings.iter_sampling + self.settings.iter_warmup
+        width = 8 * max(int(self.first.size), 1) * int(kept) * int(self.chains)
+        return max(1, min(len(self.group.indices), MEMORY // width, -(-CHAINS // int(self.chains))))
 
     def _density(self, point: Array, varying: Mapping[str, Any]) -> Any:
         return self.first.given(varying).log_density(point)
@@ -144,7 +145,8 @@ class Together:
     def _rows(self, fits: int) -> np.ndarray:
         """The chains of so many fits, and the last one again until the lanes are full."""
         count = fits * self.chains
-        return np.minimum(np.arange(-(-count // self.lanes) * self.lanes), count - 1)
+        rows: np.ndarray = np.minimum(np.arange(-(-count // self.lanes) * self.lanes), count - 1)
+        return rows
 
     def __iter__(self) -> Iterator[dict[int, Fit | None]]:
         """Fits by data set; None for one that must be tried alone, to learn why it can't start."""

@@ -44,7 +44,8 @@ def shape_of(e: Equation) -> tuple[int, ...]:
 
 
 def kind_of(e: Equation) -> str:
-    return np.dtype(e.outvars[0].aval.dtype).kind
+    kind: str = np.dtype(e.outvars[0].aval.dtype).kind
+    return kind
 
 
 def with_size(shape: Sequence[int], axis: int, n: int) -> tuple[int, ...]:

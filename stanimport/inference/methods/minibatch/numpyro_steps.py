@@ -210,7 +210,8 @@ class Steps:
 
     def numbers(self, state: State) -> dict[str, Any]:
         """The parameters that all rows share, and networks' weights, in their domains."""
-        return jax.tree.map(np.asarray, self.params(state["values"], state["changing"]))
+        made: dict[str, Any] = jax.tree.map(np.asarray, self.params(state["values"], state["changing"]))
+        return made
 
     def trained(self, state: State, module: Module) -> Module:
         """A module with its networks as they were trained."""
