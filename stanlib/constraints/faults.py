@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+from ..arrays.base import Array
 from . import TOLERANCE
 
 
@@ -15,28 +16,28 @@ def at_index(at: tuple[int, ...]) -> str:
     return f"[{','.join(str(i + 1) for i in at)}]" if at else ""
 
 
-def negative(np: ModuleType, y: Any) -> Iterator[str]:
+def negative(np: ModuleType, y: Array) -> Iterator[str]:
     below = np.argwhere(y < 0)
     if len(below):
         yield f"component {at_index(tuple(below[0]))} is {y[tuple(below[0])]}"
 
 
-def simplex(np: ModuleType, y: Any) -> Iterator[str]:
+def simplex(np: ModuleType, y: Array) -> Iterator[str]:
     yield from negative(np, y)
     yield f"its components sum to {y.sum()}"
 
 
-def increasing(np: ModuleType, y: Any) -> Iterator[str]:
+def increasing(np: ModuleType, y: Array) -> Iterator[str]:
     for i in np.flatnonzero(~(y[1:] > y[:-1])):
         yield f"component [{i + 2}] is {y[i + 1]}, not greater than {y[i]} in front of it"
 
 
-def positive_increasing(np: ModuleType, y: Any) -> Iterator[str]:
+def positive_increasing(np: ModuleType, y: Array) -> Iterator[str]:
     yield from negative(np, y)
     yield from increasing(np, y)
 
 
-def _lines(y: Any, what: str) -> Iterator[str]:
+def _lines(y: Array, what: str) -> Iterator[str]:
     """The rows or columns of a matrix that are no simplexes."""
     for i, line in enumerate(y, 1):
         if abs(line.sum() - 1) > TOLERANCE:
@@ -44,7 +45,7 @@ def _lines(y: Any, what: str) -> Iterator[str]:
 
 
 def stochastic(what: str) -> Callable[[ModuleType, Any], Iterator[str]]:
-    def reasons(np: ModuleType, y: Any) -> Iterator[str]:
+    def reasons(np: ModuleType, y: Array) -> Iterator[str]:
         yield from negative(np, y)
         yield from _lines(y if what == "row" else y.T, what)
 
@@ -57,20 +58,20 @@ def zero_sums(np: ModuleType, y: Any) -> Iterator[str]:
             yield f"{what} {i + 1} sums to {sums[i]}"
 
 
-def covariance(np: ModuleType, y: Any) -> Iterator[str]:
+def covariance(np: ModuleType, y: Array) -> Iterator[str]:
     for i, j in np.argwhere(np.abs(y - y.T) > TOLERANCE):
         yield f"it is not symmetric: [{i + 1},{j + 1}] is {y[i, j]}, but [{j + 1},{i + 1}] is {y[j, i]}"
     if np.all(np.isfinite(y)):
         yield f"it is not positive definite: its smallest eigenvalue is {np.linalg.eigvalsh(y)[0]:.6g}"
 
 
-def correlation(np: ModuleType, y: Any) -> Iterator[str]:
+def correlation(np: ModuleType, y: Array) -> Iterator[str]:
     for i in np.flatnonzero(np.abs(np.diagonal(y) - 1) > TOLERANCE):
         yield f"[{i + 1},{i + 1}] is {y[i, i]}, not 1"
     yield from covariance(np, y)
 
 
-def factor(np: ModuleType, y: Any) -> Iterator[str]:
+def factor(np: ModuleType, y: Array) -> Iterator[str]:
     for i, j in np.argwhere(np.triu(y, 1) != 0):
         yield f"[{i + 1},{j + 1}], above the diagonal, is {y[i, j]}"
     for i in np.flatnonzero(~(np.diagonal(y) > 0)):
@@ -84,9 +85,9 @@ def correlation_factor(np: ModuleType, y: Any) -> Iterator[str]:
             yield f"the squares of row {i} sum to {length}"
 
 
-def length(np: ModuleType, y: Any) -> Iterator[str]:
+def length(np: ModuleType, y: Array) -> Iterator[str]:
     yield f"the squares of its components sum to {(y * y).sum()}"
 
 
-def total(np: ModuleType, y: Any) -> Iterator[str]:
+def total(np: ModuleType, y: Array) -> Iterator[str]:
     yield f"its components sum to {y.sum()}"

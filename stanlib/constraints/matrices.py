@@ -117,7 +117,7 @@ def _is_positive_definite(xp: Namespace, m: Array) -> Array:
     return _is_symmetric(xp, m) & ~xp.any(xp.isnan(xp.cholesky(m)), axis=(-2, -1))
 
 
-def _corr_matrix_inverse(xp: Namespace, m: Any, *sizes: int) -> Array:
+def _corr_matrix_inverse(xp: Namespace, m: Array, *sizes: int) -> Array:
     return _inverse(xp, xp.cholesky(m), _by_columns)
 
 

@@ -165,7 +165,7 @@ def categories(name: str) -> Any:
     return domain
 
 
-def cut_points(xp: Namespace, name: str, y: Any, eta: Array, c: Real, end: Real, tables: Any = ()) -> Array:
+def cut_points(xp: Namespace, name: str, y: Array, eta: Array, c: Real, end: Real, tables: Any = ()) -> Array:
     """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:

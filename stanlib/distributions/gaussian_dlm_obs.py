@@ -37,7 +37,7 @@ class gaussian_dlm_obs:
     """
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, F: Any, G: Any, V: Any, W: Any, m0: Any, C0: Any) -> Array:
         _check_sizes(xp, y, F, G, V, W, m0, C0)
         noise = V if xp.ndim(V) == 2 else xp.diag(V)
         steps = xp.transpose(y)

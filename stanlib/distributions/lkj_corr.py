@@ -27,7 +27,7 @@ class lkj_corr:
     """Correlation matrices with density proportional to a power eta - 1 of the determinant."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, eta: Real) -> Array:
+    def lpdf(xp: Namespace, y: Array, eta: Real) -> Array:
         size = square(xp, "lkj_corr", y)
         return (eta - 1) * log_det_spd(xp, y) - log_volume(xp, size, eta)
 

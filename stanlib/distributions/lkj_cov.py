@@ -1,9 +1,7 @@
 """The LKJ distribution of covariance matrices with lognormal scales. Source: stanc's list of functions."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Namespace, Real
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, POSITIVE, POSITIVE_FINITE
@@ -25,7 +23,7 @@ class lkj_cov:
     """Lognormal standard deviations beside a correlation matrix of the LKJ distribution, without a Jacobian."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Real, sigma: Real, eta: Real) -> Real:
+    def lpdf(xp: Namespace, y: Array, mu: Real, sigma: Real, eta: Real) -> Real:
         size = square(xp, "lkj_cov", y)
         for name, v in (("mu", mu), ("sigma", sigma)):
             same_size("lkj_cov", f"the size of {name}", xp.shape(v)[0], "the rows of y", size)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -50,7 +50,7 @@ class lognormal:
         return xp.exp(mu + sigma * random.normal(xp.broadcast_shape(mu, sigma)))
 
 
-def _standardised(xp: Namespace, y: Any, mu: Array, sigma: Array) -> Any:
+def _standardised(xp: Namespace, y: Real, mu: Array, sigma: Array) -> Any:
     """Whether y is positive, and the normal variate."""
     inside = y > 0
     return inside, (xp.log(inner(xp, inside, y, 1.0)) - mu) / sigma

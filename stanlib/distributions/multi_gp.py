@@ -24,7 +24,7 @@ class multi_gp:
     """Independent rows of y, the i-th normal around 0 with covariance matrix Sigma / w[i]."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, Sigma: Any, w: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, Sigma: Any, w: Array) -> Array:
         check_rows(xp, "multi_gp", y, Sigma, w)
         return scaled_terms(xp, y, w, *covariance_lengths(xp, Sigma, y))
 

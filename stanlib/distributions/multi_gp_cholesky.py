@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Multivariate Gaussian process distribution, C
 """
 from __future__ import annotations
 
-from typing import Any
-
 from .. import supports
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
@@ -29,7 +27,7 @@ class multi_gp_cholesky:
     """Independent rows of y, the i-th normal around 0 with covariance matrix L L' / w[i]."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, L: Any, w: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, L: Array, w: Array) -> Array:
         check_rows(xp, "multi_gp_cholesky", y, L, w)
         return scaled_terms(xp, y, w, *factor_lengths(xp, L, y))
 

@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Multivariate normal distribution, Cholesky pa
 """
 from __future__ import annotations
 
-from typing import Any
-
 from .. import supports
 from ..arrays.base import Array, Namespace
 from ..checks import square
@@ -37,7 +35,7 @@ class multi_normal_cholesky:
     """Multivariate normal with location mu and covariance matrix L L'; entries of L above its diagonal don't count."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, L: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, mu: Array, L: Array) -> Array:
         size = square(xp, "multi_normal_cholesky", L)
         return normal_terms(size, *factor_lengths(xp, L, residuals(xp, "multi_normal_cholesky", y, mu, size)))
 

@@ -30,7 +30,7 @@ class multi_normal_prec:
     """Multivariate normal with location mu and precision matrix Omega."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, mu: Any, Omega: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, mu: Array, Omega: Any) -> Array:
         size = square(xp, "multi_normal_prec", Omega)
         d = residuals(xp, "multi_normal_prec", y, mu, size)
         return normal_terms(size, -log_det_spd(xp, Omega), xp.sum(xp.matmul(d, Omega) * d, axis=-1))

@@ -1,8 +1,6 @@
 """The multivariate Student t distribution. Source: Stan Functions Reference, "Multivariate Student-t distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import Native, stan_distribution
@@ -34,7 +32,7 @@ class multi_student_t:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, Sigma: Array) -> Array:
+    def lpdf(xp: Namespace, y: Array, nu: Real, mu: Array, Sigma: Array) -> Array:
         size = square(xp, "multi_student_t", Sigma)
         d = residuals(xp, "multi_student_t", y, mu, size)
         return student_terms(xp, size, nu, *covariance_lengths(xp, Sigma, d))

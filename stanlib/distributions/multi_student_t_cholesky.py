@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Multivariate Student-t distribution, Cholesky
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..checks import square
 from ..distribution import Native, stan_distribution
@@ -35,7 +33,7 @@ class multi_student_t_cholesky:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix L L'."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, nu: Any, mu: Real, L: Any) -> Real:
+    def lpdf(xp: Namespace, y: Real, nu: Real, mu: Real, L: Array) -> Real:
         size = square(xp, "multi_student_t_cholesky", L)
         d = residuals(xp, "multi_student_t_cholesky", y, mu, size)
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))

@@ -25,7 +25,7 @@ class multinomial:
     """The counts of the categories in independent trials with probabilities theta."""
 
     @staticmethod
-    def lpmf(xp: Namespace, y: Any, theta: Array) -> Array:
+    def lpmf(xp: Namespace, y: Array, theta: Array) -> Array:
         same_size("multinomial", "the size of y", xp.shape(y)[-1], "the size of theta", xp.shape(theta)[-1])
         y, theta = xp.reals((y, theta))
         return count_terms(xp, y, y * xp.log(inner(xp, y != 0, theta, 1.0)))

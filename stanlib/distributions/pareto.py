@@ -52,7 +52,7 @@ class pareto:
         return y_min * xp.exp(random.exponential(xp.broadcast_shape(y_min, alpha)) / alpha)
 
 
-def _log_decline(xp: Namespace, y: Any, y_min: Array, alpha: Array) -> Any:
+def _log_decline(xp: Namespace, y: Real, y_min: Array, alpha: Array) -> Any:
     """Whether y is above the minimum, and alpha log(y / y_min), which is exponential with rate 1."""
     inside = y > y_min
     excess = inner(xp, inside, (y - y_min) / y_min, 1.0)

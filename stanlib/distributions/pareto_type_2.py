@@ -49,7 +49,7 @@ class pareto_type_2:
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
 
 
-def _log_decline(xp: Namespace, y: Any, mu: Array, lam: Array, alpha: Array) -> Any:
+def _log_decline(xp: Namespace, y: Real, mu: Array, lam: Array, alpha: Array) -> Any:
     """Whether y is above mu, and alpha log(1 + (y - mu) / lambda), which is exponential with rate 1."""
     inside = y > mu
     return inside, alpha * xp.log1p(inner(xp, inside, y - mu, 1.0) / lam)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real, Value
+from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -24,7 +24,7 @@ class weibull:
     """Weibull with shape alpha and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, alpha: Value, sigma: Real) -> Array:
+    def lpdf(xp: Namespace, y: Real, alpha: Real, sigma: Real) -> Array:
         log_sigma = xp.log(sigma)
         rest = xp.log(alpha) - alpha * log_sigma
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: xp.exp(alpha * (log_y - log_sigma)))
@@ -49,7 +49,7 @@ class weibull:
         return sigma * xp.exp(xp.log(random.exponential(xp.broadcast_shape(alpha, sigma))) / alpha)
 
 
-def _log_hazard(xp: Namespace, y: Any, alpha: Array, sigma: Array) -> Any:
+def _log_hazard(xp: Namespace, y: Real, alpha: Array, sigma: Array) -> Any:
     """Whether y is positive, and the logarithm of the cumulative hazard (y / sigma)^alpha."""
     inside = y > 0
     return inside, alpha * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(sigma))

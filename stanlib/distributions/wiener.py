@@ -83,7 +83,7 @@ def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
 
-    def at_time(x: Any) -> Any:
+    def at_time(x: Array) -> Any:
         earlier = t - xp.minimum(st, t) * x
         from_bias = lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv)
         return log_mean(xp, from_bias, sw, (earlier, a, w, v, sv, sw), OF_BIAS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import normal_rule
 from ..registry import stan_function
 from ._terms import LOG_2, holds, inner, log0
@@ -65,7 +65,7 @@ def wiener_lcdf_unnorm_full(
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
 def wiener_lccdf_unnorm_full(
-    xp: Namespace, y: Any, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array,
+    xp: Namespace, y: Real, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array,
     var_tau: Array, precision: Any = None,
 ) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_after, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
@@ -147,7 +147,7 @@ def _log_after(xp: Namespace, t: Array, a: Array, w: Array, v: Array) -> Array:
     return xp.where(inside, terms, xp.where(t > 0, -xp.inf, ever))
 
 
-def _standard(xp: Namespace, t: Any, a: Array, v: Array) -> Any:
+def _standard(xp: Namespace, t: Real, a: Array, v: Array) -> Any:
     """Whether the time is positive and finite, and time and drift in units of the boundaries."""
     inside = (t > 0) & (t < xp.inf)
     return inside, inner(xp, inside, t, 1.0) / (a * a), v * a

@@ -63,7 +63,7 @@ def trace_of_ratio(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.sum(xp.diagonal(xp.solve_spd(b, a)))
 
 
-def bartlett(xp: Namespace, random: Random, size: Any, nu: Any) -> Array:
+def bartlett(xp: Namespace, random: Random, size: Any, nu: Array) -> Array:
     """The Cholesky factor of a Wishart draw of scale 1: chi variates on the diagonal, normal ones below (Bartlett)."""
     i, nu = xp.convert((xp.arange(float(size)), nu))
     chi = xp.sqrt(2 * random.gamma(0.5 * (nu - i), (size,)))

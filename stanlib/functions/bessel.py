@@ -1,9 +1,7 @@
 """Bessel functions. Source: Stan Functions Reference, "Combinatorial functions"."""
 from __future__ import annotations
 
-from typing import Any
-
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import elementwise, of_reals
 from ..domains import NONNEGATIVE, NOT_NAN, Domain, or_nan
 from ..registry import stan_function
@@ -28,7 +26,7 @@ def bessel_second_kind(xp: Namespace, v: Array, x: Array) -> Array:
 
 @stan_function("R modified_bessel_first_kind(N v, X z)", domains={"z": NOT_NAN}, examples=[(1, 2.5), (3, 40.0)])
 @elementwise
-def modified_bessel_first_kind(xp: Namespace, v: Any, z: Array) -> Array:
+def modified_bessel_first_kind(xp: Namespace, v: Real, z: Array) -> Array:
     """I_v(z), which is odd in z for odd v."""
     z = xp.real(z)
     positive = xp.exp(xp.log_iv(xp.abs(v), xp.abs(z)))

@@ -62,7 +62,7 @@ _DOCS = {
 }
 
 
-def _checked(xp: Namespace, name: str, record: Constraint, x: Any, given: Any, sizes: tuple[str, ...]) -> Any:
+def _checked(xp: Namespace, name: str, record: Constraint, x: Array, given: Any, sizes: tuple[str, ...]) -> Any:
     """Unconstrained reals, and what the record takes beside them."""
     if sizes:
         shape = tuple(size(name, n, s) for n, s in zip(sizes, given))
@@ -76,7 +76,7 @@ def _checked(xp: Namespace, name: str, record: Constraint, x: Any, given: Any, s
     return xp.real(x), given[: len(record.arguments)]
 
 
-def _checked_value(xp: Namespace, name: str, record: Constraint, y: Any, given: Any) -> Any:
+def _checked_value(xp: Namespace, name: str, record: Constraint, y: Array, given: Any) -> Any:
     """Constrained reals that satisfy the constraint, and what the record takes beside them."""
     _check_bounds(xp, name, record, y, given)
     if record.event_dims:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace
+from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, size
 from ..registry import stan_function
 from ..signatures import each
@@ -134,12 +134,12 @@ def to_shaped_matrix(xp: Namespace, x: Array, m: Array, n: Array) -> Array:
     *_shaped("int m, int n, int col_major"), examples=[([1.0, 2.0, 3.0, 4.0], 2, 2, 0)], sizes=("m", "n"),
     linear=("x",),
 )
-def to_ordered_matrix(xp: Namespace, x: Any, m: Array, n: Array, col_major: Array) -> Array:
+def to_ordered_matrix(xp: Namespace, x: Array, m: Array, n: Array, col_major: Array) -> Array:
     """As to_matrix(x, m, n), but filled row by row where col_major is 0."""
     return _fill(xp, x, m, n, column_by_column=bool(col_major))
 
 
-def _fill(xp: Namespace, x: Array, m: Any, n: Any, column_by_column: Any) -> Array:
+def _fill(xp: Namespace, x: Array, m: Real, n: Real, column_by_column: Any) -> Array:
     m, n = size("to_matrix", "m", m), size("to_matrix", "n", n)
     x = column_major(xp, xp.real(x))
     same_size("to_matrix", "rows * columns", m * n, "size of the argument", xp.shape(x)[0])

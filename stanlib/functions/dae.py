@@ -46,8 +46,8 @@ def dae_tol(
 
 
 def _solve(
-    xp: Namespace, name: str, f: Callable[..., Any], y0: Any, dy0: Any, t0: Any, ts: Any, relative: Any, absolute: Any,
-    most_steps: Any, arguments: Any,
+    xp: Namespace, name: str, f: Callable[..., Any], y0: Array, dy0: Array, t0: Array, ts: Array, relative: Any,
+    absolute: Any, most_steps: Any, arguments: Any,
 ) -> Any:  # fmt: skip
     """The states, (times, n), of 0 = f(t, y, y', *arguments) at the times ts, from y0 and dy0, (n) each, at t0."""
     states = (("initial state", y0), ("initial state derivative", dy0))

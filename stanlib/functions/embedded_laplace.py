@@ -87,7 +87,7 @@ def _search(xp: Namespace, name: str, size: Any, control: Array) -> Any:
 
 
 def _model(
-    xp: Namespace, name: str, likelihood: Any, arguments: Any, block: Any, covariance: Any, covariance_arguments: Any
+    xp: Namespace, name: str, likelihood: Any, arguments: Any, block: Any, covariance: Array, covariance_arguments: Any
 ) -> Any:
     matrix = engine(xp, "laplace").matrix(covariance, covariance_arguments, arguments)
     size = square(xp, name, matrix)

@@ -67,14 +67,14 @@ def mdivide_right_tri_low(xp: Namespace, b: Real, a: Real) -> Array:
 
 
 @stan_function(*_left("mdivide_left_spd"), examples=[(_SPD, [1.0, 2.0])])
-def mdivide_left_spd(xp: Namespace, a: Any, b: Any) -> Array:
+def mdivide_left_spd(xp: Namespace, a: Array, b: Array) -> Array:
     _check(xp, "mdivide_left_spd", a, xp.shape(b)[0])
     symmetric(xp, "mdivide_left_spd", a)
     return _solve_spd(xp, "mdivide_left_spd", a, b)
 
 
 @stan_function(*_right("mdivide_right_spd"), examples=[([1.0, 2.0], _SPD)])
-def mdivide_right_spd(xp: Namespace, b: Any, a: Any) -> Array:
+def mdivide_right_spd(xp: Namespace, b: Array, a: Array) -> Array:
     _check(xp, "mdivide_right_spd", a, xp.shape(b)[-1])
     symmetric(xp, "mdivide_right_spd", a)
     return xp.transpose(_solve_spd(xp, "mdivide_right_spd", a, xp.transpose(b)))

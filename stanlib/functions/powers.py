@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Powers and logarithms".
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..checks import elementwise, of_reals
 from ..registry import stan_function
@@ -112,7 +110,7 @@ def multiply_log(xp: Namespace, x: Array, y: Array) -> Array:
 
 @stan_function("R ldexp(X x, N n)", examples=[(0.75, 3), (1e300, -1100)])
 @elementwise
-def ldexp(xp: Namespace, x: Array, n: Any) -> Array:
+def ldexp(xp: Namespace, x: Array, n: Real) -> Array:
     """x 2^n, by two factors so that neither overflows before the product does."""
     half = n // 2
     return xp.real(x) * xp.power(2.0, xp.real(half)) * xp.power(2.0, xp.real(n - half))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real, Value
+from ..arrays.base import Array, Namespace, Real
 from ..domains import NONNEGATIVE, POSITIVE, Domain, outside
 from ..registry import stan_function, variadic_function
 from ..rejection import refuse
@@ -31,7 +31,7 @@ _PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real
 
 
 def _integrate(
-    xp: Namespace, name: str, method: Any, f: Callable[..., Any], a: Any, b: Any, arguments: Any, tolerance: Any
+    xp: Namespace, name: str, method: Any, f: Callable[..., Any], a: Array, b: Array, arguments: Any, tolerance: Any
 ) -> Any:
     """The integral, a number, of f(x, xc, *arguments) from a to b; 0 where the limits are known to be equal."""
     POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
@@ -46,7 +46,7 @@ def _integrate(
     return solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
 
 
-def _ordered(xp: Namespace, bad: Array, a: Any, b: Any) -> tuple[Any, Any]:
+def _ordered(xp: Namespace, bad: Array, a: Array, b: Array) -> tuple[Any, Any]:
     """Limits in order where they are `bad`. One that is known stays as it is: whether it is infinite decides much."""
     if xp.is_concrete(a):
         return a, xp.where(bad, a + 1.0 if math.isfinite(a) else 0.0, b)
@@ -60,7 +60,7 @@ def _ordered(xp: Namespace, bad: Array, a: Any, b: Any) -> tuple[Any, Any]:
     first_order=True, passes=(3, 6),
 )
 def integrate_1d(
-    xp: Namespace, f: Callable[..., Any], a: Any, b: Any, theta: Any, x_r: Any, x_i: Any,
+    xp: Namespace, f: Callable[..., Any], a: Array, b: Array, theta: Array, x_r: Any, x_i: Any,
     relative_tolerance: Any = RELATIVE,
 ) -> Real:  # fmt: skip
     tolerance = Tolerance(float(relative_tolerance))
@@ -71,11 +71,11 @@ def _register(method: str) -> None:
     """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 
-    def default(xp: Namespace, f: Callable[..., Any], a: Any, b: Any, *arguments: Any) -> Value:
+    def default(xp: Namespace, f: Callable[..., Any], a: Array, b: Array, *arguments: Any) -> Array:
         return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
 
     def with_tolerances(
-        xp: Namespace, f: Callable[..., Any], a: Any, b: Any, relative_tolerance: Any, absolute_tolerance: Any,
+        xp: Namespace, f: Callable[..., Any], a: Array, b: Array, relative_tolerance: Any, absolute_tolerance: Any,
         depth: Array, *arguments: Any,
     ) -> Array:  # fmt: skip
         NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)

@@ -51,7 +51,7 @@ def max(xp: Namespace, x: Any) -> Any:
 
 
 @stan_function(*each("real min({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)], neutral=math.inf)
-def min(xp: Namespace, x: Any) -> Any:
+def min(xp: Namespace, x: Array) -> Any:
     return xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmin)
 
 

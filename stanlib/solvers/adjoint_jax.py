@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from ..arrays.implicit import differentiable
 from ..arrays.jax import linalg as linalg_jax
@@ -31,10 +32,10 @@ def with_adjoint(
     """The function from t0, ts, y0 and the leaves of the arguments to the states at ts."""
 
     @jax.custom_vjp
-    def states(t0: Any, ts: Any, y0: Any, leaves: tuple[Any, ...]) -> Any:
+    def states(t0: Array, ts: Array, y0: Array, leaves: tuple[Any, ...]) -> Any:
         return forward(t0, ts, y0, leaves)[0]
 
-    def forward(t0: Any, ts: Any, y0: Any, leaves: tuple[Any, ...]) -> Any:
+    def forward(t0: Array, ts: Array, y0: Array, leaves: tuple[Any, ...]) -> Any:
         out, kept, count = _forward(_plain(equations, method, control, leaves), control, t0, ts, y0, length)
         return out, (ts, y0, leaves, kept, count)
 
@@ -76,15 +77,15 @@ def _buffer(size: int, like: Any) -> Any:
     return jax.tree.map(lambda x: jnp.zeros((size, *jnp.shape(x)), jnp.result_type(x)), like)
 
 
-def _put(buffer: Any, i: Any, values: Any) -> Any:
+def _put(buffer: Any, i: Array, values: Any) -> Any:
     return jax.tree.map(lambda b, v: b.at[i].set(v, mode="drop"), buffer, values)
 
 
-def _get(buffer: Any, i: Any) -> Any:
+def _get(buffer: Any, i: Array) -> Any:
     return jax.tree.map(lambda b: b[i], buffer)
 
 
-def _forward(method: Stepper, control: Control, t0: Any, ts: Any, y0: Any, length: int) -> Any:
+def _forward(method: Stepper, control: Control, t0: Array, ts: Array, y0: Array, length: int) -> Any:
     """The states at ts, and where each stretch began: its state, the number of its output, whether it arrived there."""
     capacity = MOST_STRETCHES + len(ts)
     h, memory = method.start(t0, y0[None])
@@ -127,7 +128,7 @@ def _through(
 
 
 def _backward(
-    equations: Equations, method: str, control: Control, leaves: tuple[Any, ...], ts: Any, kept: Any, count: Any,
+    equations: Equations, method: str, control: Control, leaves: tuple[Any, ...], ts: Array, kept: Any, count: Any,
     change: Any, length: int,
 ) -> Any:  # fmt: skip
     """The cotangents of y0, (n), and of the leaves, from those of the states, (times, n), stretch by stretch."""
@@ -138,7 +139,7 @@ def _backward(
 
     advance = lambda y, varied, step: _advance(equations, method, y, _filled(leaves, reals, varied), step)
 
-    def record(buffers: Any, i: Any, before: Any, after: Any, size: Any) -> Any:
+    def record(buffers: Any, i: Array, before: Any, after: Any, size: Any) -> Any:
         return _put(buffers, i, (before[0], size, before[2][0], after[3]))
 
     def back(loop: Any) -> Any:
@@ -162,7 +163,7 @@ def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> 
     return filled
 
 
-def _advance(equations: Equations, method: str, y: Any, leaves: Any, step: Any) -> Any:
+def _advance(equations: Equations, method: str, y: Array, leaves: Any, step: Any) -> Any:
     """The state after an accepted step, as a function of the one before it and of the arguments."""
     t, h, known, memory = step
     of_p = equations.slope

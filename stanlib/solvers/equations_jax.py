@@ -42,7 +42,7 @@ class Coupled:
             out = f(y, self.p)
             return out, jax.tree.map(lambda x: jnp.zeros((0, *x.shape), x.dtype), out)
 
-        def along(dy: Any, dp: Any) -> tuple[Any, Any]:
+        def along(dy: Array, dp: Any) -> tuple[Any, Any]:
             return jax.jvp(f, (y, self.p), (dy, dp))
 
         return jax.vmap(along, out_axes=(None, 0))(rows[1:], self.in_p)

@@ -31,7 +31,7 @@ class Radau:
         self.stages, self.size = np.tile(self.derivative, (3, 1)), 1.0
         self.first_size = first_step(allowed(self.control, y), y, self.derivative)
 
-    def attempt(self, t: float, h: float, y: Any) -> tuple[Any, float, Any]:
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]:
         """The state, (n), after a step of size h, its worst error relative to what is allowed, and what to remember."""
         xp, start = self.xp, plain(y)
         in_y, in_dy = self.jacobians(t, start, self.derivative)
@@ -53,7 +53,7 @@ class Radau:
     def growth(self, worst: float) -> float:
         return float(implicit_growth(np, worst, implicit.POWER))
 
-    def jacobians(self, t: float, y: Any, dy: Array) -> tuple[Any, Any]:
+    def jacobians(self, t: float, y: Array, dy: Array) -> tuple[Any, Any]:
         """The derivatives of the residual in y and in y', as NumPy arrays."""
         lift = self.lift
         if self.slope is not None:

@@ -18,7 +18,7 @@ from .march_jax import Stepper, first_step
 Memory = tuple[Any, Any, Any]
 
 
-def radau(coupled: Coupled, control: Control, dy0: Any) -> Stepper:
+def radau(coupled: Coupled, control: Control, dy0: Array) -> Stepper:
     """The method; dy0 are the derivatives at the beginning, if the equations don't give them."""
     relative, absolute = implicit.tolerances(control.relative, control.absolute)
 
@@ -26,7 +26,7 @@ def radau(coupled: Coupled, control: Control, dy0: Any) -> Stepper:
         memory = _start(coupled, t, rows, dy0)
         return first_step(absolute + relative * jnp.abs(rows), rows, memory[0]), memory
 
-    def step(t: Any, h: Any, rows: Any, memory: Memory) -> tuple[Any, Any, Memory]:
+    def step(t: Array, h: Array, rows: Any, memory: Memory) -> tuple[Any, Any, Memory]:
         new, error, memory = _step(coupled, control, t, h, rows, memory)
         allowed = absolute + relative * jnp.maximum(jnp.abs(rows), jnp.abs(new))
         return new, jnp.max(jnp.abs(error) / allowed), memory
@@ -85,7 +85,7 @@ def _matrix(h: Array, in_y: Any, in_dy: Any) -> Array:
 
 
 def _newton(
-    equations: Equations, control: Control, t: Any, h: Any, y: Any, p: Any, guess: Any, inverse: Any
+    equations: Equations, control: Control, t: Array, h: Array, y: Array, p: Any, guess: Any, inverse: Any
 ) -> Any:
     """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
     allowed = (control.absolute + control.relative * jnp.abs(y)) / h
@@ -104,7 +104,7 @@ def _newton(
     return jnp.where(size <= 1, stages, jnp.nan)
 
 
-def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple[Any, Any]:
+def _corrected(coupled: Coupled, t: Array, h: Array, rows: Any, found: Any) -> tuple[Any, Any]:
     """The stages after one more iteration with their own matrix, and their derivatives along the rows.
 
     That iteration gives the derivatives that the implicit function theorem says they have.
@@ -113,7 +113,7 @@ def _corrected(coupled: Coupled, t: Any, h: Any, rows: Any, found: Any) -> tuple
         return found, jnp.zeros((0, *found.shape), found.dtype)
     exact = implicit_matrix(coupled.equations, t, h, rows[0], coupled.p, found)
 
-    def iteration(y: Any, p: Any) -> Any:
+    def iteration(y: Array, p: Any) -> Any:
         return residuals(coupled.equations, t, h, y, p, found).ravel()
 
     value, along = coupled.push(iteration, rows)

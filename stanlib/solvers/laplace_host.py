@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
+from ..arrays.base import Array
 from ..arrays.implicit import differentiable
 from ..errors import StanDomainError
 from ..rejection import collected
@@ -86,10 +87,10 @@ class _Tensors:
         self.arguments, self.covariance = self.lift.reals(model.arguments), self.lift(model.covariance)
         self.size = len(self.covariance)
 
-    def value(self, theta: Any) -> Any:
+    def value(self, theta: Array) -> Any:
         return self.lift(self.model.likelihood(theta, *self.arguments))
 
-    def slope(self, theta: Any) -> Any:
+    def slope(self, theta: Array) -> Any:
         return self._derivatives(theta)[1]
 
     def _derivatives(self, theta: Any) -> tuple[Any, Any]:
@@ -116,7 +117,7 @@ class _Tensors:
                     out = out.index_put(tuple(self.torch.as_tensor(i) for i in (row, column)), -along)
         return out
 
-    def factor(self, theta: Any) -> Any:
+    def factor(self, theta: Array) -> Any:
         return self.torch.eye(self.size, dtype=theta.dtype) + self.covariance @ self.curvature(theta)
 
     def mode(self, search: Search) -> Any:
@@ -124,7 +125,7 @@ class _Tensors:
         found = self.lift(_climb(self, search))
         factor = self.factor(found).detach()
 
-        def step(theta: Any) -> Any:
+        def step(theta: Array) -> Any:
             return theta - self.torch.linalg.solve(factor, theta - self.covariance @ self.slope(theta))
 
         return differentiable(step, found)
@@ -147,14 +148,14 @@ class _Tensors:
         return theta.detach(), ((spread + spread.T) / 2).detach()
 
 
-def _known(model: _Tensors, f: Callable[[Any], Any], theta: Any) -> Any:
+def _known(model: _Tensors, f: Callable[[Any], Any], theta: Array) -> Any:
     """A function of tensors in NumPy."""
     with model.torch.enable_grad():
         return plain(f(model.lift(theta)))
 
 
 def _ascending(
-    height: Callable[[Any], float], a: Any, change: Any, top: float, halvings: int
+    height: Callable[[Any], float], a: Array, change: Any, top: float, halvings: int
 ) -> tuple[Any, float]:
     """A step, halved until it is no longer one down, and where it leads."""
     tried = [height(a + change)]
@@ -170,7 +171,7 @@ def _climb(model: _Tensors, search: Search) -> Any:
 
     of = partial(_known, model)
 
-    def height(a: Any) -> float:
+    def height(a: Array) -> float:
         theta = covariance @ a
         return float(of(model.value, theta)) - float(theta @ a) / 2
 

@@ -24,7 +24,7 @@ class _Likelihood:
     size: int
     block: int
 
-    def slope(self, theta: Any, leaves: Any) -> Any:
+    def slope(self, theta: Array, leaves: Any) -> Any:
         return jax.grad(self.value)(theta, leaves)
 
     def curvature(self, theta: Array, leaves: Any) -> Array:
@@ -55,7 +55,7 @@ def _prepared(model: Model) -> tuple[_Likelihood, Any, tuple[Any, ...]]:
     return _Likelihood(value, len(covariance), model.block), covariance, split.leaves
 
 
-def _mode(likelihood: _Likelihood, covariance: Any, leaves: tuple[Any, ...], search: Search) -> Any:
+def _mode(likelihood: _Likelihood, covariance: Array, leaves: tuple[Any, ...], search: Search) -> Any:
     """The latent values of the largest posterior density; NaN where they are not found."""
 
     @jax.custom_jvp
@@ -79,7 +79,7 @@ def _factor(likelihood: _Likelihood, covariance: Array, theta: Array, leaves: An
     return jnp.eye(likelihood.size, dtype=theta.dtype) + covariance @ likelihood.curvature(theta, leaves)
 
 
-def _climb(likelihood: _Likelihood, covariance: Any, leaves: Any, search: Search) -> Any:
+def _climb(likelihood: _Likelihood, covariance: Array, leaves: Any, search: Search) -> Any:
     """Newton's method on the log posterior, in the variable a with theta = K a."""
     shares, one = 0.5 ** jnp.arange(search.halvings + 1), jnp.eye(likelihood.size, dtype=covariance.dtype)
 

@@ -45,7 +45,7 @@ def solve(
 
 
 def _states(
-    lift: Lift, slope: Any, method: str, control: Control, t0: float, ts: Any, y0: Any, arguments: tuple[Any, ...]
+    lift: Lift, slope: Any, method: str, control: Control, t0: float, ts: Array, y0: Array, arguments: tuple[Any, ...]
 ) -> list[Any]:
     xp = lift.xp
     if records(xp, y0, arguments) and not (method in STANS_OWN and control.is_loose(np)):
@@ -55,7 +55,7 @@ def _states(
 
 
 def _stepper(
-    lift: Lift, slope: Any, method: str, control: Control, t0: float, y0: Any, arguments: tuple[Any, ...]
+    lift: Lift, slope: Any, method: str, control: Control, t0: float, y0: Array, arguments: tuple[Any, ...]
 ) -> Any:
     if method != "bdf":
         return Explicit(explicit.TABLEAUS[method], slope, control, t0, y0, method in STANS_OWN)
@@ -63,7 +63,7 @@ def _stepper(
 
 
 def solve_dae(
-    f: Callable[..., Any], y0: Any, dy0: Array, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
+    f: Callable[..., Any], y0: Array, dy0: Array, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
 ) -> Array:
     """The states of 0 = f(t, y, y', *arguments) at the times ts, one per row."""
     xp = namespace((y0, dy0, arguments))

@@ -27,7 +27,7 @@ STRETCH = 32  # steps that are repeated together on the way back
 
 
 def solve(
-    f: Callable[..., Any], y0: Any, t0: Any, ts: Any, arguments: tuple[Any, ...], method: str, control: Control,
+    f: Callable[..., Any], y0: Array, t0: Any, ts: Any, arguments: tuple[Any, ...], method: str, control: Control,
     adjoint: int = 0,
 ) -> Any:  # fmt: skip
     """The states of y' = f(t, y, *arguments) at the times ts, one per row.
@@ -53,13 +53,13 @@ def solve(
     return states
 
 
-def _at(t: Any, dtype: Any) -> tuple[Any, Any]:
+def _at(t: Array, dtype: Any) -> tuple[Any, Any]:
     """Times without derivatives, and 0 with theirs."""
     return fixed(t).astype(dtype), (t - fixed(t)).astype(dtype)
 
 
 def solve_dae(
-    f: Callable[..., Any], y0: Any, dy0: Any, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
+    f: Callable[..., Any], y0: Array, dy0: Array, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
 ) -> Array:
     """The states of 0 = f(t, y, y', *arguments) at the times ts, one per row."""
     dtype = real_type(y0, dy0, arguments)
@@ -74,7 +74,7 @@ def solve_dae(
 
 
 def _states(
-    equations: Equations, y0: Any, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
+    equations: Equations, y0: Array, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
     adjoint: int,
 ) -> Any:  # fmt: skip
     """The states at ts, (times, n), with derivatives in y0 and the leaves: carried along, or backwards (`adjoint`)."""
@@ -87,7 +87,7 @@ def _states(
 
         states = with_adjoint(equations, method, control if loose else control.tightened(), adjoint)
         return states(start, ends, y0, leaves)
-    def of_rows(varied: tuple[int, ...], t0: Any, ts: Any, dy0: Any, y0: Any, *leaves: Any) -> Any:
+    def of_rows(varied: tuple[int, ...], t0: Array, ts: Array, dy0: Any, y0: Array, *leaves: Any) -> Any:
         return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
 
     states = jax.custom_jvp(lambda *primals: of_rows((), *primals)[:, 0])
@@ -107,7 +107,7 @@ def _changed(of_rows: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def _rows(
-    equations: Equations, method: str, control: Control, times: Any, y0: Any, dy0: Any, leaves: Any,
+    equations: Equations, method: str, control: Control, times: Any, y0: Array, dy0: Any, leaves: Any,
     varied: tuple[int, ...], loose: bool,
 ) -> Any:  # fmt: skip
     """The states, and their derivatives in what varies (0 for y0, 1 + i for leaf i): times x (1 + count) x states."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import namespace
 from ..arrays import numpy as xnp
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..errors import StanDomainError
 from . import quadrature
 from .calculus_host import Lift, plain, records, without_gradient
@@ -22,7 +22,7 @@ Rule = tuple[Any, Any, Any]  # points, their distances to the nearer end, their 
 
 
 def integrate(
-    f: Callable[..., Any], a: Any, b: Any, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
+    f: Callable[..., Any], a: Array, b: Array, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
 ) -> Any:
     """The integral of f(x, xc, *arguments) from a to b; where it doesn't converge, NaN on PyTorch.
 
@@ -34,7 +34,7 @@ def integrate(
     arguments = lift.reals(arguments)
     ends = tuple(float(plain(x)) for x in (a, b))
 
-    def value(x: Any, xc: Any) -> Any:
+    def value(x: Array, xc: Any) -> Any:
         return lift(f(lift(x), lift(xc), *arguments))
 
     known = lambda x, xc: float(plain(value(x, xc)))

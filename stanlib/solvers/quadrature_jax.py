@@ -12,6 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import Array
 
 from ..arrays import named
 from . import quadrature
@@ -25,14 +26,14 @@ Integrand = Callable[[Any, Any], Any]  # of a point and its distance to an end; 
 
 
 def integrate(
-    f: Callable[..., Any], a: Any, b: Any, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
+    f: Callable[..., Any], a: Array, b: Array, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
 ) -> Any:
     """The integral of f(x, xc, *arguments) from a to b; NaN where it doesn't converge."""
     dtype = real_type(a, b, arguments)
     split = Arguments(arguments)
     tolerance = tolerance.at_precision(float(jnp.finfo(dtype).eps))
 
-    def value(x: Any, xc: Any, leaves: Any) -> Any:
+    def value(x: Array, xc: Any, leaves: Any) -> Any:
         return jnp.asarray(f(x, xc, *split.restore(leaves)), dtype)
 
     made = _Integral(value, (a, b), tolerance, method, dtype)
@@ -85,13 +86,13 @@ def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ..
     Where the integrand vanishes, as far out, derivatives that are NaN count as 0, as in Stan.
     """
 
-    def of_varied(chosen: Any, x: Any, xc: Any) -> Any:
+    def of_varied(chosen: Any, x: Array, xc: Any) -> Any:
         out = list(leaves)
         for i, leaf in zip(varied, chosen):
             out[i] = leaf
         return value(x, xc, out)
 
-    def integrand(x: Any, xc: Any) -> Any:
+    def integrand(x: Array, xc: Any) -> Any:
         out, slopes = jax.value_and_grad(of_varied)([leaves[i] for i in varied], x, xc)
         known = (jnp.ravel(s).astype(out.dtype) for s in slopes)
         return jnp.concatenate([out[None], *(jnp.where(jnp.isnan(s) & (out == 0), 0, s) for s in known)])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ..arrays.base import Array
 from .arithmetic import Arithmetic
 
 LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries
@@ -25,7 +26,7 @@ class Limits:
     most_steps: int
 
 
-def norm(xp: Arithmetic, x: Any) -> Any:
+def norm(xp: Arithmetic, x: Array) -> Any:
     return xp.sqrt(xp.sum(x * x))
 
 
@@ -53,6 +54,6 @@ def next_radius(xp: Arithmetic, radius: Any, step: Any, ratio: Any) -> Any:
     return xp.where(ratio < 0.25, 0.25 * length, xp.where(ratio > 0.75, xp.maximum(radius, 2 * length), radius))
 
 
-def lost(xp: Arithmetic, step: Any, y: Any) -> Any:
+def lost(xp: Arithmetic, step: Any, y: Array) -> Any:
     """Whether a step changes nothing but the last digits."""
     return xp.all(xp.abs(step) <= ROUNDING * xp.finfo(y.dtype).eps * xp.abs(y))

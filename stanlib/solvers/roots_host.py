@@ -35,7 +35,7 @@ def solve(
     def recorded(y: Array) -> Array:
         return lift(f(y, *arguments))
 
-    def residual(y: Any) -> Any:
+    def residual(y: Array) -> Any:
         with without_gradient(xp):
             return plain(recorded(lift(y)))
 
@@ -52,7 +52,7 @@ def solve(
     return differentiable(lambda y: y - inverse @ recorded(y), lift(y))
 
 
-def newton(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any, Any]:
+def newton(f: System, derivative: System, y: Array, most_steps: int) -> tuple[Any, Any]:
     """Newton's method with a line search: the last iterate and its residual."""
     left = f(y)
     for _ in range(most_steps):
@@ -69,7 +69,7 @@ def newton(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any,
     return y, left
 
 
-def powell(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any, Any]:
+def powell(f: System, derivative: System, y: Array, most_steps: int) -> tuple[Any, Any]:
     """Powell's hybrid method: the last iterate and its residual."""
     left = f(y)
     radius = roots.FIRST_RADIUS * (roots.norm(np, y) or 1.0)
@@ -88,7 +88,7 @@ def powell(f: System, derivative: System, y: Any, most_steps: int) -> tuple[Any,
     return y, left
 
 
-def _solve(matrix: Array, right: Any) -> Array:
+def _solve(matrix: Array, right: Array) -> Array:
     """NaN where the matrix is singular."""
     try:
         return np.linalg.solve(matrix, right)

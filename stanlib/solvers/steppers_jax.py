@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax.numpy as jnp
+from jax import Array
 
 from . import explicit
 from .control import FIRST_STEP, STANS_OWN, Control, explicit_growth
@@ -24,13 +25,13 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, lo
     def allowed(h: Any, rows: Any, k: Any) -> Any:
         return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
 
-    def start(t: Any, rows: Any) -> tuple[Any, Any]:
+    def start(t: Array, rows: Any) -> tuple[Any, Any]:
         k = coupled.slope(t, rows)
         first = FIRST_STEP if method in STANS_OWN else first_step(allowed(0.0, rows, k), rows, k)
         h = jnp.asarray(first, rows.dtype)
         return h, (k, t, h, rows, k, k, k) if dense else (k,)
 
-    def step(t: Any, h: Any, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
+    def step(t: Array, h: Array, rows: Any, memory: Any) -> tuple[Any, Any, Any]:
         new, error, slopes = explicit.step(tableau, coupled.slope, t, h, rows, memory[0])
         relative = jnp.abs(error) / allowed(h, rows, memory[0])
         memory = (slopes[-1], t, h, rows, *explicit.shape(slopes)) if dense else (slopes[-1],)

@@ -157,7 +157,7 @@ def holds(condition: Any) -> bool:
     return is_concrete(condition) and bool(_np.all(condition))
 
 
-def are_between(x: Any, low: Any, high: Any) -> bool:
+def are_between(x: Array, low: Any, high: Any) -> bool:
     return is_concrete(x) and _np.are_between(x, low, high)
 
 

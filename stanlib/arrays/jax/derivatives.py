@@ -42,7 +42,7 @@ def _without_nan_jvp(primals: tuple[Array, ...], tangents: tuple[Array, ...]) ->
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
-def log_of_sum(x: Any, axis: int) -> Any:
+def log_of_sum(x: Array, axis: int) -> Any:
     return _log_and_weights(x, axis)[0]
 
 
@@ -90,7 +90,7 @@ def _log_and_shares(terms: Any) -> tuple[Any, list[Any]]:
     return jnp.log(total) + most, [p * inverse for p in parts]
 
 
-def _of_two(x: Any, axis: int) -> tuple[Any, tuple[Any, Any]]:
+def _of_two(x: Array, axis: int) -> tuple[Any, tuple[Any, Any]]:
     """The same of two terms, with one exponential; the shares one by one, of which XLA makes no array."""
     a, b = _both(x, axis)
     first, most = a >= b, jnp.maximum(a, b)

@@ -49,7 +49,7 @@ def _each(f: Callable[..., Any], outputs: str) -> Callable[..., Any]:
 
 
 @jax.custom_jvp
-def _hypergeometric(a: Any, b: Any, z: Any) -> Any:
+def _hypergeometric(a: Array, b: Array, z: Array) -> Any:
     on_host, out = _each(host.hypergeometric, "()"), jax.ShapeDtypeStruct((), z.dtype)
     return callbacks.call(lambda *xs: [on_host(*xs)], [out], a, b, z, vmap_method="expand_dims")[0]
 
@@ -71,6 +71,6 @@ def _refused(primals: Any, tangents: Any) -> Any:
     raise host.no_second_derivatives()
 
 
-def hypergeometric(a: Any, b: Any, z: Any) -> Any:
+def hypergeometric(a: Array, b: Array, z: Array) -> Any:
     dtype = functools.reduce(jnp.promote_types, (jnp.result_type(v, float) for v in (a, b, z)))
     return _hypergeometric(*(jnp.asarray(v, dtype) for v in (a, b, z)))

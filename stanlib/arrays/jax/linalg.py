@@ -29,17 +29,17 @@ def cholesky(a: Any) -> Any:
     return small_factors.cholesky((a + a.T) / 2) if small_factors.is_small(a) else jnp.linalg.cholesky(a)
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: Array) -> Any:
     """Solve a x = b for a square a, and a vector or a matrix b; no call of a library for a small a."""
     return small_factors.solve(a, b) if small_factors.is_small(a) else jnp.linalg.solve(a, b)
 
 
-def inverse(a: Any) -> Any:
+def inverse(a: Array) -> Any:
     """The inverse of a square matrix; no call of a library for a small one."""
     return small_factors.inverse(a) if small_factors.is_small(a) else jnp.linalg.inv(a)
 
 
-def solve_spd(a: Any, b: Any) -> Any:
+def solve_spd(a: Array, b: Array) -> Any:
     """Solve a x = b for a positive definite a; the derivative takes one more solution, not that of the factor."""
     a, b = jnp.asarray(a), jnp.asarray(b)
     factor = jax.lax.stop_gradient(jnp.linalg.cholesky(a))
@@ -60,7 +60,7 @@ def quadratic_spd(a: Any, b: Any) -> tuple[Any, Any]:
     return _beside(b, _log_det(factor)), _squares(jax.scipy.linalg.solve_triangular(factor, b, lower=True))
 
 
-def _is_small(a: Any, b: Any) -> bool:
+def _is_small(a: Array, b: Array) -> bool:
     """Whether the columns of b are few, and a is small."""
     return small_factors.is_small(a) and b.shape[1] <= small_factors.LARGEST
 
@@ -102,7 +102,7 @@ def _squares(x: Any) -> Any:
     return jnp.sum(x * x, axis=0)
 
 
-def _on_host(f: Callable[..., Any], shapes: Any, a: Any) -> Any:
+def _on_host(f: Callable[..., Any], shapes: Any, a: Array) -> Any:
     """A NumPy function of a matrix; JAX has no eigenvalues without symmetry outside the CPU, and no Schur vectors."""
     dtype = jnp.result_type(a, jnp.complex64)
     types = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes)
@@ -110,7 +110,7 @@ def _on_host(f: Callable[..., Any], shapes: Any, a: Any) -> Any:
 
 
 @jax.custom_jvp
-def eig(a: Any) -> tuple[Any, Any]:
+def eig(a: Array) -> tuple[Any, Any]:
     """Eigenvalues in Stan's order, and eigenvectors of length 1."""
     values, vectors = _on_host(linalg_numpy.eig, (a.shape[:1], a.shape), a)
     return values, vectors
@@ -129,7 +129,7 @@ def _eig_jvp(primals: Any, tangents: Any) -> Any:
 
 
 @jax.custom_jvp
-def schur(a: Any) -> tuple[Any, Any]:
+def schur(a: Array) -> tuple[Any, Any]:
     """Unitary u and upper triangular t with a = u t u*."""
     u, t = _on_host(linalg_numpy.schur, (a.shape, a.shape), a)
     return u, t

@@ -11,6 +11,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 from .. import numpy as _np
+from ..base import Array
 
 
 class Order:
@@ -44,7 +45,7 @@ def rearranged(x: Any, index: np.ndarray) -> Any:
     return jnp.moveaxis(take(x, order=Order(index), axis=axis), axis, 0)
 
 
-def _taken(x: Any, *, order: Order, axis: int) -> Any:
+def _taken(x: Array, *, order: Order, axis: int) -> Any:
     there = order.index >= 0
     at = (*(slice(None),) * axis, np.maximum(order.index, 0))
     found = jnp.asarray(x).at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)

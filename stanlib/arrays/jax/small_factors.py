@@ -12,10 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..base import Array
+
 LARGEST = 16  # rows up to which a sampler with it is faster than with LAPACK
 
 
-def is_small(a: Any) -> bool:
+def is_small(a: Array) -> bool:
     """Whether it is one matrix of real numbers that this is for."""
     return jnp.ndim(a) == 2 and 0 < a.shape[0] <= LARGEST and bool(jnp.issubdtype(jnp.result_type(a), jnp.floating))
 
@@ -41,7 +43,7 @@ def _cholesky_jvp(primals: Any, tangents: Any) -> Any:
     return factor, product(factor, whitened * (np.tri(len(a)) - 0.5 * np.eye(len(a))))
 
 
-def factor_and_inverse(a: Any) -> tuple[Any, Any]:
+def factor_and_inverse(a: Array) -> tuple[Any, Any]:
     """The lower triangular factor of a symmetric matrix, of which the upper triangle is read, and its inverse."""
     return _eliminated(a, jnp.eye(len(a), dtype=a.dtype))
 
@@ -92,7 +94,7 @@ def _inverse_jvp(primals: Any, tangents: Any) -> Any:
     return made, -product(made, product(tangents[0], made))
 
 
-def solve(a: Any, b: Any) -> Any:
+def solve(a: Array, b: Array) -> Any:
     """The solution of a x = b, for a vector or the columns of a matrix."""
     return product(inverse(a), b) if jnp.ndim(b) == 2 else jnp.sum(inverse(a) * b, axis=1)
 

@@ -29,7 +29,7 @@ def normal_rule(count: Any) -> Any:
     return nodes, weights / weights.sum()
 
 
-def on_unit_interval(xp: Namespace, like: Any) -> Any:
+def on_unit_interval(xp: Namespace, like: Array) -> Any:
     """Nodes and weights on [0, 1] along a new leading axis in front of those of `like`, in its precision."""
     shape = (COUNT,) + (1,) * xp.ndim(like)
     nodes, weights = unit_rule(COUNT)
