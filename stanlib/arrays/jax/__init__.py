@@ -200,8 +200,14 @@ def is_integer(x: Array) -> bool:
     return jnp.issubdtype(jnp.result_type(x), jnp.integer)
 
 
-def iterate(step: Callable[[Any], Any], x: Any, count: int) -> Any:
-    return jax.lax.fori_loop(0, count, lambda _, v: step(v), x) if uses_jax((x,)) else _np.iterate(step, x, count)
+def rounding(x: Any) -> float:
+    return float(jnp.finfo(jnp.result_type(x)).eps)
+
+
+def iterate(step: Callable[[Any], Any], x: Any, count: int, until: Callable[[Any], bool] | None = None) -> Any:
+    if not uses_jax((x,)):
+        return _np.iterate(step, x, count, until)
+    return jax.lax.fori_loop(0, count, lambda _, v: step(v), x)
 
 
 def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:

@@ -202,6 +202,10 @@ def is_integer(x: Array) -> bool:
     return np.asarray(x).dtype.kind in "iub"
 
 
+def rounding(x: Any) -> float:
+    return float(np.finfo(np.asarray(x).dtype).eps)
+
+
 def get(x: Array, index: tuple[Any, ...]) -> Array:
     return x[index]
 
@@ -249,9 +253,11 @@ def without_nan(x: Any) -> Any:
     return np.where(np.isnan(x), -np.inf, x)[()]
 
 
-def iterate(step: Callable[[Any], Any], x: Array, count: int) -> Array:
-    """step applied count times, from x."""
+def iterate(step: Callable[[Any], Any], x: Any, count: int, until: Callable[[Any], bool] | None = None) -> Any:
+    """step applied count times, from x, or until a condition holds."""
     for _ in range(count):
+        if until is not None and until(x):
+            break
         x = step(x)
     return x
 

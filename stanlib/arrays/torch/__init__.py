@@ -280,6 +280,10 @@ def is_integer(x: Any) -> bool:
     return np.asarray(x).dtype.kind in "iub"
 
 
+def rounding(x: Any) -> float:
+    return torch.finfo(x.dtype).eps if isinstance(x, torch.Tensor) else _np.rounding(x)
+
+
 def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
