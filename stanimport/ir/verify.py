@@ -16,6 +16,7 @@ from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 from ..source import Span
 from . import gprob, traversal
 from .phases import Phase
+from .uses import mentions, written
 
 Stmts = tuple[gprob.Stmt, ...]
 _FIRST, _LAST = min(Phase), max(Phase)
@@ -181,8 +182,7 @@ class _Bindings:
         for node in _own_nodes(s):
             self._reads(node, bound)
         if isinstance(s, gprob.For):
-            for node in traversal.walk(s.alike):
-                self._reads(node, inside)
+            self._bounds(s, inside)
         self._bodies(s, inside)
         if isinstance(s, gprob.Declare):
             self._declare(s, s.name, s.sized.type, bound)
@@ -192,6 +192,13 @@ class _Bindings:
             bound[s.name] = s.value.type
         elif isinstance(s, gprob.Recur):
             bound.update(_outputs(s))
+
+    def _bounds(self, s: gprob.For, inside: Mapping[str, Type]) -> None:
+        """Bounds are computed once: the body leaves the upper one as it is. `alike` is of the iterations."""
+        if mentions(s.upper, written(s.body)):
+            _fail(s, "has a bound that its body changes")
+        for node in traversal.walk(s.alike):
+            self._reads(node, inside)
 
     def _declare(self, s: gprob.Stmt, name: str, t: Type, bound: dict[str, Type]) -> None:
         if name in self.declared or name in self.given:

@@ -29,6 +29,7 @@ from . import basics, calls, declarations, explain, higher_order, legacy
 from .assignments import assignment
 from .basics import promote, verify_identifier
 from .context import CheckError, Context, Typed
+from .counted import counted
 from .expressions import expression, fits, of_condition, of_int
 from .scopes import UserFunction
 
@@ -321,7 +322,8 @@ def _for(c: Context, s: ast.For) -> Checked:
     inner = c.nested(c.place.in_loop())
     symbol = declarations.loop_variable(inner, s.variable, INT)
     body = statement(inner, s.body)
-    return Checked((gprob.For(s.span, symbol, lower.expr, upper.expr, body.body),), _after_loop(body.flow))
+    loop = counted(s.span, symbol, lower.expr, upper.expr, body.body, c.symbols)
+    return Checked(loop, _after_loop(body.flow))
 
 
 def _for_each(c: Context, s: ast.ForEach) -> Checked:

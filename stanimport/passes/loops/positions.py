@@ -64,6 +64,8 @@ class _Positions:
         if s.lanes or any(isinstance(t, _ESCAPES) for t in body) or not self._computes(body):
             return []
         changed = written(s.body) - declared(s.body)
+        if mentions((s.lower, s.upper), written(s.body)):  # they are read again behind, and in every iteration
+            return []
         own = {n for t in body if isinstance(t, gprob.Assign) for n in writes(t) if n in changed and _is_count(t, n)}
         return [n for n in sorted(own) if all(_is_count(t, n) for t in body if n in writes(t)) and _is_read(n, body)]
 
