@@ -32,11 +32,18 @@ PROGRAMS = {
       target += p * q * x;""",
     "sums of sums": """int q = 0; for (j in 1:J) { q += p; p += s[j]; target += a[j] * q * p; } target += p * q * x;""",
     "no iterations": "for (j in 3:2) { target += a[p]; p += s[j]; } target += p * x;",
+    "bounds that parameters tell": """int k = 1; while (k < 4 && x * 14 > k) k += 1;
+      for (i in 1:k) { target += x * y[p]; p += d[i]; } target += p * x;""",
+    "inside of a recurrence": """real l = x; for (j in 1:J) { for (i in 1:s[j]) { l = sin(l) + y[p] * l; p += d[i]; }
+      l = l * x; } target += l + p * x;""",
+    "other sizes in each iteration": """for (j in 1:J) { p = 1; for (i in 1:j) { target += a[j] * y[p]; p += d[i]; } }
+      target += p * x;""",
     "in a function": "p = 0; target += f(y, s, a);",
 }  # fmt: skip
 FUNCTION = """functions { real f(vector y, array[] int s, vector a) { int at = 1; real out = 0;
     for (j in 1:size(s)) { out += sum(segment(y, at, s[j])) * a[j]; at += s[j]; } return out + at * a[1]; } } """
-WAITING = {"steps", "sums of sums"}  # what an iteration adds depends on a counter
+WAITING = {"steps", "sums of sums", "bounds that parameters tell", "inside of a recurrence",
+           "other sizes in each iteration"}
 
 
 def program(name):
@@ -53,6 +60,7 @@ def test_the_density_is_that_of_the_program_run_by_hand(name):
         assert ours.gradient @ theirs.direction == pytest.approx(theirs.slope, rel=1e-6, abs=1e-9)
     made = stanimport.translate("positions.stan", source=text)
     assert ("for_loop" in made or "recur(" in made) == (name in WAITING)
+    assert not re.search(r"for \w+ in range\(.*:\n", made)  # no loop is written out
 
 
 def test_segments_of_the_data_are_sites_with_a_term_for_each_number():

@@ -29,34 +29,48 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with counters of their own in the iterations of loops over what is not data alone."""
     if not any(isinstance(s, gprob.For) for s in walk_statements(body)):
         return body
-    known = replace(around, traces=False).times(body)
-    return tuple(_Positions(around, known).block(body))
+    return tuple(_Positions(around, body).block(body, frozenset()))
 
 
 class _Positions:
-    """`times` tells what is data, the indices of loops among them."""
+    """`times` tells what is data, the indices of loops among them, `traced` what is known while the model is traced."""
 
-    def __init__(self, around: Surroundings, times: BindingTimes):
-        self.names, self.times = around.names, times
+    def __init__(self, around: Surroundings, body: Stmts):
+        self.names, self.traced = around.names, around.times(body)
+        self.times: BindingTimes = replace(around, traces=False).times(body)
 
-    def block(self, body: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
+    def block(self, body: Sequence[gprob.Stmt], varying: frozenset[str]) -> Iterator[gprob.Stmt]:
+        """The statements of a block; `varying` is what differs between iterations of the loops around."""
         for s in body:
-            yield from self.loop(s) if isinstance(s, gprob.For) else (self.inside(s),)
+            yield from self.loop(s, varying) if isinstance(s, gprob.For) else (self.inside(s, varying),)
 
-    def inside(self, s: gprob.Stmt) -> gprob.Stmt:
-        return traversal.with_bodies(s, lambda b: tuple(self.block(b)))
+    def inside(self, s: gprob.Stmt, varying: frozenset[str]) -> gprob.Stmt:
+        """A statement with loops inside of it."""
+        if isinstance(s, gprob.For):
+            varying |= differing(s)
+        elif isinstance(s, gprob.While):
+            varying |= written(s.body)
+        return traversal.with_bodies(s, lambda b: tuple(self.block(b, varying)))
 
-    def loop(self, s: gprob.For) -> Iterator[gprob.Stmt]:
+    def loop(self, s: gprob.For, varying: frozenset[str]) -> Iterator[gprob.Stmt]:
         """A loop, with what tells its counters before it, and their last values behind."""
         behind: list[gprob.Stmt] = []
         for name in self._counters(s):
             by = _Added(s, name).of(s.body)
-            if by is not None and not self.times.is_dynamic(by) and not self.times.draws(by):
+            if by is not None and self._is_known(by, s, varying):
                 before, s, after = self._own(s, name, by)
                 yield from before
                 behind.append(after)
-        yield self.inside(s)
+        yield self.inside(s, varying)
         yield from behind
+
+    def _is_known(self, by: gprob.Expr, s: gprob.For, varying: frozenset[str]) -> bool:
+        """Whether data tell what iterations add; and, to sum that up, how many there are, in all loops around alike."""
+        if self.times.is_dynamic(by) or self.times.draws(by):
+            return False
+        bounds = (s.lower, s.upper)
+        has_size = not mentions(bounds, varying) and not any(map(self.traced.is_dynamic, bounds))
+        return has_size or s.name not in names_in(by)
 
     def _counters(self, s: gprob.For) -> list[str]:
         """The ints from outside that a loop over what is not data alone counts with, and looks at."""
