@@ -70,8 +70,10 @@ def log1m_inv_logit(xp: Namespace, x: Array) -> Array:
 @stan_function("R log_diff_exp(T1 x, T2 y)", examples=[(2.0, 1.5), (-1000.0, -1000.1)])
 @of_reals
 def log_diff_exp(xp: Namespace, x: Array, y: Array) -> Array:
-    """log(exp(x) - exp(y)) for x >= y."""
-    return x + xp.log1mexp(y - x)
+    """log(exp(x) - exp(y)) for x >= y; of the logs of two zeros that of zero."""
+    zeros = (x == -xp.inf) & (y == -xp.inf)
+    above, below = xp.where(zeros, 0.0, x), xp.where(zeros, -1.0, y)
+    return xp.where(zeros, -xp.inf, above + xp.log1mexp(below - above))
 
 
 @stan_function("R log_inv_logit_diff(T1 x, T2 y)", examples=[(2.0, 1.5), (-700.0, -701.0)])

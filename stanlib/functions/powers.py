@@ -98,14 +98,18 @@ def complex_pow(xp: Namespace, x: Array, y: Array) -> Array:
 @stan_function("R lmultiply(T1 x, T2 y)", examples=[(2.0, 0.5), (0.0, 0.0)])
 @of_reals
 def lmultiply(xp: Namespace, x: Array, y: Array) -> Array:
-    """x log(y), which is 0 where both are 0."""
-    return xp.xlogy(x, y)
+    """x log(y), which is 0 where both are 0, and no number where x is 0 and log(y) is none or infinite."""
+    return _x_log_y(xp, x, y)
 
 
 @stan_function("R multiply_log(T1 x, T2 y)", examples=[(2.0, 0.5)], removed="2.33", successor="lmultiply")
 @of_reals
 def multiply_log(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.xlogy(x, y)
+    return _x_log_y(xp, x, y)
+
+
+def _x_log_y(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.where((x == 0) & ((y < 0) | (y == xp.inf)), xp.nan, xp.xlogy(x, y))
 
 
 @stan_function("R ldexp(X x, N n)", examples=[(0.75, 3), (1e300, -1100)])

@@ -85,11 +85,11 @@ def log1mexp(xp: Namespace, x: Array) -> Array:
 
 
 def logaddexp(xp: Namespace, x: Array, y: Array) -> Array:
-    """log(exp(x) + exp(y)), with its derivatives also at infinities."""
+    """log(exp(x) + exp(y)), with its derivatives also at infinities, and where x and y are equal."""
     above = x > y
     high = xp.where(above, x, y)
-    equal = x == y
-    gap = xp.where(equal, 0.0, xp.where(above, y, x) - xp.where(equal, 0.0, high))
+    level = (x == y) & (abs(high) == xp.inf)  # the gap of equal numbers is 0, but its derivatives are not
+    gap = xp.where(level, 0.0, xp.where(above, y, x) - xp.where(level, 0.0, high))
     return high + xp.log1p(xp.exp(gap))
 
 

@@ -1,0 +1,41 @@
+"""Values and derivatives where arguments of functions are equal, or the logs of zeros."""
+import math
+
+import numpy as np
+import pytest
+from libraries import DIFFERENTIABLE, LIBRARIES, call, gradient
+
+import stanimport
+from stanimport.inference import LogProb
+from stanlib.registry import by_symbol
+
+INF = math.inf
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("at", [0.0, 0.7, -1e3])
+def test_the_logarithm_of_a_sum_of_equal_terms_has_half_the_derivative_by_each(library, at):
+    f = by_symbol("log_sum_exp")
+    np.testing.assert_allclose(gradient(library, lambda x: f(x[0], x[1]), [at, at]), [0.5, 0.5], rtol=1e-15)
+    np.testing.assert_allclose(gradient(library, lambda x: f(x[0], at), [at]), [0.5], rtol=1e-15)
+
+
+def test_densities_of_two_equal_components_have_the_gradient_of_stan():
+    stanli = pytest.importorskip("stanli")
+    program = """parameters { vector[2] m; }
+model { for (n in 1:3) target += log_sum_exp(normal_lpdf(n | m[1], 1), normal_lpdf(n | m[2], 1)); }"""
+    at = np.array([0.4, 0.4])
+    found = LogProb(stanimport.loads(program), {}).at(at).gradient
+    np.testing.assert_allclose(found, stanli.Model(stan_code=program, data={}).log_prob_grad(at)[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_logs_of_zeros_and_of_what_has_none(library):
+    assert call(library, "log_diff_exp", -INF, -INF) == -INF  # log(0 - 0)
+    assert call(library, "log_diff_exp", 2.0, -INF) == 2.0
+    with np.errstate(invalid="ignore"):
+        assert math.isnan(call(library, "log_diff_exp", INF, INF))
+    assert call(library, "lmultiply", 0.0, 0.0) == 0
+    assert math.isnan(call(library, "lmultiply", 0.0, -1.0)) and math.isnan(call(library, "lmultiply", 0.0, INF))
+    for level in (-INF, INF):
+        assert call(library, "log_sum_exp", level, level) == level
