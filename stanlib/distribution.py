@@ -240,7 +240,8 @@ class Distribution:
         if self.event_dims < 2 or not outcomes:
             return xp.asarray(domain.inside(xp, y))
         matrices = y.reshape(math.prod(outcomes), *y.shape[len(outcomes) :])
-        return xp.asarray([bool(xp.all(domain.inside(xp, m))) for m in matrices], dtype=bool).reshape(outcomes)
+        inside = xp.asarray([bool(xp.all(domain.inside(xp, m))) for m in matrices]) != 0  # booleans also of none
+        return inside.reshape(outcomes)
 
     def checked_terms(self, method: str, arguments: Sequence[Any]) -> Array:
         """The terms of a density or distribution function of arrays that broadcast.

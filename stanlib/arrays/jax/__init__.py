@@ -18,7 +18,7 @@ from numpy import euler_gamma, inf, nan, ndim, pi, shape  # noqa: F401
 
 from .. import numpy as _np
 from .. import special, uses_jax
-from ..base import Array, Arrays, Real
+from ..base import Array, Arrays, Real, Value
 from . import chains, derivatives, host, linalg
 from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
@@ -186,7 +186,7 @@ def integer(x: Any) -> Any:
     return x.astype(int) if isinstance(x, jax.Array) else _np.integer(x)
 
 
-def broadcast_shape(*args: Array) -> tuple[int, ...]:
+def broadcast_shape(*args: Value) -> tuple[int, ...]:
     return jnp.broadcast_shapes(*map(shape, args))
 
 

@@ -93,7 +93,7 @@ from numpy.fft import fft, ifft  # noqa: F401
 from numpy.linalg import det, eigh, pinv, qr, slogdet, svd  # noqa: F401
 
 from .. import special
-from ..base import Array, Arrays, Real
+from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
 from ..host import hypergeometric  # noqa: F401
 from ..later import later
@@ -193,7 +193,7 @@ def argsort(x: Array, axis: int = -1) -> Array:
     return np.argsort(x, axis=axis, kind="stable")
 
 
-def broadcast_shape(*args: Array) -> tuple[int, ...]:
+def broadcast_shape(*args: Value) -> tuple[int, ...]:
     """The shape to which arguments broadcast."""
     return np.broadcast_shapes(*(np.shape(a) for a in args))
 

@@ -18,7 +18,7 @@ from torch._C import _functorch
 
 from .. import numpy as _np
 from .. import special
-from ..base import Array, Arrays, Real
+from ..base import Array, Arrays, Real, Value
 from ..control import cond, loop  # noqa: F401
 from . import host, linalg
 from .indexing import at_set, get, pick_last, rearranged, segment_sum  # noqa: F401
@@ -174,11 +174,11 @@ ones = _np.ones
 zeros = _np.zeros
 
 
-def full(shape: tuple[int, ...], value: Real) -> Array:
+def full(shape: tuple[int, ...], value: Value) -> Array:
     return torch.broadcast_to(value, shape) if isinstance(value, torch.Tensor) else np.full(shape, value)
 
 
-def shape(x: Real) -> tuple[int, ...]:
+def shape(x: Value) -> tuple[int, ...]:
     if isinstance(x, torch.Tensor):
         return tuple(x.shape)
     return () if isinstance(x, (float, int)) else np.shape(x)
@@ -257,7 +257,7 @@ def integer(x: Any) -> Any:
     return x.to(torch.int64) if isinstance(x, torch.Tensor) else scalar(_np.integer(x))
 
 
-def broadcast_shape(*args: Array) -> tuple[int, ...]:
+def broadcast_shape(*args: Value) -> tuple[int, ...]:
     return np.broadcast_shapes(*map(shape, args))
 
 
