@@ -138,8 +138,8 @@ CORR_MATRIX = add(
 def _lower_indices(rows: int, cols: int, diagonal: int = 0) -> Indices:
     """Where the entries of a lower triangular matrix stand, row by row, up to that diagonal."""
     np = named("numpy")
-    at: Indices = np.nonzero(np.tril(np.ones((rows, cols)), diagonal))
-    return at
+    down, across = np.nonzero(np.tril(np.ones((rows, cols)), diagonal))
+    return down, across
 
 
 def _lower_matrix(xp: Namespace, x: Array, rows: int, cols: int) -> tuple[Any, Any]:

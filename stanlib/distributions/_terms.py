@@ -128,7 +128,9 @@ def pick_all(xp: Namespace, tables: tuple[Array, ...], y: Array) -> Any:
     """
     few, many = xp.shape(tables[0])[-1] <= FEW, math.prod(xp.shape(y)) >= MANY
     if few and many and xp.ndim(tables[0]) == 1 and xp.is_concrete(y):
-        chosen = xp.known(y) == xp.known(xp.arange(xp.shape(tables[0])[0]))[:, None] + 1
+        known, rows = xp.known(y), xp.known(xp.arange(xp.shape(tables[0])[0]))
+        assert known is not None and rows is not None  # what is concrete is known
+        chosen = known == rows[:, None] + 1
         return tuple(xp.matmul(xp.stack(tables), chosen.astype(float)))
     return tuple(pick(xp, t, y) for t in tables)
 
@@ -193,6 +195,7 @@ def known_maximum(xp: Namespace, name: str, n: Array) -> int:
     if xp.LIBRARY == "jax" and not xp.is_concrete(n):
         raise StanUnknownError(f"{name}: distribution functions need counts that are known when a program is compiled")
     known = xp.known(n)
+    assert known is not None
     return max(0, int(known.max()) if known.size else 0)
 
 

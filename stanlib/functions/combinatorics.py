@@ -30,8 +30,9 @@ def choose(xp: Namespace, n: Any, k: Array) -> Array:
     return xp.integer(xp.floor(count))
 
 
-def _too_many(xp: Namespace, count: Array) -> Any:
-    shown = "" if xp.known(count) is None else f" is {xp.known(count).max():g}, but"
+def _too_many(xp: Namespace, count: Array) -> StanDomainError:
+    known = xp.known(count)
+    shown = "" if known is None else f" is {known.max():g}, but"
     return StanDomainError(f"choose: n choose k{shown} must be less than or equal to {LARGEST_INT}")
 
 

@@ -14,7 +14,7 @@ from ..registry import stan_function
 _M = [[0.0, 2.0], [-3.0, 4.0]]
 
 
-def _pattern(xp: Namespace, m: Array) -> Array:
+def _pattern(xp: Namespace, m: Array) -> tuple[Array, ...]:
     """Rows and columns of the components other than zero: all of them, where values are known only at run time."""
     values = xp.known(m)
     return xp.nonzero(xp.ones(xp.shape(m)) if values is None else values)

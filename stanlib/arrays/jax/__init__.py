@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,9 @@ from .derivatives import with_gradient  # noqa: F401
 from .indexing import at_set, get, pick_last, segment_sum  # noqa: F401
 from .lifting import lift
 from .rearranging import rearranged  # noqa: F401
+
+if TYPE_CHECKING:
+    import numpy as np
 
 LIBRARY = "jax"
 
@@ -165,7 +168,7 @@ def glance(x: Array) -> Any:
     return None
 
 
-def known(x: Array) -> Array | None:
+def known(x: Any) -> np.ndarray | None:
     x = stop_gradient(x)
     return _np.asarray(x) if is_concrete(x) else None
 

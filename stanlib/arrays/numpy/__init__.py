@@ -146,7 +146,7 @@ def glance(x: Any) -> Any:
     return None
 
 
-def known(x: Real) -> Array:
+def known(x: Any) -> np.ndarray:
     return np.asarray(x)
 
 

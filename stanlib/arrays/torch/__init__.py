@@ -231,7 +231,7 @@ def is_tracing() -> bool:
     )
 
 
-def known(x: Array) -> Array:
+def known(x: Any) -> np.ndarray:
     return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
 
 
