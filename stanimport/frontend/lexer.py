@@ -10,7 +10,7 @@ import unicodedata
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from ply import lex
 from ply.lex import TOKEN
@@ -57,60 +57,74 @@ _REAL = rf"(?:{_INTEGER}\.(?:{_INTEGER})?(?:{_EXPONENT})?|\.{_INTEGER}{_EXPONENT
 _DOT = rf"\.{_INTEGER}"
 
 
+class PlyToken(Protocol):
+    """A token in PLY's form."""
+
+    type: str
+    value: Any  # the text as PLY found it; from `TokenStream` on a `Token`
+    lexpos: int
+
+
+class PlyLexer(Protocol):
+    """What gives tokens."""
+
+    def token(self) -> PlyToken | None: ...
+
+
 # Where PLY looks for a rule: a function's place in this file decides its priority, operators are tried longest first.
 @TOKEN(r'#include[ \t\f\r\n]+(?:"[^"\r\n]*"|<[^>\r\n]*>|[^ \t\f\r\n]*)')
-def t_INCLUDE(t: Any) -> Any:
+def t_INCLUDE(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(r"//[^\r\n]*|/\*(?:[^*]|\*(?!/))*\*/")
-def t_COMMENT(t: Any) -> Any:
+def t_COMMENT(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(r"/\*")
-def t_UNCLOSED_COMMENT(t: Any) -> Any:
+def t_UNCLOSED_COMMENT(t: PlyToken) -> PlyToken:
     raise _LexicalError("this comment is never closed", t.lexpos, 2)
 
 
 @TOKEN(r"#[^\r\n]*")
-def t_HASH_COMMENT(t: Any) -> Any:
+def t_HASH_COMMENT(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(r"(?:transformed[ \t\f]+(?:data|parameters)|generated[ \t\f]+quantities)(?![A-Za-z0-9_])")
-def t_TWO_WORDS(t: Any) -> Any:
+def t_TWO_WORDS(t: PlyToken) -> PlyToken:
     t.type = "_".join(t.value.upper().split())
     return t
 
 
 @TOKEN(rf"(?:{_REAL}|{_DOT}|{_INTEGER})i")
-def t_IMAGINARY(t: Any) -> Any:
+def t_IMAGINARY(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(_REAL)
-def t_REAL_NUMBER(t: Any) -> Any:
+def t_REAL_NUMBER(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(_DOT)
-def t_DOT_NUMBER(t: Any) -> Any:
+def t_DOT_NUMBER(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(_INTEGER)
-def t_INTEGER(t: Any) -> Any:
+def t_INTEGER(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(r'"[^"\r\n]*"')
-def t_STRING(t: Any) -> Any:
+def t_STRING(t: PlyToken) -> PlyToken:
     return t
 
 
 @TOKEN(r"[A-Za-z][A-Za-z0-9_]*")
-def t_WORD(t: Any) -> Any:
+def t_WORD(t: PlyToken) -> PlyToken:
     t.type = KEYWORDS.get(t.value, "IDENTIFIER")
     return t
 
@@ -139,7 +153,7 @@ def _ascii_for(shown: str) -> str:
     return "Stan programs are written in ASCII characters"
 
 
-def t_error(t: Any) -> None:
+def t_error(t: PlyToken) -> None:
     shown = t.value[0]
     hint = _CHARACTERS.get(shown) or _ascii_for(shown)
     raise _LexicalError(f"unexpected character {shown!r}", t.lexpos, 1, hint)
@@ -158,13 +172,14 @@ _MATCHED = (t_INCLUDE, t_COMMENT, t_UNCLOSED_COMMENT, t_HASH_COMMENT, t_TWO_WORD
 _prototype: Any = None
 
 
-def _new_lexer(text: str) -> Any:
+def _new_lexer(text: str) -> PlyLexer:
     global _prototype  # PLY compiles the rules once; clones share them
     if _prototype is None:
         _prototype = lex.lex(module=_Rules(), reflags=0, errorlog=lex.NullLogger())
     lexer = _prototype.clone()
     lexer.input(text)
-    return lexer
+    ready: PlyLexer = lexer
+    return ready
 
 
 class _Rules:
@@ -225,8 +240,8 @@ class TokenStream:
     ):  # fmt: skip
         self.resolve, self.diagnostics, self.strict = resolve, diagnostics, strict
         self.trivia = trivia
-        self.stack: list[tuple[Source, Any]] = [(source, _new_lexer(source.text))]
-        self.ahead: deque[Any] = deque()
+        self.stack: list[tuple[Source, PlyLexer]] = [(source, _new_lexer(source.text))]
+        self.ahead: deque[PlyToken] = deque()
         self.previous = ""
         self.last: Token | None = None  # the token before the latest
         self.latest: Token | None = None
@@ -234,7 +249,7 @@ class TokenStream:
         self.enclosing: Token | None = None  # the innermost of them when it was read
         self.end = Span(source, len(source.text), len(source.text))
 
-    def token(self) -> Any:
+    def token(self) -> PlyToken | None:
         """The next token in PLY's form, None at the end."""
         t = self._peek(0)
         if t is None:
@@ -246,7 +261,7 @@ class TokenStream:
         self.last, self.latest = self.latest, t.value
         return t
 
-    def _peek(self, n: int) -> Any:
+    def _peek(self, n: int) -> PlyToken | None:
         while len(self.ahead) <= n:
             t = self._read()
             if t is None:
@@ -254,7 +269,7 @@ class TokenStream:
             self.ahead.append(t)
         return self.ahead[n]
 
-    def _read(self) -> Any:
+    def _read(self) -> PlyToken | None:
         """The next token of the innermost source, comments and includes done with."""
         while self.stack:
             source, lexer = self.stack[-1]
@@ -276,7 +291,7 @@ class TokenStream:
                 return self._given(t, span)
         return None
 
-    def _given(self, t: Any, span: Span) -> Any:
+    def _given(self, t: PlyToken, span: Span) -> PlyToken:
         """A token of the program, as the parser gets it."""
         if t.type == "ARROW" and self.strict:
             return self._split_arrow(t, span)
@@ -308,7 +323,7 @@ class TokenStream:
             raise syntax_error("comments that begin with # have been removed from Stan", span, "write // instead")
         self.diagnostics.deprecate("comments that begin with # are deprecated", span, "write // instead")
 
-    def _split_arrow(self, t: Any, span: Span) -> Any:
+    def _split_arrow(self, t: PlyToken, span: Span) -> PlyToken:
         """Without the old assignment, `<-` is a comparison with a negative number: two tokens."""
         minus = copy.copy(t)
         minus.type, minus.value, minus.lexpos = "MINUS", "-", t.lexpos + 1
@@ -316,7 +331,7 @@ class TokenStream:
         self.stack.append((span.source, _Pushed(minus)))
         return t
 
-    def _classify(self, t: Any) -> None:
+    def _classify(self, t: PlyToken) -> None:
         """Settle what a word is where its place decides."""
         if t.type == "IDENTIFIER":
             if not self.strict and not self.open and t.value.text in ("networks", "guide"):
@@ -330,7 +345,7 @@ class TokenStream:
                 self.diagnostics.deprecate(f"{t.value.text!r} is a keyword since Stan 2.33", t.value.span, "rename it")
                 t.type = "IDENTIFIER"
 
-    def _deepstan_block(self, t: Any) -> None:
+    def _deepstan_block(self, t: PlyToken) -> None:
         """Make `networks`, `guide` and `guide parameters`, one token, keywords where a block of the name begins."""
         behind = self._peek(0)
         if t.value.text == "networks" and behind is not None and behind.type == "LBRACE":
@@ -342,7 +357,7 @@ class TokenStream:
                 t.type = "GUIDE_PARAMETERS"
                 t.value = Token("guide parameters", t.value.span.to(behind.value.span))
 
-    def _count(self, t: Any) -> None:
+    def _count(self, t: PlyToken) -> None:
         self.enclosing = self.open[-1] if self.open else None
         if t.type in ("LBRACE", "LPAREN", "LBRACKET"):
             self.open.append(t.value)
@@ -355,10 +370,10 @@ class TokenStream:
 class _Pushed:
     """A lexer that holds one token."""
 
-    def __init__(self, t: Any):
+    def __init__(self, t: PlyToken):
         self.held = [t]
 
-    def token(self) -> Any:
+    def token(self) -> PlyToken | None:
         return self.held.pop() if self.held else None
 
 
