@@ -79,7 +79,9 @@ class Posterior(Evaluated):
             jax.eval_shape(lambda: self.with_values(place) and None)
         return found
 
-    def with_values(self, place: Callable[[dict[str, Any]], Any], key: Any = _NO_KEY) -> dict[str, dict[str, Any]]:
+    def with_values(
+        self, place: Callable[[dict[str, Any]], Any], key: Array | np.ndarray = _NO_KEY
+    ) -> dict[str, dict[str, Any]]:
         """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
         seeded = handlers.seed(partial(self.module.model, **self.inputs), key)
@@ -143,7 +145,7 @@ class Posterior(Evaluated):
             raise StanDataError(f"the draws lack parameter {lacking.removesuffix('.real')}", lacking)
         return {n: values[n] for n in self.names}
 
-    def log_density(self, point: Array, jacobian: bool = True) -> Any:
+    def log_density(self, point: Array, jacobian: bool = True) -> Array:
         """The log density: Stan's, with all constants; with the Jacobian, that of the unconstrained point.
 
         Data of very many rows are read in blocks.
@@ -190,7 +192,7 @@ class Posterior(Evaluated):
                                 f"could be divided between {self.mesh.size} devices")  # fmt: skip
         return self._blocks[jacobian]
 
-    def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Any:
+    def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Array:
         with controlled_derivatives():
             trace, log_jacobian = self._trace_of(values)
         terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
@@ -209,7 +211,7 @@ class Posterior(Evaluated):
         kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
         return kept | self.generate(key, parameters)
 
-    def generate(self, key: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def generate(self, key: Array, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """Transformed parameters and generated quantities of one draw."""
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}
@@ -302,7 +304,7 @@ def log_prob(site: Mapping[str, Any]) -> Any:
     return site["fn"].log_prob(site["value"]) + log_share(site["fn"])
 
 
-def _scaled(term: Any, site: Mapping[str, Any]) -> Any:
+def _scaled(term: Array, site: Mapping[str, Any]) -> Array:
     """A term of the density, in a minibatch that of all rows."""
     return term if site["scale"] is None else term * site["scale"]
 

@@ -65,7 +65,7 @@ class Transitions:
         points, numbers = (jnp.moveaxis(a, 0, 1) for a in records)
         return made, points, numbers
 
-    def _several(self, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls, count: Any,
+    def _several(self, constants: Any, varying: Any, chain: Chain, metric: Metric, controls: Controls, count: Array,
                  lanes: int) -> tuple[Chain, Any, Any]:  # fmt: skip
         """The same of one chain, or of several at the same time."""
 
@@ -81,7 +81,7 @@ class Transitions:
         width = size * (1 + self.with_gradients)
         records = (jnp.zeros((self.room, *shape, width)), jnp.zeros((self.room, *shape, len(NUMBERS))))
 
-        def body(i: Any, carry: Any) -> Any:
+        def body(i: Array, carry: Any) -> Any:
             carry, (points, numbers) = carry
             carry, new = one(carry, varying, metric)
             put = partial(lax.dynamic_update_index_in_dim, index=i, axis=0)
