@@ -21,9 +21,10 @@ from typing import Any
 import jax
 import numpy as np
 from jax.core import ShapedArray
-from jax.extend.core import Literal, Var
+from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
 from jax.interpreters import partial_eval
 from jax.sharding import NamedSharding, PartitionSpec
+from jax.stages import Compiled, Lowered
 from jaxlib import lapack
 
 from . import executables, forks, stored
@@ -58,7 +59,7 @@ class Traced:
         tree: the structure of the result.
     """
 
-    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None):
+    def __init__(self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None):
         forks.verify()
         interrupts.check()
         self.examples = examples
@@ -77,7 +78,7 @@ class Traced:
     def __call__(self, constants: Any, *arguments: Any) -> Any:
         return jax.tree.unflatten(self.tree, self.leaves(constants, jax.tree.leaves(arguments)))
 
-    def lower(self, device: Any = None, as_one: bool = False) -> Any:
+    def lower(self, device: jax.Device | None = None, as_one: bool = False) -> Lowered:
         """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
         shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
         # each device has all results: left to itself XLA may divide them, and no process would have them
@@ -94,7 +95,7 @@ class Traced:
         return _text(self.lower())
 
 
-def _text(lowered: Any) -> str:
+def _text(lowered: Lowered) -> str:
     # arguments that nothing uses don't stand in XLA's text
     return f"{lowered.in_avals}\n{lowered.as_text()}"
 
@@ -113,7 +114,9 @@ class Program:
             batches of matrices: run at the same time, two such programs can wait for each other for ever.
     """
 
-    def __init__(self, function: Callable[..., Any], *examples: Any, device: Any = None, as_one: bool = False):
+    def __init__(
+        self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None, as_one: bool = False
+    ):
         self.device = device
         traced = Traced(function, *examples, device=device)
         self._constants, self._tree = traced.constants, traced.tree
@@ -171,7 +174,7 @@ class Program:
             return jax.eval_shape(function, *examples)
 
 
-def _with_scalars(traced: Any) -> tuple[Any, list[Any]]:
+def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
     """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
 
     Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
@@ -199,7 +202,7 @@ def _is_plain(x: float) -> bool:
     return not math.isfinite(x) or abs(x) <= 4 and (2 * x).is_integer()
 
 
-def _divided(constants: Sequence[Any], device: Any) -> tuple[dict[int, Any], list[Any]]:
+def _divided(constants: Sequence[Any], device: jax.Device | None) -> tuple[dict[int, Any], list[Any]]:
     """Constants that belong to the program, by position, and those that are its arguments.
 
     Integers belong to it: XLA makes better code where it knows what is gathered and added up. So does all of a large
@@ -222,7 +225,7 @@ def _is_divided(array: Any) -> bool:
     return isinstance(array, jax.Array) and len(array.sharding.device_set) > 1
 
 
-def _is_cpu(device: Any) -> bool:
+def _is_cpu(device: jax.Device | None) -> bool:
     return bool((device or jax.devices()[0]).platform == "cpu")
 
 
@@ -231,11 +234,11 @@ class _Compiled:
     """The programs compiled in this process, by the text of what XLA is given, and by keys of their makers'."""
 
     room: int
-    known: OrderedDict[bytes, Future[Any]] = field(default_factory=OrderedDict)
+    known: OrderedDict[bytes, Future[Compiled]] = field(default_factory=OrderedDict)
     made: OrderedDict[tuple[Any, ...], Program] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, lowered: Any, text: str, device: Any) -> tuple[bytes | None, Future[Any]]:
+    def get(self, lowered: Lowered, text: str, device: jax.Device | None) -> tuple[bytes | None, Future[Compiled]]:
         """The compiled program: one that is known, or one whose compilation starts now; and the key it is kept by."""
         # a callback is named by the address of a Python function, which may be another one's later; a program of
         # several devices belongs to those of this process
@@ -248,7 +251,7 @@ class _Compiled:
                 self.known[key] = _compilers.submit(_stored_or_compiled, key, lowered, device)
             return key, self._used(key)
 
-    def find(self, key: bytes) -> Future[Any] | None:
+    def find(self, key: bytes) -> Future[Compiled] | None:
         """The compiled program of a key that is known or stored."""
         with self.lock:
             if key in self.known and not self._failed(self.known[key]):
@@ -262,7 +265,7 @@ class _Compiled:
             self.known[key].set_result(found)
             return self._used(key)
 
-    def _used(self, key: bytes) -> Future[Any]:
+    def _used(self, key: bytes) -> Future[Compiled]:
         forks.note()
         self.known.move_to_end(key)
         while len(self.known) > self.room:
@@ -270,7 +273,7 @@ class _Compiled:
         return self.known[key]
 
     @staticmethod
-    def _failed(compiled: Future[Any]) -> bool:
+    def _failed(compiled: Future[Compiled]) -> bool:
         return compiled.cancelled() or compiled.done() and compiled.exception() is not None
 
     def shared(self, key: tuple[Any, ...], make: Callable[[], Program]) -> Program:
@@ -318,23 +321,23 @@ def forget() -> None:
     _programs.clear()
 
 
-def _stored_or_compiled(key: bytes, lowered: Any, device: Any) -> Any:
+def _stored_or_compiled(key: bytes, lowered: Lowered, device: jax.Device | None) -> Compiled:
     with double_precision():
-        found = stored.load(key, device)
+        found: Compiled | None = stored.load(key, device)
     if found is None:
         found = _compile(lowered, device)
         stored.store(key, found)
     return found
 
 
-def _options(lowered: Any, device: Any) -> dict[str, Any] | None:
+def _options(lowered: Lowered, device: jax.Device | None) -> dict[str, Any] | None:
     """XLA's options for a program."""
     if not _is_cpu(device):
         return None
     return _ONE_KERNEL if kernels.is_joined(lowered) else _QUICK
 
 
-def _compile(lowered: Any, device: Any) -> Any:
+def _compile(lowered: Lowered, device: jax.Device | None) -> Compiled:
     """A compiled program; without options that XLA does not know, and function by function if it can't join them."""
     options = _options(lowered, device)
     while True:
