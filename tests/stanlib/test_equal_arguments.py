@@ -39,3 +39,11 @@ def test_the_logs_of_zeros_and_of_what_has_none(library):
     assert math.isnan(call(library, "lmultiply", 0.0, -1.0)) and math.isnan(call(library, "lmultiply", 0.0, INF))
     for level in (-INF, INF):
         assert call(library, "log_sum_exp", level, level) == level
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+@pytest.mark.parametrize("name, slope", [("cdf", 0.25), ("lcdf", 0.5), ("lccdf", -0.5)])
+def test_probabilities_of_a_double_exponential_at_its_location(library, name, slope):
+    """Their derivatives there: the density, 1 / (2 sigma), over the probability of a half."""
+    f = by_symbol(f"double_exponential_{name}")
+    np.testing.assert_allclose(gradient(library, lambda x: f(x[0], x[1], 2.0), [1.0, 1.0]), [slope, -slope])
