@@ -13,10 +13,7 @@ import sys
 from typing import Any
 
 QUICK = (  # files, and beginnings of their paths
-    "contexts/", "discrete/test_chain_sums.py", "discrete/test_draws.py", "discrete/test_exclusions.py",
-    "discrete/test_merged.py", "discrete/test_pairs.py", "discrete/test_styles.py", "inference/",
-    "rejections/test_everywhere.py", "stanlib/test_densities.py", "stanlib/test_examples.py",
-    "stanlib/test_second_derivatives.py",
+    "constructs/", "contexts/", "deepstan/", "discrete/", "inference/", "rejections/", "schemes/", "stanlib/",
 )  # fmt: skip
 OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
 FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())  # for a process of its own
