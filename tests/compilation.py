@@ -1,9 +1,9 @@
 """How JAX's programs are compiled in tests: most of the time goes there, where each test compiles programs of its own.
 
-In the folders and files named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own
-passes (simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine
-code, so values differ by rounding alone. Elsewhere, in tests marked `optimised`, and in processes of their own programs
-are compiled as users compile them: models, random programs, samplers, commands, the pages of the documentation.
+In the folders named here they are compiled without LLVM's optimisations, in a third of the time. XLA's own passes
+(simplification, fusion, layouts) are those that users have; what differs is how their outcome becomes machine code, so
+values differ by rounding alone. The pages of the documentation run so too. Elsewhere, in tests marked `optimised`, and
+in other processes, programs are compiled as users compile them: models, random programs, importers, commands.
 """
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 from ..source import Span
 from . import gprob, traversal
 from .phases import Phase
-from .uses import mentions, written
+from .uses import declared, mentions, written
 
 Stmts = tuple[gprob.Stmt, ...]
 _FIRST, _LAST = min(Phase), max(Phase)
@@ -195,7 +195,7 @@ class _Bindings:
 
     def _bounds(self, s: gprob.For, inside: Mapping[str, Type]) -> None:
         """Bounds are computed once: the body leaves the upper one as it is. `alike` is of the iterations."""
-        if mentions(s.upper, written(s.body)):
+        if mentions(s.upper, written(s.body) - declared(s.body)):
             _fail(s, "has a bound that its body changes")
         for node in traversal.walk(s.alike):
             self._reads(node, inside)
