@@ -57,7 +57,7 @@ def _common_shape(a: Sequence[int], b: Sequence[int]) -> tuple[int, ...]:
 def _merge_lanes(a: Any, b: Any) -> Lanes:
     """Shapes and types of values of which one differs between lanes."""
     union = [x for v in (a, b) if type(v) is Lanes for x in v.axes]
-    axes = tuple(x for x in current().axes if x in union)
+    axes = tuple(x for x in current().axes if x in union or any(v in x.maps for v in union))
     data = [v.data if type(v) is Lanes else v for v in (a, b)]
     event = _common_shape(*(v.event if type(v) is Lanes else v.shape for v in (a, b)))
     shape = tuple(x.size for x in axes) + tuple(event)
