@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .data import Reader, is_traced
+from .given import array_of
 
 if TYPE_CHECKING:
     from .metadata import Program
 
 _NATIVE = {np.dtype(t) for t in (np.int64, np.float64, np.complex128)}
 _KEPT = {"int32", "int64", "float32", "float64", "complex64", "complex128"}  # of the arrays of JAX and PyTorch
-_made: dict[int, tuple[weakref.ref[np.ndarray], Call]] = {}
+_made: dict[int, tuple[weakref.ref[Any], Call]] = {}
 
 
 class Call:
@@ -63,18 +64,24 @@ def _is_same(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other or one != one and other != other)
 
 
-def _arrays(value: Any) -> Iterator[np.ndarray]:
+def _arrays(value: Any) -> Iterator[Any]:
+    """The arrays of NumPy, JAX and PyTorch in a value, of which each is known by its identity."""
     if isinstance(value, tuple):
         for item in value:
             yield from _arrays(item)
-    elif isinstance(value, np.ndarray):
+    elif isinstance(value, np.ndarray) or _is_foreign(value):
         yield value
+
+
+def _is_foreign(value: Any) -> bool:
+    return hasattr(value, "device") and not isinstance(value, (np.ndarray, np.generic))
 
 
 def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """Data in the form of converted ones, checked as `transformed_data` checks them, and converted where they need it.
 
-    Arrays of JAX and PyTorch stay what they are; so do all data if JAX traces some of them.
+    Arrays of JAX and PyTorch stay what they are; so do all data if JAX traces some of them. Whole numbers in them may
+    be reals where integers are declared; those of PyTorch, whose networks take nothing else, stay reals.
 
     Args:
         run: the generated function that reads the data.
@@ -90,14 +97,31 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
         run(reader)
     except _Complete:
         pass
-    return given | {n: given[n] if _is_kept(given[n]) else v for n, v in reader.read.items()}
+    return given | {n: given[n] if _is_kept(given[n], v) else v for n, v in reader.read.items()}
 
 
-def _is_kept(value: Any) -> bool:
+def _is_kept(value: Any, read: Any) -> bool:
+    """Whether data need not be converted to what was read of them; of JAX's reals that are integers they must be."""
     if isinstance(value, np.ndarray):
         return value.dtype in _NATIVE and value.dtype.isnative
-    kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
-    return hasattr(value, "device") and kind in _KEPT
+    is_whole = isinstance(read, (int, np.ndarray)) and np.asarray(read).dtype.kind == "i"
+    if is_whole and _kind(value).startswith("float") and not hasattr(value, "detach"):
+        return False
+    return _is_foreign(value) and _kind(value) in _KEPT
+
+
+def _kind(value: Any) -> str:
+    """The name of the type of the numbers in an array."""
+    return str(getattr(value, "dtype", "")).removeprefix("torch.")
+
+
+def _counted(value: Any) -> Any:
+    """Whole numbers in arrays of reals of JAX and PyTorch as integers: batches of pixels that networks take too."""
+    if not _is_foreign(value) or not _kind(value).startswith("float"):
+        return value
+    numbers = array_of(value)
+    is_whole = bool((np.isfinite(numbers) & (np.abs(numbers) < 2**31) & (numbers == np.floor(numbers))).all())
+    return numbers.astype(np.int64) if is_whole else value
 
 
 class _Complete(BaseException):
@@ -106,7 +130,8 @@ class _Complete(BaseException):
 
 class _AllData(Reader):
     def __init__(self, program: Program, given: Mapping[str, Any]):
-        super().__init__(program, given)
+        integers = {v.name for v in program.data if v.type.rpartition(" ")[2] == "int"}
+        super().__init__(program, {n: _counted(v) if n in integers else v for n, v in given.items()})
         self.read: dict[str, Any] = {}
 
     def __call__(self, name: str, *declared: Any, **bounds: Any) -> Any:

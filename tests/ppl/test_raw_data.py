@@ -56,14 +56,15 @@ EXPECTED = stats.norm.logpdf(0.5) + stats.norm.logpdf(X, 0.5, 2).sum() + 0.5 * (
     (X, K.astype(np.int8)), (X, K.astype(np.uint8)), (X.astype(np.float16), K.astype(np.int16)),
     (X.astype(">f8"), K.astype(">i4")), (np.asfortranarray(np.stack([X, X]))[0], np.stack([K, K], axis=1)[:, 1]),
     (jnp.asarray(X, jnp.float32), jnp.asarray(K, jnp.int8)), (list(X), list(K)),
-], ids=["int8", "uint8", "half", "big-endian", "strides", "jax", "lists"])  # fmt: skip
+    (jnp.asarray(X), jnp.asarray(K, jnp.float32)),
+], ids=["int8", "uint8", "half", "big-endian", "strides", "jax", "lists", "whole reals"])  # fmt: skip
 def test_arrays_of_any_type_have_one_density(density, x, k):
     assert density(N=3, x=x, k=k, t=T) == pytest.approx(EXPECTED)
 
 
 @pytest.mark.parametrize("wrong, told", [
     ({"x": np.arange(4.0)}, r"x must have shape \(3\), not \(4\)"), ({"N": 2}, r"x must have shape \(2\), not \(3\)"),
-    ({"x": -X}, r"x is out of bounds: x\[1\] is -1"), ({"k": jnp.asarray(K, float)}, "k must be of type int, not real"),
+    ({"x": -X}, r"x is out of bounds: x\[1\] is -1"), ({"k": jnp.asarray(K + 0.5)}, "k must be of type int, not real"),
     ({"k": -K}, "k is out of bounds"), ({"t": (2, np.ones(1))}, r"t.2 must have shape \(3\), not \(1\)"),
 ], ids=["longer", "fewer", "negative", "reals", "negative integers", "in a tuple"])  # fmt: skip
 def test_arrays_that_are_not_as_declared_are_refused(density, wrong, told):
@@ -85,3 +86,26 @@ def test_what_was_checked_is_not_checked_again(monkeypatch):
             _numpyro(module, {**inputs, "x": X[:1]})
         monkeypatch.setattr("stanlib.data.check", None)  # none of its values is
         assert _numpyro(module, inputs) == first
+
+
+def test_transformed_data_of_torch_are_recognised(torch_double):
+    """Some of what is computed from data on PyTorch are tensors, which are known by their identity too."""
+    module = stanimport.loads("""functions { array[] real centred(array[] real x) { array[size(x)] real out;
+      for (i in 1:size(x)) out[i] = x[i] - mean(x); return out; } }
+      data { int N; array[N] real x; } transformed data { array[N] real c = centred(x); }
+      parameters { real a; } model { a ~ normal(0, 1); c ~ normal(a, 1); }""", backend="pyro")
+    inputs = module.transformed_data(N=3, x=[1.0, 2.0, 6.0])
+    expected = stats.norm.logpdf(0.5) + stats.norm.logpdf([-2, -1, 3], 0.5).sum()
+    assert _pyro(module, inputs) == pytest.approx(expected)
+
+
+def test_batches_of_pixels_may_be_tensors_of_reals(torch_double):
+    """Networks take reals, so that data loaders give integers as such."""
+    torch = torch_double
+    module = stanimport.loads("""data { int N; array[N] int<lower=0, upper=1> y; } parameters { real a; }
+      model { a ~ normal(0, 1); y ~ bernoulli_logit(a); }""", backend="pyro")
+    expected = stats.norm.logpdf(0.5) + stats.bernoulli.logpmf([1, 0, 1], 1 / (1 + np.exp(-0.5))).sum()
+    assert _pyro(module, {"N": 3, "y": torch.tensor([1.0, 0.0, 1.0])}) == pytest.approx(expected)
+    for wrong, told in (([1.0, 0.5, 1.0], "must be of type int"), ([1.0, 2.0, 1.0], "out of bounds")):
+        with pytest.raises(stanimport.StanDataError, match=told):
+            _pyro(module, {"N": 3, "y": torch.tensor(wrong)})
