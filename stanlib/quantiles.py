@@ -14,7 +14,7 @@ import numpy as np
 from .arrays.base import Namespace
 from .distribution import Distribution
 
-_STEPS = 60  # as many as halving would take; where values are computed at once, about ten are made
+_STEPS = 60  # as many as halving takes; a single number that is computed at once takes about thirteen
 _CLOSE = 2.0  # of roundings, in the place or the probability
 _RANGE = 60.0  # the distances from a bound that are searched: exp(-60) to exp(60)
 _WHOLE = 2.0**31  # outcomes of discrete laws are searched from minus this to this
@@ -22,6 +22,7 @@ _WHOLE_HALVINGS = 33
 _Bracket = tuple[Any, Any, Any, Any, Any, Any, Any]  # two points around a zero, one left, their values; what is next
 
 
+@np.errstate(all="ignore")  # where both probabilities are 0 their difference is no number: such points are not below
 def truncated_quantile(
     xp: Namespace, record: Distribution, arguments: tuple[Any, ...], lower: Any, upper: Any, share: Any
 ) -> Any:
@@ -41,7 +42,6 @@ def truncated_quantile(
     return _point(xp, lower, upper, place)
 
 
-@np.errstate(all="ignore")  # where a step is no number, half the interval is taken
 def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     """Where an increasing function changes its sign between two points, in every element.
 
@@ -49,7 +49,6 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     Source: Chandrupatla (1997), "A new hybrid quadratic/bisection algorithm for finding the zero of a nonlinear
     function without using derivatives", Advances in Engineering Software 28.
     """
-
     close = _CLOSE * xp.rounding(first)
 
     def step(state: _Bracket) -> _Bracket:
