@@ -6,11 +6,13 @@ that can't be written is no error. What others could have written is not read: i
 """
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import marshal
 import os
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -59,17 +61,29 @@ def fingerprint() -> str:
     Where they are no files, it is that of the archive they lie in, or of the frozen application.
     """
     root = Path(__file__).parent
-    found = sorted(p for folder in (root, root.parent / "stanlib") for p in folder.rglob("*.py"))
+    found = [*_states(str(root)), *_states(str(root.parent / "stanlib"), "../stanlib/")]
     if not found:
-        found = [next((p for p in root.parents if p.is_file()), Path(sys.executable))]
-    states = []
-    for path in found:
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        states.append(f"{os.path.relpath(path, root)}:{status.st_size}:{status.st_mtime_ns}")
-    return ";".join(states)
+        archive = next((p for p in root.parents if p.is_file()), Path(sys.executable))
+        found = [_state(archive.name, archive.stat())]
+    return ";".join(found)
+
+
+def _states(folder: str, below: str = "") -> Iterator[str]:
+    """Those of all Python files in a folder and the folders in it, in the order of their names."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda e: e.name)
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_dir(follow_symlinks=False):
+            yield from _states(entry.path, f"{below}{entry.name}/")
+        elif entry.name.endswith(".py"):
+            with contextlib.suppress(OSError):
+                yield _state(below + entry.name, entry.stat())
+
+
+def _state(name: str, status: os.stat_result) -> str:
+    return f"{name}:{status.st_size}:{status.st_mtime_ns}"
 
 
 def location(source: Path, settings: Settings) -> Path:

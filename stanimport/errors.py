@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import (
     MissingLibraryError,
     StanDataError,

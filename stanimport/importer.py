@@ -32,6 +32,7 @@ def _plainly(function: Callable[..., Any], *args: Any) -> Any:
     return function(*args)
 
 
+_folders: set[str] = set()  # that were seen
 _without_frames = getattr(importlib._bootstrap, "_call_with_frames_removed", _plainly)
 
 
@@ -127,7 +128,7 @@ class StanFinder:
         filename = f"{name}.stan"
         places = (_locate(entry, filename) for entry in (sys.path if path is None else path))
         found = next((p for p in places if p is not None), None)
-        if found is None and path is not None and not any(map(os.path.exists, path)):
+        if found is None and path is not None and not any(_is_folder(p) or os.path.exists(p) for p in path):
             found = _mapped(parent, filename)
         if found is None or self._is_python(fullname, path, target, found):
             return None
@@ -158,9 +159,16 @@ def _locate(entry: object, filename: str) -> str | None:
     candidate = os.path.join(folder, filename)
     if os.path.isfile(candidate):
         return candidate
-    if not os.path.isdir(folder) and files.is_file(Path(candidate)):
+    if not _is_folder(folder) and files.is_file(Path(candidate)):
         return candidate
     return None
+
+
+def _is_folder(path: str) -> bool:
+    """Whether a path is, or was, a folder: every import of any module asks."""
+    if path not in _folders and os.path.isdir(path):
+        _folders.add(path)
+    return path in _folders
 
 
 def _mapped(package: str, filename: str) -> str | None:

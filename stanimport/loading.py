@@ -6,9 +6,10 @@ import linecache
 import types
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from stanlib.dataclass import dataclass
 
 from . import cache, files, shipped
 from .errors import Diagnostic, StanDeprecationWarning, StanSyntaxError, StanWarning

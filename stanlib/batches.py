@@ -10,9 +10,10 @@ import re
 import warnings
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from .dataclass import dataclass
 from .errors import StanError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from .arrays import uses_jax
 from .batches import bounds_all_rows
 from .checks import check_bounds
 from .constraints import reasons
+from .dataclass import dataclass
 from .errors import StanDataError, StanIndexError
 from .given import NoNumbersError, array_of, verified
 
@@ -172,6 +173,15 @@ def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int
     return _complex(program, v, value) if base.startswith("complex") else _reals(program, v, value)
 
 
+def _first_real(value: np.ndarray) -> str:
+    """The first component that is no integer, with its indices; of wholly real ones, the first."""
+    for bad in (~np.isfinite(value), value != np.floor(value)):
+        if bad.any():
+            at = tuple(int(i) for i in np.argwhere(bad)[0])
+            return f"[{','.join(str(i + 1) for i in at)}] is {value[at]}" if at else str(value[at])
+    return str(value.flat[0])
+
+
 def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
     """A Python int, or an int64 array of the same shape; an array without components may be one of reals.
 
@@ -182,9 +192,7 @@ def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
         if value.size == 0:
             value = value.astype(np.int64)
         else:
-            bad = value[~np.isfinite(value)]
-            shown = bad.flat[0] if bad.size else value.flat[0]
-            raise _error(program, v, f"must be of type int, not real: {shown}")
+            raise _error(program, v, f"must be of type int, not real: {_first_real(value)}")
     if value.dtype.kind not in "iu":
         raise _error(program, v, f"must be of type int, not {value.dtype}")
     if value.size and (value.max() >= _INTEGER_LIMIT or value.min() < -_INTEGER_LIMIT):

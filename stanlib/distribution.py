@@ -24,13 +24,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property, partial
 from typing import Any
 
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
+from .dataclass import dataclass
 from .domains import Domain, Interval, guard, outside
 from .observations import ENDS, check_sizes, common_shape, numbers, with_ends
 from .registry import Function

@@ -2,15 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from . import supports
 from .arrays import is_of_data, named, namespace
 from .arrays.base import Array, Namespace
+from .dataclass import dataclass
 from .errors import StanDomainError
-from .rejection import is_lane_by_lane, refuse
+from .rejection import is_explaining, is_lane_by_lane, refuse
 from .supports import Region
 
 
@@ -18,7 +18,7 @@ from .supports import Region
 class Domain:
     """A condition on one argument: `test(xp, x, *bounds)` is true where x is inside."""
 
-    description: str
+    description: str  # with `{}` for every bound
     test: Callable[..., Any]
     traced: bool = True  # whether to look at containers known only at run time too; not where NaN comes by itself
     bounds: tuple[Any, ...] = ()  # what the test compares with, if that was computed
@@ -49,9 +49,16 @@ class Domain:
         """The error for a value that is not inside; it shows the first component that is not, as far as is known."""
         numpy, value, bounds = named("numpy"), namespace((x,)).known(x), self._known_bounds()
         if value is None or any(b is None for b in bounds):
-            return StanDomainError(f"{function}: {argument} must be {self.description}!")
-        shown = _name(numpy, argument, numpy.asarray(self.test(numpy, value, *bounds)), value)
-        return StanDomainError(f"{function}: {shown}, but must be {self.description}!")
+            return StanDomainError(f"{function}: {argument} must be {self.told(bounds)}!")
+        inside = numpy.asarray(self.test(numpy, value, *bounds))
+        shown = _name(numpy, argument, inside, value)
+        wanted = self.told([_at_first(numpy, ~inside, b) for b in bounds])
+        return StanDomainError(f"{function}: {shown}, but must be {wanted}!")
+
+    def told(self, bounds: Iterable[Any] | None = None) -> str:
+        """The description, with these bounds instead of its own; one that is None is not known."""
+        shown = self.bounds if bounds is None else bounds
+        return self.description.format(*("its bound" if b is None else b for b in shown))
 
     def looks_at(self, x: Array) -> bool:
         """Whether to test a value that depends on parameters: a number costs nothing."""
@@ -97,7 +104,7 @@ def outside(
         x = arguments[i]
         if is_of_data((x, *domain.bounds)) and not is_lane_by_lane():
             domain.check(xp, function, name, x)
-        elif domain.looks_at(x):
+        elif domain.looks_at(x) or is_explaining():
             if domain.is_known_to_hold(xp, x):
                 continue
             inside = domain.inside(xp, x)
@@ -111,6 +118,12 @@ def _name(xp: Namespace, argument: str, inside: Array, x: Array) -> str:
         return f"{argument} is {x}"
     at = tuple(int(i) for i in xp.nonzero(~inside)[0][:1]) if inside.ndim == 1 else ()
     return f"{argument}[{at[0] + 1}] is {x[at]}" if at else f"{argument} is {x}"
+
+
+def _at_first(xp: Namespace, bad: Array, bound: Any) -> Any:
+    """The bound of the first component that is outside, where each has one of its own."""
+    bound = xp.asarray(bound)
+    return bound[xp.nonzero(bad)[0][0]] if bad.ndim == 1 and bound.shape == bad.shape else bound
 
 
 POSITIVE = Domain("positive", lambda xp, x: x > 0, safe=1.0, region=supports.POSITIVE)
@@ -134,13 +147,18 @@ SIMPLEX_TOLERANCE = 1e-8
 
 def at_least(bound: Any) -> Domain:
     """The domain of what is not below a bound."""
-    return Domain(f"greater than or equal to {bound}", lambda xp, x, least: x >= least, bounds=(bound,))
+    return Domain("greater than or equal to {}", lambda xp, x, least: x >= least, bounds=(bound,))
+
+
+def above(bound: Any) -> Domain:
+    """The domain of what is above a bound."""
+    return Domain("greater than {}", lambda xp, x, least: x > least, bounds=(bound,))
 
 
 def between(lower: Any, upper: Any) -> Domain:
     """The domain of what is in the closed interval."""
     return Domain(
-        f"in the interval [{lower}, {upper}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
+        "in the interval [{}, {}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
     )
 
 

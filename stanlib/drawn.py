@@ -3,24 +3,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .metadata import Variable
 
-_current: ContextVar[dict[str, Any] | None] = ContextVar("drawn", default=None)
+_numbers = count(1)
+
+
+class _Run(dict[str, Any]):
+    """What one call has sampled, and a number that no other call has."""
+
+    def __init__(self) -> None:
+        self.number = next(_numbers)
+
+
+_current: ContextVar[_Run | None] = ContextVar("drawn", default=None)
 
 
 class noted:
     """Gives the values of the sites of parameters inside, by name, as they are sampled."""
 
     def __enter__(self) -> dict[str, Any]:  # written out, as all that every call of a model enters
-        values: dict[str, Any] = {}
+        values = _Run()
         self.token = _current.set(values)
         return values
 
     def __exit__(self, *raised: object) -> None:
         _current.reset(self.token)
+
+
+def run() -> int:
+    """The number of the call of a model that runs here; 0 outside of one."""
+    values = _current.get()
+    return 0 if values is None else values.number
 
 
 def note(name: str, value: Any) -> Any:

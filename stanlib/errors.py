@@ -1,7 +1,7 @@
 """The errors that users of translated programs see; the compiler's own derive from the same base."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .dataclass import dataclass
 
 
 @dataclass(frozen=True)

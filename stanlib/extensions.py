@@ -11,15 +11,19 @@ that run at once, like any other record; names that Stan has already can't be ta
 """
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import EntryPoint, distributions
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import installed
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "stanlib"
 OWN = "stanlib."
@@ -40,8 +44,25 @@ def load(known: Callable[[], Iterable[str]]) -> None:
 
 def _entry_points() -> set[EntryPoint]:
     """Those of our group, of distributions that somebody has installed."""
-    found = distributions(path=[str(f) for f in installed.folders()])
-    return {e for d in found for e in d.entry_points if e.group == GROUP}
+    named = [f for f in installed.folders() if _may_name_group(f)]
+    if not named:
+        return set()
+    from importlib.metadata import distributions  # only now: it takes longer to import than to look for the group
+
+    return {e for d in distributions(path=[str(f) for f in named]) for e in d.entry_points if e.group == GROUP}
+
+
+def _may_name_group(folder: Path) -> bool:
+    """Whether a distribution in a folder may have entry points of our group; archives are not looked into."""
+    if not folder.is_dir():
+        return folder.exists()
+    header = f"[{GROUP}]".encode()
+    for name in os.listdir(folder):
+        if name.lower().endswith((".dist-info", ".egg-info")) or name.lower() == "egg-info":
+            with contextlib.suppress(OSError), open(f"{folder}/{name}/entry_points.txt", "rb") as points:
+                if header in points.read():
+                    return True
+    return False
 
 
 def _verify_installed(point: EntryPoint) -> None:

@@ -5,13 +5,13 @@ is out of range rejects the draw. Source: Stan Reference Manual, "Indexing" and 
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .arrays import differs_between_lanes, is_of_data, namespace
 from .arrays.base import Namespace
+from .dataclass import dataclass
 from .errors import StanIndexError, StanUnknownError
 from .lanes import frames
 from .lanes.handing import hand_over

@@ -1,7 +1,7 @@
 """What a translated module says of itself: `module.stan`."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .dataclass import dataclass
 
 
 @dataclass(frozen=True)

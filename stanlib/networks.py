@@ -16,11 +16,12 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .dataclass import dataclass
 from .errors import StanError
 
 _LIBRARIES = ("torch", "flax", "equinox")

@@ -7,9 +7,9 @@ ambiguous. Source: Stan Reference Manual, "Function overloading" and "Type infer
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from .dataclass import dataclass
 from .types import Function, Level, Parameter, Tuple, Type, any_level, promotion_cost, unwind
 
 

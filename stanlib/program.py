@@ -5,7 +5,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from . import batches, drawn, networks, places
+from . import batches, declared_sizes, drawn, networks, places
 from .batches import Batches, warn_of_rows
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
@@ -261,6 +261,9 @@ class GeneratedQuantities(_Called):
     Takes what `transformed_data` returned, or the raw data, and a value of every parameter. Returns a dict. Random
     numbers come from the backend: for NumPyro under `numpyro.handlers.seed`, a new key for every draw.
 
+    Raises:
+        StanDataError: for a draw that lacks a parameter, or has one of other sizes than the program declares.
+
     Examples:
         >>> line = stanimport.loads("data { real x; } parameters { real b; } generated quantities { real y = b * x; }")
         >>> float(line.generated_quantities(x=3.0, b=2.0)["y"])
@@ -274,6 +277,7 @@ class GeneratedQuantities(_Called):
             given = self.data.prepare(inputs)
             for v in self.program.parameters:
                 given[v.name] = self._drawn(v, v.name, inputs)
+                declared_sizes.verify(v, given[v.name], given, self.program)
             with collected() as rejections, explaining():
                 result: dict[str, Any] = self._run(**self._named(given))
                 made: dict[str, Any] = poisoned(result, rejections.take())

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .arrays.base import Namespace
+from .dataclass import dataclass
 from .distribution import Distribution
 
 _STEPS = 60  # as many as halving takes; a single number that is computed at once takes about thirteen

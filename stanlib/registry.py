@@ -13,13 +13,14 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from . import extensions, signatures
 from .arrays import differs_between_lanes, namespace
 from .arrays.base import Namespace
+from .dataclass import dataclass
 from .domains import Domain, guard
 from .lanes import frames
 from .lanes.handing import hand_over

@@ -57,8 +57,18 @@ class Rejections:
         return joined
 
 
+_asked: list[Callable[[Any], None]] = []
+
+
+def before_deciding(ask: Callable[[Any], None]) -> None:
+    """Have every value on which Python decides shown to a function of a backend, which may raise."""
+    _asked.append(ask)
+
+
 def decided(condition: Any) -> Any:
     """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
+    for ask in _asked:
+        ask(condition)
     found = _current.get()
     while found is not None:
         found.decided, found = True, found.around

@@ -9,11 +9,12 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, cached_property
 from typing import Any, Union
 
 from . import families
+from .dataclass import dataclass
 from .types import (
     COMPLEX,
     PRIMITIVES,

@@ -5,7 +5,7 @@ them which declarations qualify, backends which of their own constraints it is.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from .dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ Source: Stan Reference Manual, "Data Types and Declarations". All types are froz
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Union
+
+from .dataclass import dataclass
 
 # Whether a value may depend on parameters (True) or on data alone (False); for a tuple, one entry per item.
 # stanc calls it the autodiff level.

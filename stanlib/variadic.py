@@ -5,8 +5,7 @@ calls `f(required..., further...)`.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from .dataclass import dataclass
 from .types import Parameter, Type
 
 

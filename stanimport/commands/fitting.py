@@ -66,13 +66,14 @@ def session() -> Iterator[None]:
 
 def report(fit: Fit, options: argparse.Namespace) -> int:
     """Print the table and what is wrong, save what was asked for."""
+    from ..inference.fits.diagnosis import diagnose
     from ..inference.fits.summary import table
 
     print(f"{fit.program.name}: {fit.method}, seed {fit.seed}")
-    print(table(fit).text(ROWS))
+    made = table(fit)
+    print(made.text(ROWS))
     if fit.method == "sample":
-        diagnosis = fit.diagnose()
-        print(f"\n{diagnosis}")
+        print(f"\n{diagnose(fit, made)}")
     if options.output:
         print(f"saved {fit.save(options.output)}")
     if getattr(options, "plot", None):

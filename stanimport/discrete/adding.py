@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import dimensions
 
 from ..ir import gprob, traversal, typed, uses

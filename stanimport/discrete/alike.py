@@ -6,16 +6,18 @@ values of those ints, data or indices of loops, and places are told the number o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from .distributing import distributed
 from .nodes import substituted
-from .parameters import Stmts, raw, variable
+from .parameters import Stmts, variable
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Alike:
             first = raw("discrete_first__", array(INT, 1), span, codes, index)
             yield gprob.Declare(span, name, gprob.Sized(array(INT, 1), shape), None, first)
 
-    def over_rows(self, body: Stmts) -> Stmts:
+    def over_rows(self, body: Stmts, static: Set[str]) -> Stmts:
         """Statements of one iteration, for the first place of every row."""
         span = self.body[0].span
         at = (gprob.Single(variable(INT, span, self.row)),)
@@ -65,7 +67,7 @@ class Alike:
             loop.name: gprob.Index(INT, span, variable(array(INT, 1), span, first), at)
             for loop, first in zip(self.loops, self.firsts)
         }  # fmt: skip
-        inner: Stmts = substituted(body, own)
+        inner: Stmts = distributed(substituted(body, own), {*static, *self.firsts, self.row})
         return (gprob.For(span, self.row, gprob.int_const(1, span), variable(INT, span, self.count), inner),)
 
 

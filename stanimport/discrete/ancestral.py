@@ -5,9 +5,10 @@ The laws of discrete parameters alone decide their draw; what the program observ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT
 
 from ..ir import gprob, traversal, typed, uses

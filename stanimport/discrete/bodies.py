@@ -7,9 +7,10 @@ from dataclasses import replace
 from stanlib.types import dimensions
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from .nodes import renamed, substituted, with_names
-from .parameters import Stmts, call, variable
+from .parameters import Stmts, variable
 
 
 def ends_once(f: gprob.FunDef, names: Fresh) -> gprob.FunDef | None:

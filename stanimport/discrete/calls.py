@@ -5,16 +5,17 @@ A sum over elements inside a function is then one term per element, as outside o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import REAL, dimensions
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from .bodies import ends_once, opened
 from .components import is_container
-from .parameters import Stmts, call
+from .parameters import Stmts
 
 _DEEP = 8  # functions that call functions
 

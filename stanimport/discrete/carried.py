@@ -8,9 +8,10 @@ from typing import Any
 from stanlib.types import INT
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call
 from ..ir.likeness import same
 from .nodes import substituted
-from .parameters import Stmts, call
+from .parameters import Stmts
 
 
 def without_carried(body: Stmts, tainted: Set[str]) -> Stmts:

@@ -7,11 +7,13 @@ when sizes are known. Generated quantities begin with one draw of the discrete p
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, array
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import raw
 from ..ir.fresh import Fresh
 from . import terms
 from .adding import without_adding_calls
@@ -21,7 +23,7 @@ from .lookups import looked_up
 from .nodes import renamed, with_names
 from .normal import normalized
 from .outcomes import with_impossible_ones
-from .parameters import Discrete, Stmts, of_program, raw, setup, text, variable
+from .parameters import Discrete, Stmts, of_program, setup, text, variable
 from .recorded import verify_steps
 from .tables import table
 from .tallies import counted

@@ -9,7 +9,7 @@ from stanlib import registry
 from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type, array, dimensions
 
 from ..ir import gprob
-from .parameters import call
+from ..ir.calls import call
 
 Sizes = Mapping[str, gprob.Sized]
 

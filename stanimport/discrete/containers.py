@@ -2,18 +2,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import INT, MATRIX, VECTOR, dimensions
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.gprob import is_density
 from ..ir.likeness import same
 from .components import component, is_container, size
-from .parameters import Stmts, call
+from .parameters import Stmts
 
 
 def by_component(body: Stmts, tainted: Set[str], sizes: dict[str, gprob.Sized], names: Fresh) -> Iterator[gprob.Stmt]:

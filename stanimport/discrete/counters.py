@@ -5,15 +5,17 @@ Each iteration's value is recorded beforehand, so that what depends on it can be
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from .loops import within
 from .nodes import substituted, with_names
-from .parameters import Stmts, call, raw
+from .parameters import Stmts
 
 
 def without_counters(body: Stmts, tainted: Set[str], static: Set[str], names: Fresh) -> tuple[Stmts, Stmts]:

@@ -5,14 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, dimensions
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
-from .parameters import Discrete, Stmts, call, variable
+from .parameters import Discrete, Stmts, variable
 
 _FILLS = {"rep_array": 1, "rep_vector": 1, "zeros_int_array": 0, "zeros_vector": 0}
 

@@ -6,8 +6,8 @@ from stanlib.registry import Function
 from stanlib.types import INT, REAL
 
 from ..ir import gprob, typed
+from ..ir.calls import call
 from ..ir.fresh import stem
-from .parameters import call
 
 
 def added(s: gprob.Stmt) -> gprob.Expr:

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping, Set
 from stanlib.types import INT
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.likeness import same
 from .densities import added
-from .parameters import Discrete, Stmts, call
+from .parameters import Discrete, Stmts
 from .terms import LEAVES_THAT_ADD
 
 

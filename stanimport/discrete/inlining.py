@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Type, dimensions
 
 from ..ir import gprob, traversal, uses

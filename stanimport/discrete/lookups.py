@@ -6,15 +6,17 @@ share; `z[n] ~ bernoulli_logit(e)` is `target += z[n] * e - log1p_exp(e)`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, VECTOR
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
-from .parameters import Discrete, Stmts, call, raw, variable
+from .parameters import Discrete, Stmts, variable
 from .zeros import is_binary
 
 

@@ -7,9 +7,9 @@ loops over components, sums become terms of their own.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import dimensions
 
 from ..ir import gprob, traversal, uses

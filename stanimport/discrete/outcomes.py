@@ -13,8 +13,9 @@ from stanlib.registry import Function
 from stanlib.types import INT, REAL, contains_int, dimensions
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..source import Span
-from .parameters import Stmts, call
+from .parameters import Stmts
 from .terms import LEAVES_THAT_ADD
 
 

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Type, contains_int, dimensions
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, typed
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..source import Span
 
@@ -127,18 +128,6 @@ def _extreme(bound: gprob.Expr, reduction: str) -> gprob.Expr:
 
 
 # --- expressions -----------------------------------------------------------------------------------------------------
-
-
-def call(name: str, span: Span, *arguments: gprob.Expr) -> gprob.Expr:
-    """A call of the library function for these types."""
-    function, overload = registry.exact(name)[tuple(a.type for a in arguments)]
-    return gprob.Apply(overload.result, span, function, arguments)
-
-
-def raw(name: str, t: Type, span: Span, *arguments: gprob.Expr) -> gprob.Expr:
-    """A call of one of the functions for discrete parameters, which have no signatures."""
-    registry.load()
-    return gprob.Apply(t, span, registry.by_symbol(name), arguments)
 
 
 def text(value: str, span: Span) -> gprob.Expr:

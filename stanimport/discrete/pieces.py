@@ -7,18 +7,20 @@ gives it. Where discrete parameters decide whether it does (`if (z[n] == 1) m[n]
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array, dimensions
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from .branches import flattened_read
 from .components import component
 from .nodes import substituted, with_names
-from .parameters import Stmts, call, raw, variable
+from .parameters import Stmts, variable
 
 
 def in_pieces(body: Stmts, tainted: Set[str], static: Set[str], names: Fresh) -> tuple[Stmts, Stmts]:

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeGuard
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Type, dimensions
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from .components import component, component_type, flattened
 from .nodes import renamed
-from .parameters import Stmts, call, variable
+from .parameters import Stmts, variable
 
 _LEAVES = (gprob.Declare, gprob.Assign, typed.Tilde, typed.Increment)
 _COMPUTES = (gprob.Declare, gprob.Assign, gprob.For, gprob.If)

@@ -5,14 +5,15 @@ The values that the steps go through are recorded beforehand, and the loop is on
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from .nodes import renamed, substituted, with_names
-from .parameters import Discrete, Stmts, call, raw, refuse, variable
+from .parameters import Discrete, Stmts, refuse, variable
 
 _PLAIN = (gprob.Assign, gprob.If)
 

@@ -10,9 +10,10 @@ from stanlib.registry import Function
 from stanlib.types import INT, MATRIX, ROW_VECTOR
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from .components import component, is_container
-from .parameters import Stmts, call, variable
+from .parameters import Stmts, variable
 
 
 def without_regressions(body: Stmts, tainted: Set[str], names: Fresh) -> Stmts:

@@ -12,10 +12,11 @@ from typing import Any
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from .alike import Alike
-from .parameters import Stmts, call, raw, variable
+from .parameters import Stmts, variable
 from .sites import Site
 from .values import bounds, plus_one
 

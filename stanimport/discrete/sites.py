@@ -2,16 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from ..source import Span
-from .parameters import Discrete, call, variable
+from .parameters import Discrete, variable
 from .terms import LEAVES_THAT_ADD, Term
 
 Pattern = tuple[gprob.Expr | None, ...]

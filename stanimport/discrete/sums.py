@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
-from dataclasses import dataclass
 
+from stanlib.dataclass import dataclass
 from stanlib.types import REAL, ROW_VECTOR, VECTOR, Array
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from .nodes import substituted
-from .parameters import Stmts, call
+from .parameters import Stmts
 
 
 def released(body: Stmts, tainted: Set[str]) -> Stmts:

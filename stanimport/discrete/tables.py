@@ -11,18 +11,20 @@ in all of them, or they differ in length, the places where it stands are numbere
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, array
 
 from ..ir import gprob, traversal, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
 from .densities import added
 from .nodes import renamed, with_names
-from .parameters import Discrete, Stmts, call, raw, text, variable
+from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
 from .segments import excluded, numbered, segments, without_conditions
 from .sites import own_sites, with_values
@@ -255,7 +257,7 @@ class _Builder:
         for s in self.sites:
             inner = values.over_all(s, inner, s.index in self.dense, self.span)
         rows = variable(INT, self.span, a.count)
-        self._tabulate([rows], a.over_rows(inner))
+        self._tabulate([rows], a.over_rows(inner, self.static))
         return variable(array(INT, len(counts)), self.span, a.codes)
 
     def _stretches(self, top: Stmts) -> Alike | None:
@@ -277,7 +279,7 @@ class _Builder:
         self.made += self._renamed_loops(tuple(numbered(a, len(self.sites), groups, self.names)))
         self.made.append(gprob.Declare(span, rows, gprob.Sized(real, (count,))))
         inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
-        self.made += self._renamed(a.over_rows(inner))
+        self.made += self._renamed(a.over_rows(inner, self.static))
         numbers = (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
         never = self.names.helper("excluded")
         self.made += self._renamed_loops(tuple(excluded(a, len(self.sites), self.excluding, never)))

@@ -7,15 +7,17 @@ stanlib/discrete/tallies.py says what it makes of them. Sums, and the largest an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from stanlib.constraints import BOUNDS
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, VECTOR, Type, array, contains_int, dimensions
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from .counting import Update, literal_start, spelled_out, updates
-from .parameters import Discrete, Stmts, call, raw, text, variable
+from .parameters import Discrete, Stmts, text, variable
 from .sites import own_sites
 from .tables import table
 from .terms import LEAVES_THAT_ADD, Term, collected

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
+
+from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal, typed, uses
 from .parameters import Stmts, refuse

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from stanlib.types import INT, array, dimensions
 
 from ..ir import gprob
+from ..ir.calls import call, raw
 from ..source import Span
-from .parameters import Stmts, call, raw, text, variable
+from .parameters import Stmts, text, variable
 from .sites import Site
 
 _ONE = 1

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 from functools import partial
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT
 
 from ..ir import counters, gprob, traversal, uses

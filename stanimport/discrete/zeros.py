@@ -12,8 +12,9 @@ from typing import Any
 from stanlib.types import INT, REAL
 
 from ..ir import gprob, traversal, typed, uses
+from ..ir.calls import call
 from ..ir.likeness import same
-from .parameters import Discrete, Stmts, call
+from .parameters import Discrete, Stmts
 from .sites import read_pattern
 from .terms import LEAVES_THAT_ADD
 

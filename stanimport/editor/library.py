@@ -101,7 +101,7 @@ def _meaning(f: Function) -> str:
 
 def _conditions(domains: Mapping[str, Domain]) -> str:
     """Outside of what Stan throws."""
-    told = [f"`{name}` must be {d.description}" for name, d in domains.items()]
+    told = [f"`{name}` must be {d.told()}" for name, d in domains.items()]
     return f"{'; '.join(told)}." if told else ""
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import REAL, is_scalar
 

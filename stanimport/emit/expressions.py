@@ -198,6 +198,9 @@ class Expressions:
     def converted(self, e: gprob.Converted, b: Builder) -> ast.expr:
         return b.call("ppl.tensor", self(e.value))
 
+    def decided(self, e: gprob.Decided, b: Builder) -> ast.expr:
+        return b.call("ppl.decided", self(e.value))
+
     def bound(self, e: gprob.Bound, b: Builder) -> ast.expr:
         """A bound as a function of the parameters that it depends on."""
         names = [(self.names[n], site) for n, site in e.sites]
@@ -226,5 +229,5 @@ _METHODS: dict[type, Callable[..., ast.expr]] = {
     gprob.Predictor: Expressions.predictor, gprob.TargetValue: Expressions.target_value,
     gprob.Unset: Expressions.unset, gprob.Fitted: Expressions.fitted, gprob.Copied: Expressions.copied,
     gprob.Converted: Expressions.converted, gprob.Bound: Expressions.bound, gprob.Limit: Expressions.limit,
-    gprob.Padded: Expressions.padded, gprob.Widest: Expressions.widest,
+    gprob.Decided: Expressions.decided, gprob.Padded: Expressions.padded, gprob.Widest: Expressions.widest,
 }  # fmt: skip

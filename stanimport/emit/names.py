@@ -5,6 +5,8 @@ import keyword
 import re
 from collections.abc import Iterable, Sequence
 
+from stanlib.dataclass import dataclass
+
 from ..ir import gprob, traversal
 from ..ir.fresh import is_helper, stem
 from ..ir.uses import counts, reads, writes
@@ -83,11 +85,12 @@ class Names:
                 by_stan_name.setdefault(stem(name), []).append(name)
         for stan_name, group in by_stan_name.items():
             identifier, end = self.new(stan_name), -1
-            for name in sorted(group, key=lambda n: lives[n]):
-                if lives[name][0] <= end:
+            for name in sorted(group, key=lambda n: lives[n].start):
+                sharing = [n for n in group if self.of.get(n) == identifier]
+                if lives[name].start <= end or any(lives[n].is_read_beside(lives[name]) for n in sharing):
                     self.of[name] = self.new(stan_name)
                     continue
-                self.of[name], end = identifier, lives[name][1]
+                self.of[name], end = identifier, lives[name].end
 
 
 def _base(name: str) -> str:
@@ -108,25 +111,50 @@ def names_of_variables(program: gprob.Program) -> set[str]:
     return names | {f"{n}_" for n in names}
 
 
-def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, tuple[int, int]]:
-    """First and last statement (in the order of the text) that mentions a name."""
-    lives: dict[str, tuple[int, int]] = {}
+@dataclass
+class _Life:
+    """The first and the last statement (in the order of the text) that mention a name, and the bodies around each."""
+
+    start: int
+    end: int
+    bodies: list[tuple[int, ...]]
+
+    def is_read_beside(self, other: _Life) -> bool:
+        """Whether a body mentions this name, which begins outside of it, and the other one begins in it.
+
+        Bodies may be functions of Python's, in which an identifier is the one or the other variable.
+        """
+        outside = len(self.bodies[0])
+        return any(_common(around, other.bodies[0]) > outside for around in self.bodies)
+
+
+def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """How many bodies two statements are in together."""
+    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+
+
+def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, _Life]:
+    """Of every name that statements mention."""
+    lives: dict[str, _Life] = {}
     count = 0
 
-    def mention(names: Iterable[str]) -> None:
-        for n in names:
-            lives[n] = (lives[n][0] if n in lives else count, count)
+    def mention(s: gprob.Stmt, around: tuple[int, ...]) -> None:
+        for n in {*counts(s), *writes(s), *reads(s)}:
+            life = lives.setdefault(n, _Life(count, count, []))
+            life.end = count
+            if not life.bodies or life.bodies[-1] != around:
+                life.bodies.append(around)
 
-    def visit(block: Sequence[gprob.Stmt]) -> None:
+    def visit(block: Sequence[gprob.Stmt], around: tuple[int, ...]) -> None:
         nonlocal count
         for s in block:
             count += 1
-            mention({*counts(s), *writes(s), *reads(s)})
-            for body in traversal.bodies(s):
-                visit(body)
+            mention(s, around)
+            for i, body in enumerate(traversal.bodies(s)):
+                visit(body, (*around, 2 * count + i))
             if traversal.bodies(s):
                 count += 1
-                mention({*counts(s), *writes(s), *reads(s)})
+                mention(s, around)
 
-    visit(statements)
+    visit(statements, ())
     return lives

@@ -9,13 +9,13 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from ply import lex
 from ply.lex import TOKEN
 
 from stanlib import constraints
+from stanlib.dataclass import dataclass
 
 from ..errors import Diagnostic, Diagnostics, StanSyntaxError
 from ..source import Source, Span
@@ -175,7 +175,8 @@ _prototype: Any = None
 def _new_lexer(text: str) -> PlyLexer:
     global _prototype  # PLY compiles the rules once; clones share them
     if _prototype is None:
-        _prototype = lex.lex(module=_Rules(), reflags=0, errorlog=lex.NullLogger())
+        # a test lets PLY check the rules, which takes as long as all the rest
+        _prototype = lex.lex(module=_Rules(), reflags=0, errorlog=lex.NullLogger(), optimize=True, lextab="")
     lexer = _prototype.clone()
     lexer.input(text)
     ready: PlyLexer = lexer

@@ -6,8 +6,8 @@ neither what leads to the block nor what it makes is left out as unused.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Tuple, Type, array, dimensions, is_complex, unwind
 
 from . import ast

@@ -15,11 +15,12 @@ import pickle
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 from . import forks, nested, stored
 from .precision import double_precision

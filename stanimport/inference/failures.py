@@ -1,9 +1,9 @@
 """What a method raises that can't begin, and what is left of a fit that failed among many."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 
 

@@ -1,10 +1,12 @@
 """What draws need of memory or disk, known before they are made: a run that needs more says so at once."""
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from stanlib.errors import StanError
 
@@ -41,6 +43,13 @@ def require(sizes: Mapping[str, int], draws: int, advice: str, folder: Path | No
         f"{draws:,} draws need {shown(needed)} of {where}, where {shown(free)} are free: {shown(sum(sizes.values()))} "
         f"each, of which {named}. {advice}"
     )
+
+
+def give_back() -> None:
+    """Let the system have what was freed and the allocator keeps: glibc's keeps what lay between arrays still used."""
+    trim: Any = getattr(ctypes.CDLL(None), "malloc_trim", None) if os.name == "posix" else None
+    if trim is not None:
+        trim(0)
 
 
 def shown(size: float) -> str:

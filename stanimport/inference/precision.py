@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,21 @@ TRACING = threading.RLock()
 
 
 def double_precision() -> AbstractContextManager[Any]:
-    """A context in which JAX computes in 64 bits; afterwards the caller's configuration is as it was."""
+    """A context in which JAX computes in 64 bits, and compiles; afterwards the caller's configuration is as it was."""
     import jax  # only now: what JAX compiled runs without it
 
     context: AbstractContextManager[Any] = jax.enable_x64(True)
-    return context
+    switched_off = jax.config.jax_disable_jit  # type: ignore[attr-defined]
+    return _with_compilation(context) if switched_off else context
+
+
+@contextmanager
+def _with_compilation(context: AbstractContextManager[Any]) -> Iterator[None]:
+    """Inside of the caller's `jax.disable_jit()`, which is for code to look at: compiled programs are no such code."""
+    import jax
+
+    with context, jax.disable_jit(False):
+        yield
 
 
 def random_keys(seed: int, *path: int, count: int) -> np.ndarray:

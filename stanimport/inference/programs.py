@@ -15,7 +15,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import jax
@@ -27,23 +27,30 @@ from jax.sharding import NamedSharding, PartitionSpec
 from jax.stages import Compiled, Lowered
 from jaxlib import lapack
 
-from . import executables, forks, stored
+from stanlib.dataclass import dataclass
+
+from . import executables, forks, jaxprs, stored
 from .density import kernels
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
 
+BRIEF = 4096  # numbers of one draw up to which what is computed from it is little arithmetic
 LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
 HUGE = 2**22  # numbers of one array beyond which it does not
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 # One kernel takes LLVM a sixth less time at its first level, and runs as fast: measured on 16 posteriors.
 _ONE_KERNEL = _QUICK | {"xla_backend_optimization_level": 1}
+# What is small and has no loops runs in less time than LLVM takes to optimize it. Without any optimization last bits
+# would differ from those of a program that has more to compute.
+_BRIEF = _QUICK | {"xla_backend_optimization_level": 1, "xla_cpu_parallel_codegen_split_count": 1}
 _BATCHED_LAPACK = re.compile(r'@lapack_\w+\(.*num_batch_dims = "[1-9]')
 _SHARED = re.compile(r"mhlo\.num_partitions = (?!1 )")
 _CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
 _KNOWN_CALL = re.compile(r"lapack_|mhlo\.|chlo\.")  # which a process has that has not traced them
 _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
+Options = dict[str, Any] | None  # XLA's
 
 
 class Traced:
@@ -92,6 +99,11 @@ class Traced:
 
     def text(self) -> str:
         """What tells one function from another, without the free constants."""
+        try:
+            if not any(map(_is_divided, jax.tree.leaves((self.constants, self.examples)))):
+                return jaxprs.text_of(self._jaxpr, self._fixed)
+        except jaxprs.Unknown:
+            pass
         return _text(self.lower())
 
 
@@ -108,6 +120,7 @@ class Program:
         examples: arguments, or their shapes.
         device: where it runs; JAX's default device if None.
         as_one: on a CPU make one kernel of it, if that can be: for loops over little arithmetic.
+        brief: on a CPU compile it with little optimization, unless it has loops: for little arithmetic.
 
     Attributes:
         may_block: whether it waits for XLA's pool of threads inside a thread of that pool, as LAPACK's functions do on
@@ -115,8 +128,9 @@ class Program:
     """
 
     def __init__(
-        self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None, as_one: bool = False
-    ):
+        self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None, as_one: bool = False,
+        brief: bool = False,
+    ):  # fmt: skip
         self.device = device
         traced = Traced(function, *examples, device=device)
         self._constants, self._tree = traced.constants, traced.tree
@@ -124,7 +138,8 @@ class Program:
         lowered = traced.lower(device, self._is_joinable)
         text = _text(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
-        self.key, self._compiled = _programs.get(lowered, text, device)
+        options = _options(lowered, device, brief and "stablehlo.while" not in text)
+        self.key, self._compiled = _programs.get(lowered, text, device, options)
         self._calls = frozenset(_CUSTOM_CALL.findall(text))
 
     def __call__(self, *arguments: Any) -> Any:
@@ -238,17 +253,18 @@ class _Compiled:
     made: OrderedDict[tuple[Any, ...], Program] = field(default_factory=OrderedDict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def get(self, lowered: Lowered, text: str, device: jax.Device | None) -> tuple[bytes | None, Future[Compiled]]:
+    def get(self, lowered: Lowered, text: str, device: jax.Device | None,
+            options: Options) -> tuple[bytes | None, Future[Compiled]]:  # fmt: skip
         """The compiled program: one that is known, or one whose compilation starts now; and the key it is kept by."""
         # a callback is named by the address of a Python function, which may be another one's later; a program of
         # several devices belongs to those of this process
         if "callback" in text or _SHARED.search(text):
-            return None, _compilers.submit(_compile, lowered, device)
+            return None, _compilers.submit(_compile, lowered, options)
         used = device or jax.devices()[0]
-        key = hashlib.sha256(f"{used} {used.device_kind} {_options(lowered, device)}\n{text}".encode()).digest()
+        key = hashlib.sha256(f"{used} {used.device_kind} {options}\n{text}".encode()).digest()
         with self.lock:
             if key not in self.known or self._failed(self.known[key]):
-                self.known[key] = _compilers.submit(_stored_or_compiled, key, lowered, device)
+                self.known[key] = _compilers.submit(_stored_or_compiled, key, lowered, device, options)
             return key, self._used(key)
 
     def find(self, key: bytes) -> Future[Compiled] | None:
@@ -321,25 +337,24 @@ def forget() -> None:
     _programs.clear()
 
 
-def _stored_or_compiled(key: bytes, lowered: Lowered, device: jax.Device | None) -> Compiled:
+def _stored_or_compiled(key: bytes, lowered: Lowered, device: jax.Device | None, options: Options) -> Compiled:
     with double_precision():
         found: Compiled | None = stored.load(key, device)
     if found is None:
-        found = _compile(lowered, device)
+        found = _compile(lowered, options)
         stored.store(key, found)
     return found
 
 
-def _options(lowered: Lowered, device: jax.Device | None) -> dict[str, Any] | None:
+def _options(lowered: Lowered, device: jax.Device | None, brief: bool = False) -> Options:
     """XLA's options for a program."""
     if not _is_cpu(device):
         return None
-    return _ONE_KERNEL if kernels.is_joined(lowered) else _QUICK
+    return _ONE_KERNEL if kernels.is_joined(lowered) else _BRIEF if brief else _QUICK
 
 
-def _compile(lowered: Lowered, device: jax.Device | None) -> Compiled:
+def _compile(lowered: Lowered, options: Options) -> Compiled:
     """A compiled program; without options that XLA does not know, and function by function if it can't join them."""
-    options = _options(lowered, device)
     while True:
         try:
             return lowered.compile(compiler_options=options)
@@ -347,6 +362,6 @@ def _compile(lowered: Lowered, device: jax.Device | None) -> Compiled:
             if options and "No such compile option" in str(e):
                 options = None
             elif "UNIMPLEMENTED" in str(e) and kernels.separate(lowered):
-                options = options and _options(lowered, device)
+                options = options and _QUICK
             else:
                 raise

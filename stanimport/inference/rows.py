@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 BLOCK = 2**23  # bytes
-FEW = 2**26  # bytes of points that are handled in one piece
+FEW = 2**24  # bytes of points that are handled in one piece
 
 
 class Rows:
     """A growing array, to whose end rows are added, in memory or in a file.
 
     Blocks are maps of memory of their own: what the allocator would take back of smaller pieces it would keep. In a
-    file they are maps of it, and the system writes them to the disk as it sees fit, also if the process is killed.
+    file they are maps of it, and the system writes them to the disk as it sees fit, also if the process is killed. Only
+    the last of those stays mapped: pages of maps count as the process's memory.
 
     Args:
         shape, dtype: of a row.
@@ -30,11 +31,12 @@ class Rows:
         self.shape, self.dtype, self.count, self.path = shape, np.dtype(dtype), count, path
         self.width = int(np.prod(shape)) * self.dtype.itemsize
         self.room = max(1, BLOCK // max(self.width, 1))  # rows of a block
+        self.in_file = path is not None and self.width > 0
         if path is not None and expected:
             self.room = min(self.room, expected)
         self.blocks: list[np.ndarray] = []
         while len(self.blocks) * self.room < count:
-            self.blocks.append(self._block())
+            self._begin_block()
 
     def __len__(self) -> int:
         return self.count
@@ -45,15 +47,21 @@ class Rows:
         while start < len(rows):
             at = self.count % self.room
             if at == 0:
-                self.blocks.append(self._block())
+                self._begin_block()
             taken = min(len(rows) - start, self.room - at)
             self.blocks[-1][at : at + taken] = rows[start : start + taken]
             start, self.count = start + taken, self.count + taken
 
-    def _block(self) -> np.ndarray:
+    def _begin_block(self) -> None:
+        if self.in_file and self.blocks:
+            self._give_up(len(self.blocks) - 1)
+        self.blocks.append(self._block(len(self.blocks)))
+
+    def _block(self, number: int) -> np.ndarray:
+        """A new block, or one of a file."""
         size = max(self.room * self.width, 1)
-        if self.path is not None and self.width:
-            return self._mapped(self.path, len(self.blocks) * size, size)
+        if self.path is not None and self.in_file:
+            return self._mapped(self.path, number * size, size)
         memory = mmap.mmap(-1, size)
         return np.frombuffer(memory, self.dtype, self.room * int(np.prod(self.shape))).reshape(self.room, *self.shape)
 
@@ -72,17 +80,25 @@ class Rows:
         for i, block in enumerate(self.blocks):
             low, high = max(start, i * self.room), min(end, (i + 1) * self.room)
             if low < high:
-                made[low - start : high - start] = block[low - i * self.room : high - i * self.room]
+                held = self._block(i) if self.in_file and not len(block) else block
+                made[low - start : high - start] = held[low - i * self.room : high - i * self.room]
         return made
 
     def drained(self, count: int, start: int = 0, end: int | None = None) -> Iterator[np.ndarray]:
-        """The same rows, at most `count` at a time; they are gone afterwards."""
+        """The same rows, at most `count` at a time; they are gone afterwards from memory."""
         end = self.count if end is None else end
         for low in range(start, end, count):
             high = min(low + count, end)
             yield self.array(low, high)
-            for i in range(-(-start // self.room), high // self.room):
-                self.blocks[i] = np.zeros((0, *self.shape), self.dtype)
+            self.release(start, high)
+
+    def release(self, start: int, end: int) -> None:
+        """Give up the memory of the blocks that lie between two rows."""
+        for i in range(-(-start // self.room), end // self.room):
+            self._give_up(i)
+
+    def _give_up(self, number: int) -> None:
+        self.blocks[number] = np.zeros((0, *self.shape), self.dtype)
 
 
 def take_room(file: int, has: int, size: int) -> None:
@@ -99,18 +115,34 @@ class Points:
     """The points of all chains, (chains, draws, size), too large to be held twice: they are given up while read.
 
     Args:
-        chains: the rows of each.
+        tracks: the rows of each chain, or of the chains of one program, (lanes, size) each.
         start, end: those of them that are its own.
     """
 
-    def __init__(self, chains: Sequence[Rows], start: int, end: int):
-        self.chains, self.start, self.end = list(chains), start, end
-        self.shape = (len(self.chains), end - start, *self.chains[0].shape)
+    def __init__(self, tracks: Sequence[Rows], start: int, end: int):
+        self.tracks, self.start, self.end = list(tracks), start, end
+        self.size = tracks[0].shape[-1]
+        self.lanes = [int(np.prod(t.shape[:-1])) for t in tracks]
+        self.shape = (sum(self.lanes), end - start, self.size)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.stack([c.array(self.start, self.end) for c in self.chains])
+        parts = [t.array(self.start, self.end).reshape(self.shape[1], -1, self.size) for t in self.tracks]
+        return np.ascontiguousarray(np.concatenate(parts, axis=1).swapaxes(0, 1))
 
-    def pieces(self, count: int) -> Iterator[np.ndarray]:
-        """The points of one chain after the other, (rows, size), at most `count` at a time."""
-        while self.chains:
-            yield from self.chains.pop(0).drained(count, self.start, self.end)
+    def pieces(self, count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The points, (rows, size), at most `count` at a time, behind the places of these, (rows,), among all.
+
+        Places count the draws of one chain behind those of another. The chains of one program are read side by side.
+        """
+        chain, draws = 0, self.shape[1]
+        while self.tracks:
+            rows, lanes = self.tracks.pop(0), self.lanes.pop(0)
+            first = (chain + np.arange(lanes)) * draws
+            low = 0
+            for block in rows.drained(-(-count // lanes), self.start, self.end):
+                places = (np.arange(low, low + len(block))[:, None] + first).ravel()
+                points = block.reshape(-1, self.size)
+                for at in range(0, len(points), count):
+                    yield places[at : at + count], points[at : at + count]
+                low += len(block)
+            chain += lanes

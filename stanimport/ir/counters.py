@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.types import INT
 
 from . import gprob
+from .calls import apply
 from .uses import walk_statements, writes
 
 # comparisons with a bound on the right: whether it is above, and whether it is included
@@ -47,8 +47,7 @@ def bounds(condition: gprob.Expr, is_first: bool = True) -> Iterator[Bound]:
 
 def _before(bound: gprob.Expr, is_above: bool) -> gprob.Expr:
     """The value before a bound: one less than one above."""
-    function, _ = registry.exact("subtract" if is_above else "add")[INT, INT]
-    return gprob.Apply(INT, bound.span, function, (bound, gprob.int_const(1, bound.span)))
+    return apply("subtract" if is_above else "add", bound, gprob.int_const(1, bound.span))
 
 
 def steps(name: str, body: tuple[gprob.Stmt, ...]) -> list[int]:

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from stanlib.dataclass import dataclass
 
 from . import gprob
 

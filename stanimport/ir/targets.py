@@ -1,7 +1,7 @@
 """The backends that a program is translated for, and how it is."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stanlib.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Expressions and most statements are GProb's already; the two that the schemes co
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stanlib.dataclass import dataclass
 
 from ..source import Span
 from . import gprob

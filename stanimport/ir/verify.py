@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from typing import Any
 
 from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 
 from ..source import Span

@@ -10,8 +10,10 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
+
+from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal
 from ..ir.gprob import Loop

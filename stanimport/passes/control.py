@@ -6,17 +6,18 @@ both sides of a branch stays one: targets emit it as the value of the branch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, VOID, Type
 
 from ..ir import gprob, traversal
+from ..ir.calls import apply
 from ..ir.fresh import Fresh
 from ..ir.gprob import Loop
 from ..ir.uses import always_returns, walk_statements
 from ..source import Span
 from .binding_times import BindingTimes, escapes_dynamically
-from .normalize import apply
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -199,5 +200,5 @@ def _none_of(flags: Sequence[str], span: Span) -> gprob.Expr:
     """No flag is set: their sum is 0."""
     total: gprob.Expr = gprob.Var(INT, span, flags[0])
     for f in flags[1:]:
-        total = apply("add", INT, (total, gprob.Var(INT, span, f)))
-    return apply("logical_eq", INT, (total, gprob.int_const(0, span)))
+        total = apply("add", total, gprob.Var(INT, span, f))
+    return apply("logical_eq", total, gprob.int_const(0, span))

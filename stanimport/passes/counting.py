@@ -17,10 +17,10 @@ from typing import Any
 from stanlib.types import INT
 
 from ..ir import counters, gprob, traversal
+from ..ir.calls import apply
 from ..ir.uses import mentions, names_in, walk_statements, writes, written
 from .binding_times import BindingTimes, shape_expressions
 from .nests import Nest
-from .normalize import apply
 from .surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -56,12 +56,12 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
         if not steps or any((by > 0) != up for by in steps):
             continue
         # what stands before the comparison is evaluated, and may throw, where the counter has passed its bound, too
-        distance = apply("subtract", INT, (found.last, first) if up else (first, found.last))
-        beyond = apply("max", INT, (_int(0, s), apply("add", INT, (distance, _int(1, s)))))
+        distance = apply("subtract", *((found.last, first) if up else (first, found.last)))
+        beyond = apply("max", _int(0, s), apply("add", distance, _int(1, s)))
         last = distance if found.is_first else beyond
         loop = gprob.For(s.span, around.names.helper(counter.name), _int(0, s), last, s.body)
         if _decides_shapes(counter.name, loop, times):
-            now = apply("add" if up else "subtract", INT, (first, gprob.Var(INT, s.span, loop.name)))
+            now = apply("add" if up else "subtract", first, gprob.Var(INT, s.span, loop.name))
             return replace(loop, body=_iteration(s, counter, now, set(map(abs, steps)) == {1}))
     return None
 
@@ -93,11 +93,11 @@ def _decides_shapes(name: str, loop: gprob.For, times: BindingTimes) -> bool:
 
 def _iteration(s: gprob.While, counter: gprob.Var, now: gprob.Expr, by_one: bool) -> Stmts:
     """The body where the counter has the value `now`; where it goes in longer steps, only in iterations of its own."""
-    over = apply("logical_negation", INT, (_instead(s.condition, counter.name, now),))
+    over = apply("logical_negation", _instead(s.condition, counter.name, now))
     body = (gprob.If(s.span, over, (gprob.Break(s.span),)), *_Known(counter.name, now).block(s.body, 0)[0])
     if by_one and len(counters.steps(counter.name, s.body)) == 1 and _is_top(counter.name, s.body):
         return body
-    there = apply("logical_eq", INT, (counter, now))
+    there = apply("logical_eq", counter, now)
     return (gprob.If(s.span, there, body),)
 
 
@@ -142,7 +142,7 @@ class _Known:
         return node if steps is None else _instead(node, self.name, self.value(steps))
 
     def value(self, steps: int) -> gprob.Expr:
-        return apply("add", INT, (self.now, gprob.int_const(steps, self.now.span))) if steps else self.now
+        return apply("add", self.now, gprob.int_const(steps, self.now.span)) if steps else self.now
 
 
 def _instead(node: object, name: str, value: gprob.Expr) -> Any:

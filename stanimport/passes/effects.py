@@ -1,6 +1,7 @@
 """Calls that add to the target (functions ending in _lp or _jacobian) become statements of their own.
 
-`x = 1 + f_lp(y);` becomes `t = f_lp(y) [site]; x = 1 + t;`, so that targets see every increment as a statement.
+`x = 1 + f_lp(y);` becomes `t = f_lp(y) [site]; x = 1 + t;`, so that targets see every increment as a statement. What
+reads the target in an expression with such calls stands before it with them, in the order of the text.
 """
 from __future__ import annotations
 
@@ -23,13 +24,17 @@ def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     effectful = effectful_functions(program)
     if not effectful and not _has_library_effect(program):
         return program
-    hoister = _Hoister(effectful, names)
+    hoister = _Hoister(effectful, closure(program.functions, is_target_read), names)
     return map_blocks(program, lambda block: tuple(hoister.block(block)))
 
 
 def effectful_functions(program: gprob.Program) -> frozenset[str]:
     """The unique names of the user's functions whose call adds to the target."""
     return closure(program.functions, _adds)
+
+
+def is_target_read(node: object) -> bool:
+    return isinstance(node, gprob.TargetValue)
 
 
 def _adds(node: object) -> bool:
@@ -44,8 +49,9 @@ def _has_library_effect(program: gprob.Program) -> bool:
 
 
 class _Hoister:
-    def __init__(self, effectful: frozenset[str], names: Fresh):
-        self.effectful, self.names = effectful, names
+    def __init__(self, effectful: frozenset[str], readers: frozenset[str], names: Fresh):
+        self.effectful, self.readers, self.names = effectful, readers, names
+        self.in_order = False  # whether the expression at hand adds to the target
 
     def block(self, block: Sequence[gprob.Stmt]) -> Iterator[gprob.Stmt]:
         for s in block:
@@ -71,11 +77,11 @@ class _Hoister:
         if not self._has_effect(s.condition):
             return replace(s, body=body)
         before: list[gprob.Stmt] = []
-        condition = self._expression(s.condition, before)
+        condition = self._whole(s.condition, before)
         test = gprob.If(s.span, condition, (), (gprob.Break(s.span),))
         return replace(s, condition=gprob.int_const(1, s.span), body=(*before, test, *body))
 
-    def _has_effect(self, e: gprob.Expr) -> bool:
+    def _has_effect(self, e: gprob.Expr | gprob.Stmt) -> bool:
         return any(self.is_effectful(node) for node in traversal.walk(e))
 
     def is_effectful(self, e: object) -> bool:
@@ -85,28 +91,42 @@ class _Hoister:
 
     def _replaced(self, s: Any, names: tuple[str, ...], **parts: Any) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
-        made = {n: self._expression(getattr(s, n), before) for n in names}
+        made = {n: self._whole(getattr(s, n), before) for n in names}
         yield from before
         yield replace(s, **made, **parts)
 
     def _generic(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
+        self.in_order = self._has_effect(s)
         changed = traversal.rewrite_parts(s, lambda e: self._expression(e, before))
+        self.in_order = False
         yield from before
         yield changed
 
+    def _whole(self, e: gprob.Expr, before: list[gprob.Stmt]) -> gprob.Expr:
+        self.in_order = self._has_effect(e)
+        changed = self._expression(e, before)
+        self.in_order = False
+        return changed
+
     def _expression(self, e: gprob.Expr, before: list[gprob.Stmt]) -> gprob.Expr:
-        """The expression without effectful calls, which go before it in the order of evaluation."""
+        """The expression without effectful calls, which go before it in the order of evaluation, reads with them."""
         if isinstance(e, gprob.Cond) and (self._has_effect(e.then) or self._has_effect(e.otherwise)):
             return self._conditional(e, before)
         if isinstance(e, gprob.Logical) and self._has_effect(e.right):
             return self._logical(e, before)
         e = traversal.rewrite_parts(e, lambda part: self._expression(part, before))
-        if not self.is_effectful(e):
+        if not self.is_effectful(e) and not (self.in_order and self._reads(e)):
             return e
         name = self.names.helper("value")
-        before.extend(self._bind(e, name))
+        before.extend(self._bind(e, name) if self.is_effectful(e) else (self._kept(e, name),))
         return gprob.Var(e.type, e.span, name)
+
+    def _reads(self, e: gprob.Expr) -> bool:
+        return is_target_read(e) or (isinstance(e, gprob.CallUser) and e.function in self.readers)
+
+    def _kept(self, e: gprob.Expr, name: str) -> gprob.Stmt:
+        return gprob.Declare(e.span, name, unsized(e.type), None, e)
 
     def _conditional(self, e: gprob.Cond, before: list[gprob.Stmt]) -> gprob.Expr:
         """An increment that happens in one of the two cases only: a branch sets the value."""
@@ -136,7 +156,9 @@ class _Hoister:
 
     def _call(self, call: gprob.Expr, name: str | None) -> Iterator[gprob.Stmt]:
         before: list[gprob.Stmt] = []
+        self.in_order = True
         call = traversal.rewrite_parts(call, lambda part: self._expression(part, before))
+        self.in_order = False
         yield from before
         yield from self._bind(call, name)
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stanlib import registry
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
 from ..ir import gprob, traversal
+from ..ir.calls import apply
 from ..ir.fresh import Fresh
 from ..ir.unpacking import unpacked
 
@@ -75,7 +75,7 @@ def _for_each(s: gprob.ForEach, names: Fresh) -> Iterator[gprob.Stmt]:
     element = gprob.Index(s.element, s.span, container, tuple(map(gprob.Single, indices)))
     body: Stmts = (gprob.Declare(s.span, s.name, unsized(s.element), None, element), *_block(s.body, names))
     for index, size in zip(indices[::-1], sizes[::-1]):
-        last = apply(size, INT, (_plain(container),))
+        last = apply(size, _plain(container))
         body = (gprob.For(s.span, index.name, gprob.int_const(1, s.span), last, body),)
     yield from body
 
@@ -91,9 +91,3 @@ def _plain(container: gprob.Expr) -> gprob.Expr:
 def unsized(t: Type) -> gprob.Sized:
     """The type of a helper variable, whose sizes are those of the value that it gets at once."""
     return gprob.Sized(t)
-
-
-def apply(name: str, result: Type, arguments: tuple[gprob.Expr, ...]) -> gprob.Apply:
-    """A call of the library function that takes arguments of exactly these types."""
-    function, _ = registry.exact(name)[tuple(a.type for a in arguments)]
-    return gprob.Apply(result, arguments[0].span, function, arguments)

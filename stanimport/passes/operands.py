@@ -6,9 +6,10 @@ is the library's. Calls name the variants of functions that they need.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, is_scalar, scalar_of
 
 from ..errors import Diagnostic, StanSemanticError

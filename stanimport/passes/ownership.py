@@ -8,7 +8,8 @@ changed in place is a copy.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from stanlib.dataclass import dataclass
 
 from ..ir import gprob, traversal
 from ..ir.uses import names_in, reads, walk_statements, writes

@@ -2,10 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, Tuple, Type, is_scalar, scalar_of, unwind
 
 from ..errors import Diagnostic, StanSemanticError
@@ -188,11 +189,18 @@ class Running:
         traced = any(map(self.is_dynamic, (s.lower, s.upper)))
         most = self._limit(s) if traced and (s.lanes or runs == gprob.Loop.TRACED) else None
         dense = s.dense and not traced and any(map(self.operands.varies, (s.lower, s.upper)))
-        lower, upper, inside = self.operands(s.lower), self.operands(s.upper), self._inside(s, runs)
+        in_python = not self.traces and not s.lanes
+        lower, upper = (self._end(e, in_python) for e in (s.lower, s.upper))
+        inside = self._inside(s, runs)
         alike = tuple(map(inside.operands, s.alike))
         return replace(
             s, lower=lower, upper=upper, alike=alike, body=inside.block(s.body), runs=runs, most=most, dense=dense
         )  # fmt: skip
+
+    def _end(self, e: gprob.Expr, in_python: bool) -> gprob.Expr:
+        """A bound of a loop; one on parameters may decide how often Python runs the body."""
+        made = self.operands(e)
+        return gprob.Decided(INT, e.span, made) if in_python and self.is_dynamic(e) else made
 
     def _inside(self, s: gprob.For, runs: gprob.Loop) -> Running:
         """What is around the body of a loop; traced ones are counted from the outermost on."""

@@ -9,8 +9,10 @@ Source: Jones, Gomard and Sestoft (1993), "Partial Evaluation and Automatic Prog
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
+
+from stanlib.dataclass import dataclass
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob

@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from stanlib.dataclass import dataclass
 from stanlib.types import VOID, Type
 
 from ..ir import gprob

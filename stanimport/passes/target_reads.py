@@ -10,13 +10,14 @@ from dataclasses import replace
 
 from stanlib import registry
 from stanlib.registry import Function
-from stanlib.types import INT, REAL, Type, is_scalar, scalar_of
+from stanlib.types import INT, REAL, is_scalar, scalar_of
 
 from ..ir import gprob, traversal
+from ..ir.calls import apply
 from ..ir.fresh import Fresh, stem
 from ..source import Span
 from .call_graph import closure
-from .normalize import apply, map_blocks
+from .normalize import map_blocks
 
 Stmts = tuple[gprob.Stmt, ...]
 
@@ -102,19 +103,19 @@ class _Tracker:
                 continue
             container = gprob.Var(e.type, s.span, self.names.helper("operand"))
             yield gprob.Declare(s.span, container.name, gprob.Sized(e.type), None, e)
-            size = size or _reduce("num_elements", container, INT)
+            size = size or apply("num_elements", container)
             parts.append(_element(container, gprob.Var(INT, s.span, index)))
         assert size is not None
         yield gprob.Declare(s.span, name, gprob.Sized(REAL), None, gprob.Const(REAL, s.span, 0.0))
         value, *arguments = parts
         term = log_density(replace(s.distribution, arguments=tuple(arguments)), value)
-        added = apply("add", REAL, (gprob.Var(REAL, s.span, name), term))
+        added = apply("add", gprob.Var(REAL, s.span, name), term)
         add = gprob.Assign(s.span, gprob.Place(name, REAL, s.span), added)
         yield gprob.For(s.span, index, gprob.int_const(1, s.span), size, (add,))
 
     def _add(self, term: gprob.Expr, span: Span) -> gprob.Stmt:
         target = gprob.Var(REAL, span, self.target)
-        return gprob.Assign(span, gprob.Place(self.target, REAL, span), apply("add", REAL, (target, term)))
+        return gprob.Assign(span, gprob.Place(self.target, REAL, span), apply("add", target, term))
 
 
 def _counts_observations(d: gprob.Distribution) -> bool:
@@ -146,12 +147,12 @@ def log_density(d: gprob.Distribution, value: gprob.Expr) -> gprob.Expr:
         return density
     span = value.span
     normalizer = _times(log_normalizer(d, span), value, d)
-    inside: gprob.Expr = apply("subtract", REAL, (density, normalizer))
+    inside: gprob.Expr = apply("subtract", density, normalizer)
     never = gprob.Const(REAL, span, float("-inf"))
     for bound, extreme, comparison in ((d.lower, "min", "logical_lt"), (d.upper, "max", "logical_gt")):
         if bound is not None:
-            furthest = value if is_scalar(value.type) else _reduce(extreme, value)
-            outside = apply(comparison, INT, (furthest, bound))
+            furthest = value if is_scalar(value.type) else apply(extreme, value)
+            outside = apply(comparison, furthest, bound)
             inside = gprob.Cond(REAL, span, outside, never, inside)
     return inside
 
@@ -163,26 +164,21 @@ def log_normalizer(d: gprob.Distribution, span: Span) -> gprob.Expr:
     if "_lpmf" not in name:
         below, above = (None if b is None else _as_real(b) for b in (below, above))
     elif below is not None:
-        below = apply("subtract", INT, (below, gprob.int_const(1, span)))
+        below = apply("subtract", below, gprob.int_const(1, span))
     if above is None:
         assert below is not None and d.lccdf is not None
         return _call(d.lccdf, (below, *d.arguments), span)
     assert d.lcdf is not None
     top = _call(d.lcdf, (above, *d.arguments), span)
-    return top if below is None else apply("log_diff_exp", REAL, (top, _call(d.lcdf, (below, *d.arguments), span)))
+    return top if below is None else apply("log_diff_exp", top, _call(d.lcdf, (below, *d.arguments), span))
 
 
 def _times(normalizer: gprob.Expr, value: gprob.Expr, d: gprob.Distribution) -> gprob.Expr:
     """The normaliser counts once per observation, which vectorised arguments see to by themselves."""
     if is_scalar(value.type) or any(not is_scalar(a.type) for a in d.arguments):
         return normalizer
-    count = gprob.Promote(REAL, value.span, _reduce("num_elements", value, INT))
-    return apply("multiply", REAL, (normalizer, count))
-
-
-def _reduce(name: str, value: gprob.Expr, result: Type = REAL) -> gprob.Expr:
-    function, overload = registry.exact(name)[(value.type,)]
-    return gprob.Apply(overload.result if result == REAL else result, value.span, function, (value,))
+    count = gprob.Promote(REAL, value.span, apply("num_elements", value))
+    return apply("multiply", normalizer, count)
 
 
 def _call(f: Function | str, arguments: tuple[gprob.Expr, ...], span: Span) -> gprob.Expr:

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+from stanlib.dataclass import dataclass
 from stanlib.types import is_scalar
 
 from ..ir import gprob

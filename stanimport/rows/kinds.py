@@ -6,8 +6,9 @@ a term that is a sum over rows is scaled to all, and one that depends on none st
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Union
+
+from stanlib.dataclass import dataclass
 
 from ..source import Span
 

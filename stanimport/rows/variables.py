@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from stanlib.dataclass import dataclass
 from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob

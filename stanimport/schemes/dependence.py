@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stanlib.dataclass import dataclass
 
 from ..ir import gprob
 from ..ir.uses import counts, reads, walk_statements, writes

@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from stanlib import constraints, registry
+from stanlib import constraints
 from stanlib.types import INT, REAL, Type, dimensions, is_scalar, scalar_of
 
 from ..ir import gprob
+from ..ir.calls import apply
 from ..ir.fresh import Fresh
 from ..source import Span
 
@@ -86,5 +87,4 @@ def _apply(name: str, *arguments: gprob.Expr) -> gprob.Expr:
     """A call on numbers, integers among reals promoted."""
     result: Type = INT if all(a.type == INT for a in arguments) else REAL
     given = [a if a.type == result else gprob.Promote(result, a.span, a) for a in arguments]
-    function, _ = registry.exact(name)[tuple(a.type for a in given)]
-    return gprob.Apply(result, arguments[0].span, function, tuple(given))
+    return apply(name, *given)

@@ -6,8 +6,9 @@ parameter, implicit priors, increments of the target that depend on parameters. 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, scalar_of
 
 from ..errors import Diagnostic, StanSemanticError

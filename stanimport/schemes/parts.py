@@ -8,14 +8,16 @@ is filled beside the draws.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeGuard
 
-from stanlib import constraints, registry
+from stanlib import constraints
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, Type, array, dimensions, is_scalar, scalar_of
 
 from ..ir import gprob, traversal
+from ..ir.calls import raw
 from ..ir.fresh import Fresh
 from ..ir.uses import mentions, reads, walk_statements, writes
 from .dependence import arrange
@@ -202,7 +204,7 @@ class _Drawing:
         ends = [_bare(b) for b in bounds if b is not None]
         ends = ends if len(ends) == 2 and all(is_scalar(e.type) for e in ends) else []
         name = gprob.Const(INT, s.span, s.site)
-        whole = _call("parts_joined__", s.sized.type, s.span, name, drawn, marks, *ends)
+        whole = raw("parts_joined__", s.sized.type, s.span, name, drawn, marks, *ends)
         return replace(s, drawn=whole, laws=tuple(dict.fromkeys(self.sites[s.name])))
 
     def _copied(self, body: Sequence[gprob.Stmt], of_law: Leaf, of_own: Leaf) -> Stmts:
@@ -258,7 +260,7 @@ class _Drawing:
             yield gprob.Declare(s.span, self.marks[name], gprob.Sized(t, s.sized.shape), None, value)
 
     def _made(self, own: gprob.Expr, value: gprob.Expr) -> gprob.Expr:
-        return _call("part_made__", own.type, own.span, own, *self._marks_in(value))
+        return raw("part_made__", own.type, own.span, own, *self._marks_in(value))
 
     def _draw(self, s: gprob.Stmt) -> Iterator[gprob.Stmt]:
         """The statement that draws a part."""
@@ -270,7 +272,7 @@ class _Drawing:
             name = f"part_draw{ending[d.lower is not None, d.upper is not None]}__"
             family = gprob.Const(INT, s.span, d.lpdf.distribution.name) if isinstance(d.lpdf, Function) else None
             assert family is not None
-            value = _call(name, one.value.type, s.span, family, place.read(), *bounds, *d.arguments)
+            value = raw(name, one.value.type, s.span, family, place.read(), *bounds, *d.arguments)
             self.sites[one.name].append(one.site)
             made = gprob.Assign(s.span, place, self._reading(value, self.drawn))
             yield made if loop is None else replace(loop, body=(made,))
@@ -279,7 +281,7 @@ class _Drawing:
         """The statement that marks a part as drawn, by what is drawn of those that its law reads."""
         for one, loop in self._single(s):
             place = _place(one.value, self.marks[one.name], _integers)
-            value = _call("part_mark__", place.type, s.span, place.read(), *self._marks_in(one.distribution))
+            value = raw("part_mark__", place.type, s.span, place.read(), *self._marks_in(one.distribution))
             made = gprob.Assign(s.span, place, value)
             yield made if loop is None else replace(loop, body=(made,))
 
@@ -308,10 +310,10 @@ class _Drawing:
         if c is not None and c.kind == constraints.BOUNDS and not all(is_scalar(a.type) for _, a in c.arguments):
             raise NoPrior("is that of elements which have bounds of their own")
         whole = dimensions(s.sized.type) - dimensions(t)
-        if c is not None and c.kind not in constraints.PLAIN and is_inside(law.value, s.sized.type, c):
-            if not constraints.get("ordered").has_all_of(c.kind):
-                raise NoPrior(f"is that of a part of what is declared as {c.kind}")
+        if c is not None and constraints.get("ordered").has_all_of(c.kind):
             c = of_elements(c, s.span)  # draws that come out in another order are rejected
+        elif c is not None and c.kind not in constraints.PLAIN and is_inside(law.value, s.sized.type, c):
+            raise NoPrior(f"is that of a part of what is declared as {c.kind}")
         return replace(s, name=f"{s.name}'part", sized=gprob.Sized(t, s.sized.shape[whole:]), constraint=c)
 
     def _free(self, law: _Law) -> gprob.Distribution:
@@ -338,7 +340,7 @@ class _Drawing:
             yield self._marks_of(node)
         elif isinstance(node, gprob.Cond) and self.static(node.condition):
             zero = gprob.int_const(0, node.span)
-            then, otherwise = (_call("part_made__", INT, node.span, zero, *self._marks_in(e))
+            then, otherwise = (raw("part_made__", INT, node.span, zero, *self._marks_in(e))
                                for e in (node.then, node.otherwise))  # fmt: skip
             yield gprob.Cond(INT, node.span, node.condition, then, otherwise)
         elif isinstance(node, traversal.NODES):
@@ -358,15 +360,10 @@ class _Drawing:
 # --- expressions ------------------------------------------------------------------------------------------------------
 
 
-def _call(name: str, t: Type, span: Any, *arguments: gprob.Expr) -> gprob.Expr:
-    registry.load()
-    return gprob.Apply(t, span, registry.by_symbol(name), arguments)
-
-
 def _zeros(sized: gprob.Sized, span: Any) -> gprob.Expr:
     """Integers of such sizes."""
     zero = gprob.int_const(0, span)
-    return _call("discrete_filled__", _integers(sized.type), span, zero, *sized.shape) if sized.shape else zero
+    return raw("discrete_filled__", _integers(sized.type), span, zero, *sized.shape) if sized.shape else zero
 
 
 def _bare(e: gprob.Expr) -> gprob.Expr:

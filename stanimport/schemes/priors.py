@@ -6,10 +6,11 @@ divides by it, which changes no posterior as long as that probability depends on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from stanlib import constraints, registry
+from stanlib.dataclass import dataclass
 from stanlib.distribution import Distribution as Record
 from stanlib.registry import Function
 from stanlib.supports import INTERVALS

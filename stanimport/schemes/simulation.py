@@ -3,20 +3,23 @@
 `target += normal_lpdf(m | 0, 1)` says of m what `m ~ normal(0, 1)` does. So do the terms of a sum, and those of a
 variable that adds up the density first (`lprior += ...; target += lprior;`), as programs made by brms have them. Laws
 of single elements in loops over all of them are one law of the container, and other laws of parts draw these one after
-the other. One law of all elements of an ordered vector is that of sorted draws.
+the other. Items of tuples are parameters of their own. One law of all elements of an ordered vector is that of sorted
+draws.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeGuard
 
+from stanlib.dataclass import dataclass
 from stanlib.types import REAL
 
 from ..ir import gprob, typed
 from ..ir.fresh import Fresh
 from ..ir.uses import declared, mentions, walk_statements, writes, written
 from . import comprehensive, elementwise, mixed
+from .items import taken_apart
 from .mixed import Stmts
 from .parts import draw_parts
 from .priors import subject
@@ -30,8 +33,9 @@ def compile(program: typed.TypedProgram, names: Fresh) -> gprob.Program:
     made = comprehensive.compile(program, names)
     if mixed.reads_target(made):
         return made
-    sizes = {s.name: s.sized.shape for s in made.model if isinstance(s, gprob.Sample)}
-    model = elementwise.gather(tuple(_split(made.model, sizes)), sizes, names, sizes)
+    model = taken_apart(made.model, names)
+    sizes = {s.name: s.sized.shape for s in model if isinstance(s, gprob.Sample)}
+    model = elementwise.gather(tuple(_split(model, sizes)), sizes, names, sizes)
     model = mixed.merge(tuple(with_laws(model, names)), made.functions, sorting=True)
     return replace(made, model=draw_parts(model, names, mixed.is_static(model)))
 

@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, Type
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob, traversal
+from ..ir.calls import call
 from ..ir.fresh import Fresh, stem
 from ..ir.uses import assigned, counts, declared, mentions, reads, walk_statements, writes
-from ..source import Span
 from . import drawing
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -98,7 +98,7 @@ class Stepped:
             return [s]
         assert not isinstance(s.distribution.lpdf, str)
         term = gprob.Apply(REAL, s.span, s.distribution.lpdf, (s.value, *s.distribution.arguments))
-        value = _call("add", s.span, replace(total, span=s.span), term)
+        value = call("add", s.span, replace(total, span=s.span), term)
         return [gprob.Assign(s.span, gprob.Place(total.name, REAL, s.span), value)]
 
     def _drawn(self, s: gprob.Stmt) -> list[gprob.Stmt]:
@@ -212,7 +212,7 @@ class _Test:
             raise refused(f"this reads more than one element of {site} while the elements are drawn", e)
         if mentions(indices, self.law.dynamic):
             raise refused(f"which element of {site} this reads while they are drawn depends on parameters", e)
-        unseen = _call("logical_lt", s.span, self._at(indices, s), gprob.int_const(0, s.span))
+        unseen = call("logical_lt", s.span, self._at(indices, s), gprob.int_const(0, s.span))
         told = (f"{site}[", *_listed(indices), "] is read before it is drawn")
         return gprob.If(s.span, unseen, (gprob.Message(s.span, "fatal_error", told),), ())
 
@@ -222,21 +222,21 @@ class _Test:
     def _sampled(self, s: gprob.Observe) -> Iterator[gprob.Stmt]:
         """An element has no law yet, and has one from now on."""
         site, indices = self.law.parameter.site, singles(s.value) or ()
-        again = _call("logical_gte", s.span, self._at(indices, s), gprob.int_const(0, s.span))
+        again = call("logical_gte", s.span, self._at(indices, s), gprob.int_const(0, s.span))
         told = (f"{site}[", *_listed(indices), "] is sampled a second time")
         yield gprob.If(s.span, again, (gprob.Message(s.span, "fatal_error", told),), ())
         at = gprob.Step(INT, tuple(map(gprob.Single, indices)))
         yield gprob.Assign(s.span, gprob.Place(self.seen.name, self.seen.type, s.span, (at,)), _one(s))
-        more = _call("add", s.span, self.count, _one(s))
+        more = call("add", s.span, self.count, _one(s))
         yield gprob.Assign(s.span, gprob.Place(self.count.name, INT, s.span), more)
 
     def complete(self, sizes: Sequence[gprob.Expr]) -> gprob.Stmt:
         """All elements have been drawn."""
         span, total = self.law.span, sizes[0]
         for n in sizes[1:]:
-            total = _call("multiply", span, total, n)
+            total = call("multiply", span, total, n)
         told = (f"{self.law.parameter.site} has ", total, " elements or rows, and laws for ", self.count)
-        fewer = _call("logical_lt", span, self.count, total)
+        fewer = call("logical_lt", span, self.count, total)
         return gprob.If(span, fewer, (gprob.Message(span, "fatal_error", told),), ())
 
 
@@ -264,11 +264,6 @@ def _one(s: gprob.Stmt) -> gprob.Expr:
 
 def _real(value: float, law: Stepped) -> gprob.Expr:
     return gprob.Const(REAL, law.span, value)
-
-
-def _call(name: str, span: Span, *arguments: gprob.Expr) -> gprob.Expr:
-    function, overload = registry.exact(name)[tuple(a.type for a in arguments)]
-    return gprob.Apply(overload.result, span, function, arguments)
 
 
 # --- statements ------------------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ law, which reads elements that have been drawn before it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT
 
 from ..ir import gprob, traversal

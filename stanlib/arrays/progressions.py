@@ -1,11 +1,13 @@
 """Known indices as slices: XLA reads slices, and adds up their derivatives, faster than it gathers and scatters."""
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 MOST = 4  # slices that are put together: a gather is one operation
 KEPT = 64  # counts that are kept, for loops that run in every step of inference
-SHORT = 256  # indices among which more than one slice is looked for
+REGULAR = 2**14  # indices that are looked at beyond one slice: more are computed in blocks of rows
 _CHUNK = 2**16  # indices that are looked at together
 
 
@@ -56,7 +58,7 @@ def progression(index: np.ndarray, first: int = 0) -> slice | None:
 def progressions(index: np.ndarray) -> list[slice] | None:
     """The slices that select what a vector of indices does, one after the other; None if they are more than a few."""
     whole = progression(index)
-    if whole is not None or index.size > SHORT:
+    if whole is not None or index.size > REGULAR:
         return None if whole is None else [whole]
     parts: list[slice] = []
     begin = 0
@@ -76,3 +78,39 @@ def _end(index: np.ndarray, begin: int) -> int:
         return begin + 1
     other = np.flatnonzero(steps != steps[0])
     return begin + 1 + (int(other[0]) if other.size else steps.size)
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """Indices that are `base`, each of them so many `times` in turn, or all of them again and again."""
+
+    base: np.ndarray
+    times: int
+    in_turn: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How all indices lie in rows that are alike, or whose entries are."""
+        return (len(self.base), self.times) if self.in_turn else (self.times, len(self.base))
+
+
+def repetition(index: np.ndarray) -> Repetition | None:
+    """How a vector of indices repeats few of them; None if it doesn't, or is long."""
+    n = index.size
+    if n < 4 or n > REGULAR:
+        return None
+    again = np.flatnonzero(index == index[0])
+    if len(again) < 2:
+        return None
+    changes = np.flatnonzero(index != index[0])
+    length = int(changes[0]) if changes.size else n
+    if length > 1:
+        rows = index.reshape(-1, length) if n % length == 0 else index[:0]
+        return Repetition(rows[:, 0], length, True) if rows.size and (rows == rows[:, :1]).all() else None
+    rows = index.reshape(-1, again[1]) if n % again[1] == 0 else index[:0]
+    return Repetition(rows[0], len(rows), False) if rows.size and (rows == rows[0]).all() else None
+
+
+def is_order(index: np.ndarray, size: int) -> bool:
+    """Whether indices, not too many, are different ones, and most of so many."""
+    return index.size <= REGULAR and size <= 2 * index.size and len(np.unique(index)) == index.size

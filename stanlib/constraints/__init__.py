@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 from typing import Any
 
 from ..arrays.base import Array, Namespace
+from ..dataclass import dataclass
 
 
 @dataclass(frozen=True, eq=False)

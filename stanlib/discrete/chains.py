@@ -5,9 +5,10 @@ They are summed out along the chain, many chains side by side, which takes fewer
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from ..dataclass import dataclass
 
 SHORT = 3  # elements of a chain that is worth a loop,
 TOGETHER = 16  # and of the longest one in a group of which the others may be of any length

@@ -5,12 +5,12 @@ The members of many tallies are summed out side by side. Fewer than the others h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from .problem import Problem
 from .tallies import Tally
 

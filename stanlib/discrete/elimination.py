@@ -5,13 +5,13 @@ An impossible assignment has a term of -inf; it counts for nothing in the sum, a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from ..random.base import Random
 from . import absorbing, convolved, merged, order, swept
 from .asking import asked

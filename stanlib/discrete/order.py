@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from ..dataclass import dataclass
 from ..errors import StanUnsupportedError
 from .chains import Chains, chains
 from .problem import Factor, Problem, limit

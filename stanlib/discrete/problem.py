@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from ..errors import StanIndexError, StanUnsupportedError
 
 # Entries that a table may have; what would need a larger one is refused.

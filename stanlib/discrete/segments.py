@@ -9,12 +9,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from .problem import rows, sum_of
 
 RUNS = 4  # stretches of one kind, above which differences of sums are not worth it

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from ..dataclass import dataclass
 
 LONG = 12  # elements of a component that is worth it
 PERIOD = 8  # steps that may repeat together

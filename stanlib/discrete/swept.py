@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from .problem import Rows, aligned, permuted
 from .sweeps import Step, Sweep
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
 from ..arrays.base import Namespace
+from ..dataclass import dataclass
 from .problem import Factor, Problem, Variable, ascending, factors_of, places_first
 
 NUMPY = namespace(())

@@ -15,6 +15,7 @@ from ..checks import SYMMETRY_TOLERANCE, asymmetric, same_size
 from ..domains import Domain, guard
 from ..errors import StanIndexError
 from ..random.base import Random
+from ..rejection import is_explaining
 from ._terms import LOG_2_PI
 
 UNIT_TOLERANCE = 1e-8  # how far from 1 Stan lets the diagonal of a correlation matrix be
@@ -24,16 +25,21 @@ def _is_symmetric(xp: Namespace, m: Array) -> Array:
     return ~xp.any(asymmetric(xp, m))
 
 
+def _is_known(m: Array) -> bool:
+    """Whether a matrix is looked at as a whole: one of parameters where it is asked why the draw is rejected."""
+    return is_of_data((m,)) or is_explaining()
+
+
 def _is_covariance(xp: Namespace, m: Array) -> Array:
     """Of a matrix that depends on parameters its symmetry alone: where it is not definite, the density is NaN."""
     symmetric = _is_symmetric(xp, m)
-    return symmetric & ~xp.any(xp.isnan(xp.cholesky(m))) if is_of_data((m,)) else symmetric
+    return symmetric & ~xp.any(xp.isnan(xp.cholesky(m))) if _is_known(m) else symmetric
 
 
 def _is_semidefinite(xp: Namespace, m: Array) -> Array:
     symmetric = _is_symmetric(xp, m)
     least = -SYMMETRY_TOLERANCE * xp.max(xp.abs(m))
-    return symmetric & xp.all(xp.eigh(m)[0] >= least) if is_of_data((m,)) else symmetric
+    return symmetric & xp.all(xp.eigh(m)[0] >= least) if _is_known(m) else symmetric
 
 
 def _is_correlation(xp: Namespace, m: Array) -> Array:
@@ -68,11 +74,6 @@ CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_fac
 def require(xp: Namespace, name: str, argument: str, x: Real, domain: Any) -> Array:
     """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
     return guard(xp, name, (x,), [(0, argument, domain)])[0]
-
-
-def above(bound: int) -> Any:
-    """The domain of what is greater than a bound."""
-    return Domain(f"greater than {bound}", lambda xp, x: x > bound)
 
 
 def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: Any) -> None:

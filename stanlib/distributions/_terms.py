@@ -83,9 +83,10 @@ def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
     """log(1 - exp(-t)) for t >= 0, also for a t that underflows, from its logarithm."""
     tiny, large = t < 1e-8, t > LOG_2
     middle = xp.where(tiny | large, 0.5, t)
+    far = xp.minimum(xp.where(large, t, 1.0), 800.0)  # beyond, derivatives of exp(-t) would be 0 times infinity
     return xp.where(
         tiny, log_t - 0.5 * t,
-        xp.where(large, xp.log1p(-xp.exp(-xp.where(large, t, 1.0))), xp.log(-xp.expm1(-middle))),
+        xp.where(large, xp.log1p(-xp.exp(-far)), xp.log(-xp.expm1(-middle))),
     )  # fmt: skip
 
 

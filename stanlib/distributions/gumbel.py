@@ -7,6 +7,8 @@ from ..domains import FINITE, NOT_NAN, POSITIVE
 from ..random.base import Random
 from ._terms import log1mexp_neg
 
+LARGEST = 700.0  # exponents, beyond which the distribution function is 0, and its derivatives would be NaN
+
 
 @stan_distribution(
     "real gumbel_lpdf(reals y | reals mu, reals beta)",
@@ -28,7 +30,7 @@ class gumbel:
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
-        return xp.exp(-xp.exp((mu - y) / beta))
+        return xp.exp(-xp.exp(xp.minimum((mu - y) / beta, LARGEST)))
 
     @staticmethod
     def lcdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
@@ -37,7 +39,7 @@ class gumbel:
     @staticmethod
     def lccdf(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
         z = (mu - y) / beta
-        return log1mexp_neg(xp, xp.exp(z), z)
+        return log1mexp_neg(xp, xp.exp(xp.minimum(z, LARGEST)), z)
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, beta: Array) -> Array:

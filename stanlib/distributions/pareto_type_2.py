@@ -5,7 +5,7 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace, Real, Value
 from ..distribution import stan_distribution
-from ..domains import FINITE, POSITIVE_FINITE, at_least
+from ..domains import FINITE, POSITIVE_FINITE, Domain, at_least
 from ..random.base import Random
 from ._terms import inner, log0, log1mexp_neg, within
 
@@ -16,7 +16,8 @@ from ._terms import inner, log0, log1mexp_neg, within
     support=lambda mu, lam, alpha: ("lower", mu),
     domains={"mu": FINITE, "lambda": POSITIVE_FINITE, "alpha": POSITIVE_FINITE},
     logged=("lambda", "alpha"),
-    variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), lambda mu, lam, alpha: at_least(mu)),
+    variate={"lpdf": lambda mu, lam, alpha: at_least(mu)}
+    | dict.fromkeys(("cdf", "lcdf", "lccdf"), lambda mu, lam, alpha: _nonnegative_from(mu)),
     examples=[(0.3, 0.2, 0.8, 1.5), (30.0, -1.5, 2.0, 0.3)],
 )
 class pareto_type_2:
@@ -47,6 +48,13 @@ class pareto_type_2:
     def rng(xp: Namespace, random: Random, mu: Array, lam: Array, alpha: Array) -> Array:
         shape = xp.broadcast_shape(mu, lam, alpha)
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
+
+
+def _nonnegative_from(mu: Any) -> Domain:
+    """What Stan takes for distribution functions, unlike the density."""
+    return Domain(
+        "nonnegative, and greater than or equal to {}", lambda xp, y, least: (y >= least) & (y >= 0), bounds=(mu,)
+    )
 
 
 def _log_decline(xp: Namespace, y: Real, mu: Array, lam: Array, alpha: Array) -> Any:

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NONNEGATIVE, between
+from ..domains import FINITE, NONNEGATIVE, POSITIVE, between, guard
 from ..random.base import Random
-from ._terms import LOG_2_PI
+from ._terms import LOG_2_PI, inner, within
 
 TWO_PI = 2 * math.pi
 
@@ -29,24 +30,36 @@ class von_mises:
     @staticmethod
     def lpdf(xp: Namespace, y: Real, mu: Real, kappa: Real) -> Array:
         half = xp.sin(0.5 * (y - mu))
-        return -2 * kappa * half * half - (xp.log(xp.i0e(kappa)) + LOG_2_PI)
+        return -2 * kappa * half * half - (_log_i0e(xp, kappa) + LOG_2_PI)
 
     @staticmethod
     def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
-        return xp.exp(_log_between(xp, -math.pi - mu, y - mu, kappa))
+        return xp.exp(_log_between(xp, -math.pi - mu, y - mu, _concentrated(xp, "cdf", kappa)))
 
     @staticmethod
     def lcdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
-        return _log_between(xp, -math.pi - mu, y - mu, kappa)
+        return _log_between(xp, -math.pi - mu, y - mu, _concentrated(xp, "lcdf", kappa))
 
     @staticmethod
     def lccdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
-        return _log_between(xp, y - mu, math.pi - mu, kappa)
+        return _log_between(xp, y - mu, math.pi - mu, _concentrated(xp, "lccdf", kappa))
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, kappa: Array) -> Array:
         angle = random.von_mises(kappa, xp.broadcast_shape(mu, kappa)) + mu
         return angle - TWO_PI * xp.floor((angle + math.pi) / TWO_PI)
+
+
+def _concentrated(xp: Namespace, method: str, kappa: Array) -> Array:
+    """A concentration that is not 0, for which Stan's density is uniform, and its distribution functions throw."""
+    (kappa,) = guard(xp, f"von_mises_{method}", (kappa,), [(0, "kappa", POSITIVE)])
+    return kappa
+
+
+def _log_i0e(xp: Namespace, kappa: Any) -> Array:
+    """The logarithm of exp(-kappa) I_0(kappa), whose derivative at 0 is that from the right."""
+    positive = kappa > 0
+    return within(xp, positive, xp.log(xp.i0e(inner(xp, positive, kappa, 1.0))), -kappa)
 
 
 def _log_between(xp: Namespace, a: Array, b: Array, kappa: Array) -> Array:
@@ -79,5 +92,5 @@ def _tail(xp: Namespace, x: Array, kappa: Array) -> tuple[Array, Array, Array]:
     s = end * nodes
     fall = 2 * xp.sin(u + 0.5 * s) * xp.sin(0.5 * s)  # cos(u) - cos(u + s)
     area = end * xp.sum(weights * xp.exp(-kappa * fall), axis=0)
-    front = -2 * kappa * sine - xp.log(xp.i0e(kappa)) - LOG_2_PI
+    front = -2 * kappa * sine - _log_i0e(xp, kappa) - LOG_2_PI
     return turns + xp.where(left, 0.0, 1.0), front, xp.where(left, area, -area)

@@ -9,6 +9,8 @@ from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
 from ._terms import inner, log1mexp_neg, power_terms, within
 
+LARGEST = 700.0  # log hazards, beyond which the survival function is 0, and derivatives of a larger one would be NaN
+
 
 @stan_distribution(
     "real weibull_lpdf(reals y | reals alpha, reals sigma)",
@@ -32,12 +34,12 @@ class weibull:
     @staticmethod
     def cdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
-        return within(xp, inside, -xp.expm1(-xp.exp(log_t)), 0.0)
+        return within(xp, inside, -xp.expm1(-xp.exp(xp.minimum(log_t, LARGEST))), 0.0)
 
     @staticmethod
     def lcdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside, log_t = _log_hazard(xp, y, alpha, sigma)
-        return within(xp, inside, log1mexp_neg(xp, xp.exp(log_t), log_t))
+        return within(xp, inside, log1mexp_neg(xp, xp.exp(xp.minimum(log_t, LARGEST)), log_t))
 
     @staticmethod
     def lccdf(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
@@ -52,4 +54,4 @@ class weibull:
 def _log_hazard(xp: Namespace, y: Real, alpha: Array, sigma: Array) -> Any:
     """Whether y is positive, and the logarithm of the cumulative hazard (y / sigma)^alpha."""
     inside = y > 0
-    return inside, alpha * (xp.log(inner(xp, inside, y, 1.0)) - xp.log(sigma))
+    return inside, alpha * (xp.log(inner(xp, inside, y, sigma)) - xp.log(sigma))

@@ -16,7 +16,7 @@ from .. import supports
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import unit_rule
 from ..distribution import stan_distribution
-from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain
+from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE, PROBABILITY, Domain, guard
 from ._terms import LOG_2_PI, LOG_PI, holds, inner, log0, within
 
 CROSSOVER = 0.3  # the u up to which images are used
@@ -31,11 +31,16 @@ DOMAINS = {
 }  # fmt: skip
 
 
+# What Stan throws for besides: it takes a time of 0 only with variances, and a bias of 0 or 1 only without.
+_PLAIN = 0, "tau", POSITIVE_FINITE
+_VARYING = 1, "beta", Domain("greater than 0 and less than 1", lambda xp, x: (x > 0) & (x < 1), safe=0.5)
+
+
 def _after(alpha: Array, tau: Array, beta: Array, delta: Array, *variances: Array) -> Any:
     """Only with the variances of the parameters Stan refuses an infinite time."""
     most = math.inf if variances else math.nan
     return Domain(
-        f"greater than the non-decision time {tau}{' and finite' if variances else ''}",
+        f"greater than the non-decision time {{}}{' and finite' if variances else ''}",
         lambda xp, y, start: (y > start) & (y != most), bounds=(tau,),
     )  # fmt: skip
 
@@ -70,9 +75,11 @@ class wiener:
 
     @staticmethod
     def lpdf(
-        xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any = 0.0, var_beta: Any = None,
+        xp: Namespace, y: Any, alpha: Any, tau: Any, beta: Any, delta: Any, var_delta: Any = None, var_beta: Any = None,
         var_tau: Any = None, precision: Any = None,
     ) -> Array:  # fmt: skip
+        tau, beta = guard(xp, "wiener_lpdf", (tau, beta), [_PLAIN if var_delta is None else _VARYING])
+        var_delta = 0.0 if var_delta is None else var_delta
         if var_tau is None:  # with five parameters the precision comes sixth, and has no effect
             return _log_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta)
         return _log_mean_density(xp, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)

@@ -6,10 +6,10 @@ from typing import Any
 from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
-from ..domains import POSITIVE_FINITE
+from ..domains import POSITIVE_FINITE, above
 from ..functions.gamma_functions import lmgamma
 from ..random.base import Random
-from ._multivariate import COVARIANCE, above, log_det_spd, require
+from ._multivariate import COVARIANCE, log_det_spd, require
 from ._terms import LOG_2
 
 

@@ -73,8 +73,11 @@ def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
 
 
 def _log_gamma_ratio(xp: Namespace, x: Array, n: Array) -> Array:
-    """lgamma(x + n) - lgamma(x) by Stirling's formula (DLMF 5.11.1), which does not cancel for n much less than x."""
-    inside = (x > 0) & (x + n > 0) & (x + n < xp.inf)
+    """lgamma(x + n) - lgamma(x) by Stirling's formula (DLMF 5.11.1), which does not cancel for n much less than x.
+
+    For an n near -x the difference cancels less than the formula's 1 + n / x does.
+    """
+    inside = (x > 0) & (x + n > 0.5 * x) & (x + n < xp.inf)
     a, d = xp.where(inside, x, 1.0), xp.where(inside, n, 1.0)
     b = a + d
     close = (a - 0.5) * xp.log1p(d / a) + d * (xp.log(b) - 1) + xp.stirling_error(b) - xp.stirling_error(a)

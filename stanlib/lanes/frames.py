@@ -3,8 +3,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from ..dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays import namespace
+from ..dataclass import dataclass
 from .control import masked_by, merge
 from .frames import Axis, Frame, current, entered
 from .values import Lanes, full, known, move_front, operand, refined

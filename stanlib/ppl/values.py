@@ -11,7 +11,7 @@ from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
 from ..checks import check_bounds
 from ..constraints import reasons
-from ..errors import StanDomainError, StanFatalError, StanIndexError, StanReject
+from ..errors import StanDataError, StanDomainError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import agreed, first
 from ..rejection import refuse, refuse_here
@@ -183,6 +183,16 @@ def check_event(name: str, law: Any, shape: Sequence[int]) -> None:
 def _other_sizes(name: str, declared: Sequence[int], own: Sequence[int]) -> StanIndexError:
     shown = " and ".join(" x ".join(map(str, s)) for s in (declared, own))
     return StanIndexError(f"{name} and its law are of different sizes: {shown}")
+
+
+def check_value(name: str, given: Sequence[int], declared: Sequence[int]) -> None:
+    """The value of a parameter has the sizes that it is declared with, whoever gave it: Stan does not broadcast.
+
+    Raises:
+        StanDataError: naming both.
+    """
+    if tuple(given) != tuple(declared):
+        raise StanDataError(f"{name} is declared with sizes {tuple(declared)}, its value has {tuple(given)}", name)
 
 
 def check_domain(name: str, shape: Sequence[int], arguments: Mapping[str, Any]) -> None:

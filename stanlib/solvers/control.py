@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..arrays import named
 from ..arrays.base import Array, Real
+from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
 TIGHTENING = 0.1  # derivatives of the steps themselves are less precise than the states, whose errors are controlled

@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
+
+from ..dataclass import dataclass
 
 Slope = Callable[..., Any]
 

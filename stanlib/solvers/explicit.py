@@ -7,10 +7,10 @@ Math. Softw. 16 (1990), 201-222; E. Hairer, S. P. Norsett and G. Wanner, Solving
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.base import Array, Real
+from ..dataclass import dataclass
 
 Row = tuple[float, ...]
 

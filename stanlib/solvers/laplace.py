@@ -7,10 +7,10 @@ indefinite. Source: C. E. Rasmussen and C. K. I. Williams, Gaussian Processes fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.base import Array
+from ..dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ..dataclass import dataclass
 from . import laplace, roots
 from .arguments_jax import Arguments, fixed, real_type
 from .laplace import Model, Search

@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..arrays.base import Array, Namespace
+from ..dataclass import dataclass
 from ..errors import StanDomainError
 from .calculus_host import plain, precision
 from .control import Control

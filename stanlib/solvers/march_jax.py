@@ -6,13 +6,13 @@ loop that stores its output where it is due.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array
 
+from ..dataclass import dataclass
 from .control import Control
 
 State = tuple[Any, Any, Any, Any]  # t, the size to try next, rows, memory

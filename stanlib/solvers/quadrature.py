@@ -6,12 +6,12 @@ Takahasi and M. Mori, Publ. RIMS 9 (1974), 721-741; R. Piessens et al., QUADPACK
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..arrays.base import Array, Namespace
+from ..dataclass import dataclass
 
 FINITE, RIGHT, LEFT = "finite", "right", "left"  # [a, b], [a, inf), (-inf, b]
 

@@ -6,10 +6,10 @@ Sources: J. E. Dennis and R. B. Schnabel, Numerical Methods for Unconstrained Op
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from ..arrays.base import Array
+from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
 LAMBDAS = tuple(0.5**i for i in range(20))  # the shares of a Newton step that a line search tries

@@ -1,9 +1,10 @@
 """When an integral has converged."""
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from ..dataclass import dataclass
 from .arithmetic import Arithmetic
 
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
+from ply import lex
 
 from stanimport.errors import Diagnostics, StanSyntaxError
-from stanimport.frontend import ast, parser
+from stanimport.frontend import ast, lexer, parser
 from stanimport.source import Source
 
 
@@ -211,6 +212,13 @@ def test_the_shipped_tables_are_those_of_the_grammar(tmp_path):
     written = list(tmp_path.iterdir())
     parser.build.cache_clear()
     assert not written, "run python -m stanimport.frontend.parser"
+
+
+def test_ply_has_nothing_against_the_rules_of_tokens():
+    """The lexer is made without this check, which raises a SyntaxError."""
+    checked = lex.lex(module=lexer._Rules(), reflags=0)
+    lexer._new_lexer("")
+    assert checked.lexretext == lexer._prototype.lexretext and checked.lextokens == lexer._prototype.lextokens
 
 
 @pytest.mark.parametrize("flag", ["-O", "-OO"])

@@ -13,8 +13,9 @@ import pytest
 from scipy import stats
 
 import stanimport
-from stanimport.inference.blocks import arrangement, density, planning, sweeps
+from stanimport.inference.blocks import arrangement, density, planning, regions, sweeps
 from stanimport.inference.density.posterior import condition
+from stanlib.arrays import progressions
 
 rng = np.random.default_rng(5)
 N, G, B = 1009, 40, 64
@@ -92,6 +93,12 @@ PROGRAMS = {
       model { for (t in 4:N) { real m = a; for (j in 1:3) m += b[j] * y[t - j]; y[t] ~ normal(m, s); } }""",
     "random walk": """parameters { vector[N] e; real<lower=0> t; }
       model { e ~ std_normal(); y ~ normal(t * cumulative_sum(e), 1); }""",
+    "the last sums of rows behind others": """parameters { real a; vector[N] e; real<lower=0> t; }
+      model { vector[N + 1] s = cumulative_sum(append_row(10 * a, t * e)); y[N] ~ normal(s[N + 1], 1);
+        y ~ normal(e, t); }""",
+    "the end of a recurrence": """parameters { real a; real b; real<lower=0> t; }
+      model { vector[N] l; l[1] = 10 * a; l[2] = 5 * b; for (i in 3:N) l[i] = 0.999 * l[i - 1] + t * z[i];
+        y[N] ~ normal(l[N], 1); y ~ normal(a, t); }""",
     "differences": """parameters { vector[N] h; real<lower=0> t; }
       model { h[2:N] ~ normal(h[1:(N - 1)], t); h[1] ~ normal(0, 1); y ~ normal(0, exp(h / 2)); }""",
     "appended": """parameters { real a; real b; real<lower=0> s; }
@@ -130,6 +137,7 @@ PROGRAMS = {
 def small(monkeypatch):
     """Blocks for few rows."""
     monkeypatch.setattr(density, "ROWS", 500)
+    monkeypatch.setattr(progressions, "REGULAR", 0)
     monkeypatch.setattr(sweeps, "MOST", B)
     monkeypatch.setattr(sweeps, "FEWEST", 8)
     monkeypatch.setattr(arrangement, "FEW", 10)
@@ -180,6 +188,14 @@ def test_value_and_gradient_are_those_of_all_rows_at_once(name, small, x64):
     assert made._in_blocks(True) is not None
     if name not in EVERY_ROW and name != "factor of a matrix for each row":
         assert not list(rows_made(jax.make_jaxpr(program)(point).jaxpr, N))
+
+
+@pytest.mark.parametrize("name", ["the last sums of rows behind others", "the end of a recurrence", "differences"])
+def test_the_value_alone(name, small, x64):
+    """It needs less than the gradient: here the last rows only, of what begins long before them."""
+    made = posterior(PROGRAMS[name])
+    point = point_of(made)
+    np.testing.assert_allclose(jax.jit(made.log_density)(point), at_once(made, point)[0], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["differences", "parameters for every row", "random walk"])
@@ -267,7 +283,7 @@ def test_odd_numbers_of_rows(rows, small, x64):
 def test_regions():
     """Rows in blocks of the same size, and the few that are left over with the short parts beside them."""
     for breaks in ([0, 1000], [0, 1, 1000], [0, 999, 1000], [0, 500, 1000], [0, 1, 2, 3], [0, 63, 64, 700, 701, 1400]):
-        found = sweeps.regions_of(breaks, 64)
+        found = regions.regions_of(breaks, 64)
         assert [r.start for r in found] == [breaks[0], *(r.stop for r in found[:-1])] and found[-1].stop == breaks[-1]
         for r in found:
             assert not r.blocks or r.rows * r.blocks == r.stop - r.start and 32 <= r.rows <= 64

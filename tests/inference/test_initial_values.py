@@ -49,6 +49,23 @@ def test_wrong_inits(beta_module, inits, told):
         stanimport.sample(beta_module, FLIPS, **SHORT | dict(inits=inits))
 
 
+@pytest.mark.parametrize("statement, inits, told", [
+    ("x ~ normal(0, v);", {"v": [1, -2]}, r"normal_lpdf: sigma\[2\] is -2.0, but must be positive!.*line 3"),
+    ("for (i in 1:2) x[i] ~ cauchy(v[i], v[i]);", {"v": [3, 0]}, r"cauchy_lpdf: sigma\[2\] is 0.0, but.*line 3"),
+    ("k ~ poisson(v);", {"v": [1, -0.5]}, r"poisson_lpmf: lambda\[2\] is -0.5, but must be.*line 3"),
+    ("x ~ multi_normal([0, 0]', S);", {"S": [[1, 2], [2, 1]]}, "multi_normal_lpdf: Sigma.*positive definite!.*line 3"),
+    ("x ~ multi_student_t(4, [0, 0]', S);", {"S": [[1, 0.5], [0.4, 1]]}, "Sigma is.*must be symmetric.*line 3"),
+])  # fmt: skip
+def test_what_a_law_refuses_is_shown_with_its_place(statement, inits, told):
+    """As Stan has it, for containers and matrices of parameters too."""
+    declared = "data { array[2] int k; }\nparameters { vector[2] x; vector[2] v; matrix[2, 2] S; }"
+    module = stanimport.loads(f"{declared} model {{\n{statement}\n}}")
+    start = {"x": [0, 0], "v": [1, 1], "S": [[1, 0], [0, 1]]} | inits
+    with pytest.raises(InitialValueError) as caught:
+        stanimport.sample(module, {"k": [1, 2]}, **SHORT | dict(inits=start))
+    assert re.search(told, str(caught.value).replace("\n", " "))
+
+
 @pytest.mark.parametrize("statement, told", [
     ("target += log(-exp(x));", "line 3"), ("y ~ normal(x, -1 - square(x));", r"positive.*line 3"),
     ("if (x < 100) reject(\"never\");", r"reject.*line 3"),

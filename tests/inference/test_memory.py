@@ -1,4 +1,4 @@
-"""What draws need of memory and disk is known before they are made."""
+"""What draws need of memory and disk is known before they are made, and hardly more is taken."""
 from __future__ import annotations
 
 import shutil
@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import stanimport
-from stanimport.inference import memory, programs
+from stanimport.inference import memory, programs, rows
 from stanimport.inference.density import quantities
+from stanimport.inference.samplers import nuts, windows
+from stanimport.inference.samplers.tracks import Settings
 
 PROGRAM = """data { int N; } parameters { real m; } model { m ~ std_normal(); }
   generated quantities { vector[N] big; array[N] int k; real small = m;
@@ -69,6 +71,50 @@ def test_what_is_free(tmp_path, monkeypatch):
     limit.write_text("max\n")
     assert memory.memory() > 10**7
     assert memory.disk(tmp_path / "not" / "there") == shutil.disk_usage(tmp_path).free
+
+
+def test_vectors_that_a_chain_takes_while_it_runs():
+    """Of a normal law with a diagonal metric: what XLA sets aside, in vectors of as many numbers as parameters."""
+    size, settings = 20_000, Settings()
+    sampler = nuts.NutsSampler(lambda x, _: -0.5 * (x @ x), size, settings)
+    (bound,) = sampler.programs
+    plan = bound.program._compiled.result().memory_analysis()
+    records = sampler.room
+    assert plan.temp_size_in_bytes / (8 * size) < 65 + records
+    assert records * 8 * size <= 2**22
+
+
+@pytest.mark.parametrize("shape", [(5,), (2, 5)], ids=["one chain", "chains of a program"])
+def test_windows_keep_a_block_and_know_the_variances(shape, monkeypatch):
+    monkeypatch.setattr(windows, "BLOCK", 8 * 8 * 5)  # eight rows
+    monkeypatch.setattr(rows, "BLOCK", 3 * 8 * 5)
+    drawn = np.random.default_rng(1).normal(1e3, [1e-3, 1, 2, 30, 1e3], (61, *shape))
+    found = []
+    for pieces in ([61], [1] * 61, [7, 8, 9, 37], [16, 45]):
+        window = windows.Window(rows.Rows(shape, float), by_variances=True)
+        for i, size in enumerate(pieces):
+            window.add(drawn[sum(pieces[:i]) :][:size])
+        held = sum(len(b) for b in window.rows.blocks)
+        assert len(window) == 61 and held < 8 + 2 * window.rows.room
+        found.append(window.variances())
+    np.testing.assert_allclose(found[0], drawn.var(axis=0, ddof=1), rtol=1e-9)
+    for other in found[1:]:  # to the last bit, whatever pieces they came in
+        np.testing.assert_array_equal(other, found[0])
+    kept = windows.Window(rows.Rows(shape, float), by_variances=False)
+    kept.add(drawn)
+    np.testing.assert_array_equal(kept.array(), drawn)
+
+
+def test_rows_in_a_file_map_their_last_block_alone(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "BLOCK", 2**12)
+    made, drawn = rows.Rows((16,), float, tmp_path / "rows"), np.arange(16.0 * 300).reshape(300, 16)
+    for start in range(0, 300, 7):
+        made.add(drawn[start : start + 7])
+    assert sum(b.nbytes for b in made.blocks) <= 2**12 < made.array().nbytes
+    np.testing.assert_array_equal(made.array(20, 290), drawn[20:290])
+    again = rows.Rows((16,), float, tmp_path / "rows", count=300)
+    assert sum(b.nbytes for b in again.blocks) <= 2**12
+    np.testing.assert_array_equal(np.concatenate(list(again.drained(11))), drawn)
 
 
 @pytest.mark.parametrize("size, text", [

@@ -106,7 +106,8 @@ def test_trees_are_those_of_the_recursive_construction(density, size, inverse):
     metric, depth = Metric.of(inverse), 6
     recursive = Recursive(density, metric, size, depth)
     with double_precision():
-        one = jax.jit(lambda key, state: tree.transition(density, metric, key, state, tree.room(8, 3), size, depth))
+        room = tree.room(8, tree.Leapfrog(density, metric))
+        one = jax.jit(lambda key, state: tree.transition(density, metric, key, state, room, size, depth))
         random, point, depths = np.uint64(11), np.array([0.3, -0.2, 0.1]), set()
         for _ in range(12):
             found = one(random, tree.State(point, *map(np.asarray, density(point))))
@@ -128,7 +129,8 @@ def moved():
 
     def one(random, point, size, depth):
         state, metric = tree.State(point, *density(point)), Metric.of(np.array([1.0, 3.0]))
-        return tree.transition(density, metric, random, state, tree.room(10, 2), size, depth)[1]
+        room = tree.room(10, tree.Leapfrog(density, metric))
+        return tree.transition(density, metric, random, state, room, size, depth)[1]
 
     compiled = jax.jit(jax.vmap(one, in_axes=(0, 0, None, None)))
 

@@ -171,12 +171,6 @@ def drawn_by_scheme(program, data, count, backend):
     return {n: np.asarray(v) for n, v in made.items()}
 
 
-def test_laws_that_differ_between_ordered_elements_are_no_prior():
-    program = "data { vector[2] m; } parameters { ordered[2] c; } model { c ~ normal(m, 1); }"
-    with pytest.raises(stanimport.StanError, match="c has no proper prior"):
-        stanimport.prior_predictive(stanimport.loads(program), {"m": [0.0, 1.0]})
-
-
 def test_ordered_priors_keep_the_density():
     """That of the scheme for draws is Stan's all the same, up to a constant."""
     import stanli

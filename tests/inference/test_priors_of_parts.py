@@ -172,10 +172,63 @@ def test_on_torch():
     fits((x[:, 1:] - 0.9 * x[:, :-1]) / s[:, 1:], NORMAL)
 
 
+TUPLES = """
+functions { real both(tuple(real, vector) t) { return t.1 + sum(t.2); } }
+parameters { real z; tuple(real, tuple(real<lower=0>, vector[2])) t; tuple(ordered[2], simplex[3]) o;
+  tuple(real, vector[2]) f; array[2] tuple(real, array[2] tuple(real, vector<lower=0>[2])) a; }
+transformed parameters { real total = t.2.2[2] + a[2].2[1].1; }
+model {
+  t.1 ~ normal(3, 1);
+  t.2.1 ~ exponential(4);
+  target += normal_lpdf(t.2.2 | t.1, t.2.1);
+  o.1[1] ~ normal(0, 1); o.1[2] ~ normal(0, 2);
+  f.1 ~ normal(0, 1); f.2 ~ normal(f.1, 1);
+  z ~ normal(both(f) + total, 1);
+  for (i in 1:2) {
+    a[i].1 ~ normal(i, 1);
+    for (j in 1:2) { a[i].2[j].1 ~ normal(10 * a[i].1, 1); a[i].2[j].2 ~ exponential(i); }
+  }
+}
+"""
+
+
+def test_items_of_tuples():
+    made = stanimport.prior_predictive(stanimport.loads(TUPLES), draws=1500, seed=3)
+    d = {n: made.stan_variable(n) for n in ("t", "o", "f", "a", "z")}
+    one, (scale, pair) = d["t"]
+    fits(one - 3, NORMAL)
+    fits(scale * 4, stats.expon.cdf)
+    fits((pair - one[:, None]) / scale[:, None], NORMAL)
+    low, high = d["o"][0].T
+    fits((high - low) / np.sqrt(5), stats.halfnorm.cdf)  # the law of what is in order, not of each given the one before
+    fits(d["o"][1][:, 0], stats.beta(1, 2).cdf)  # none: uniform
+    fits(d["f"][1] - d["f"][0][:, None], NORMAL)
+    first, (second, third) = d["a"]
+    fits(first - [1, 2], NORMAL)
+    fits(second - 10 * first[..., None], NORMAL)
+    fits(third * np.array([1, 2])[:, None, None], stats.expon.cdf)
+    fits(d["z"] - d["f"][0] - d["f"][1].sum(1) - pair[:, 1] - second[:, 1, 0], NORMAL)
+
+
+@pytest.mark.parametrize("law, variance", [
+    ("c ~ normal([m, -m]', 0.5);", 0.5), ("for (i in 1:2) c[i] ~ normal(i == 1 ? m : -m, 0.5);", 0.5),
+    ("c ~ multi_normal([m, -m]', [[0.25, 0.2], [0.2, 0.25]]);", 0.1),
+])  # fmt: skip
+def test_laws_of_ordered_vectors_by_elements(law, variance):
+    """Those of all parameters together, where the elements are in order: `variance` is that of their difference."""
+    d = drawn(f"parameters {{ real m; ordered[2] c; }} model {{ m ~ normal(0, 1); {law} }}", draws=4000)
+    m, noise = np.random.default_rng(1).normal(size=(2, 200_000))
+    gap = -2 * m + np.sqrt(variance) * noise
+    assert stats.ks_2samp(d["m"], m[gap > 0]).pvalue > 1e-4
+    assert stats.ks_2samp(np.diff(d["c"]).ravel(), gap[gap > 0]).pvalue > 1e-4
+
+
 REFUSED = {
     "for (i in 2:3) m[i] ~ normal(i, 1);": r"m\[1\] has no law",
     "m[1:2] ~ normal(0, 1);": r"m\[3\] has no law",
-    "m ~ normal(0, 1); m[2] ~ normal(0, 5);": "without being a law of one parameter",
+    "m ~ normal(0, 1); m[2] ~ normal(0, 5);": r"being a law of one parameter[\s\S]*in `m\[2\] ~ normal\(0, 5\);`",
+    "m ~ normal(0, 1); p[1] ~ beta(2, 4);": r"without being a law of one parameter[\s\S]*in `p\[1\] ~ beta\(2, 4\);`",
+    "m ~ normal(0, 1); t.1 ~ normal(0, 1);": r"t\.2 has no proper prior[\s\S]*in `tuple",
     "for (i in 1:3) m[i] ~ normal(0, 1); m[2] ~ normal(0, 5);": r"m\[2\] has two laws|without being a law",
     "m[1] ~ normal(0, 1); for (i in 1:3) m[i] ~ normal(i, 1);": r"m\[1\] has two laws|without being a law",
     "m[1] ~ normal(0, 1); for (i in 1:2) m[i] ~ normal(i, 1);": r"m\[1\] has two laws",
@@ -191,7 +244,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("statements", REFUSED)
 def test_what_gives_no_prior_is_told(statements):
-    ordered = "ordered[2] c;" if "c[" in statements else ""
+    others = {"c[": "ordered[2] c;", "p[": "simplex[3] p;", "t.": "tuple(real, real) t;"}
+    ordered = "".join(text for part, text in others.items() if part in statements)
     program = f"""functions {{ real mine_lpdf(real x, real m) {{ return -square(x - m); }} }}
 parameters {{ vector[3] m; {ordered} }} model {{ {statements} }}"""
     with pytest.raises(stanimport.StanError, match=REFUSED[statements]):

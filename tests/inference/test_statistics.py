@@ -3,7 +3,7 @@ import arviz
 import numpy as np
 import pytest
 
-from stanimport.inference.fits import statistics
+from stanimport.inference.fits import diagnosis, statistics, summary
 
 
 @pytest.fixture(scope="module")
@@ -51,3 +51,16 @@ def test_what_does_not_vary_has_no_statistics():
     constant = np.ones((2, 100, 1))
     for f in (statistics.rhat, statistics.ess_bulk, statistics.ess_tail):
         assert np.isnan(f(constant)).all()
+
+
+def test_a_diagnosis_takes_over_what_a_table_has(schools_fit, beta_fit, monkeypatch):
+    monkeypatch.setattr(diagnosis, "MOST_RHAT", 0.0)  # so that all columns are told, with their values
+    monkeypatch.setattr(diagnosis, "LEAST_ESS", 10**6)
+    for fit in (schools_fit, beta_fit):
+        alone, table = diagnosis.diagnose(fit), summary.table(fit)
+        assert len(alone.high_rhat) > 5 and len(alone.low_ess) > 5
+        with monkeypatch.context() as computed:
+            computed.delattr(statistics, "rhat_and_ess_bulk")
+            assert diagnosis.diagnose(fit, table) == alone
+    twice = summary.Table(["lp__"] * len(table.names), {h: v * np.nan for h, v in table.columns.items()})
+    assert diagnosis.diagnose(fit, twice) == alone

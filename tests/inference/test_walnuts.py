@@ -114,7 +114,7 @@ def test_trajectories_are_those_of_the_recursive_construction():
     metric, depth, found = Metric.of(np.array([4.0, 1.0])), 6, []
     recursive = Recursive(metric, 0.7, depth)
     with double_precision():
-        room = tree.room(8, 2, walnuts.Place)
+        room = tree.room(8, walnuts.AdaptiveLeapfrog(funnel, metric))
         one = jax.jit(lambda key, state: tree.transition(
             funnel, metric, key, state, room, 0.7, depth, walnuts.AdaptiveLeapfrog))  # fmt: skip
         for start in range(40):
@@ -134,8 +134,8 @@ def moved():
     def one(start, size, depth, metric):
         random, point = start
         state = tree.State(point, *funnel(point))
-        made = tree.transition(funnel, metric, random, state, tree.room(10, 2, walnuts.Place), size, depth,
-                               walnuts.AdaptiveLeapfrog)  # fmt: skip
+        made = tree.transition(funnel, metric, random, state, tree.room(10, walnuts.AdaptiveLeapfrog(funnel, metric)),
+                               size, depth, walnuts.AdaptiveLeapfrog)  # fmt: skip
         return made[1].point, made[3].steps
 
     compiled = jax.jit(lambda starts, *options: jax.lax.map(lambda start: one(start, *options), starts))

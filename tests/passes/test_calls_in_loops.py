@@ -192,3 +192,33 @@ def test_random_numbers_decide_in_every_iteration_anew(backend, without, x64, to
     np.testing.assert_array_equal(got["k"], [n, n + 1])
     for name, wanted in {"y": n, "e": np.ones(5), "c": -n, "s": 6 * n, "dd": n}.items():
         np.testing.assert_array_equal(got[name], wanted, err_msg=name)
+
+
+@BOTH
+def test_what_reads_the_target_beside_calls_that_add_to_it_does_so_in_the_order_of_the_text(backend):
+    """As in the C++ of stanc, where elements in braces, and those of a row vector, are computed from the left."""
+    program = """
+        functions {
+          real f_lp(real x) { target += x; return 100; }
+          real now_lp() { return target(); }
+          real pair(real a, real b) { return a; }
+        }
+        data { int N; } parameters { real x; }
+        model {
+          target += x;
+          vector[7] t;
+          { array[2] real a = {target(), f_lp(x)}; t[1] = a[1]; }
+          { row_vector[2] a = [target(), f_lp(x)]; t[2] = a[1]; }
+          { matrix[2, 2] a = [[now_lp(), 1], [f_lp(x), 1]]; t[3] = a[1, 1]; }
+          { array[2] real a = {f_lp(x), target()}; t[4] = a[2]; }
+          { array[2] real a = {x > 0 ? target() : 9, f_lp(x)}; t[5] = a[1]; }
+          t[6] = pair(target(), f_lp(x));
+          if (target() + f_lp(x) > 0) t[7] = target();
+          for (n in 1:N) { array[2] real a = {target(), f_lp(x)}; target += 10 * a[1]; }
+          target += -target();
+          for (i in 1:7) target += t[i] * 10.0 ^ -i;
+        }"""
+    got, plain = densities(program, {"N": 2}, {"x": 0.5}, backend)
+    reads = np.array([1, 2, 3, 5, 5, 6, 8])  # how often x has been added
+    assert got == pytest.approx(0.5 * (reads * 10.0 ** -np.arange(1, 8)).sum(), rel=1e-12)
+    assert plain == pytest.approx(got, rel=1e-12)

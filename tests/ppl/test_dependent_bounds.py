@@ -80,3 +80,52 @@ def test_pyro_says_where_the_order_of_transforms_is_not_that_of_the_program(torc
     z = {"a": torch_double.zeros(()), "b": torch_double.zeros(()), "v": torch_double.zeros(2)}
     with pytest.raises(stanimport.StanError, match="jit_compile=False"):
         potential(z)
+
+
+def test_numpyros_guides_of_reparametrised_sites_have_the_bounds_of_each_run(x64):
+    """By themselves they transform by those of the first run, which is refused below."""
+    from numpyro.distributions import biject_to
+    from numpyro.handlers import reparam, replay, seed, trace
+    from numpyro.infer.autoguide import AutoNormal
+    from numpyro.infer.reparam import ExplicitReparam
+    from numpyro.infer.util import log_density as density_of_numpyro
+
+    def unconstrained(site):
+        return ExplicitReparam(biject_to(site["fn"].support).inv) if site["name"] in "av" else None
+
+    free = reparam(stanimport.loads(TRIANGLE).model, config=unconstrained)
+    rng = np.random.default_rng(0)
+    z = {"b": rng.normal(), "a": rng.normal(), "v": rng.normal(size=2)}
+    given = {"b": constrained(z)["b"], "a_base": z["a"], "v_base": z["v"]}
+    b = constrained(z)["b"]
+    got = float(density_of_numpyro(free, (), {}, given)[0])
+    assert got == pytest.approx(log_density(z) - np.log(b * (1 - b)), rel=1e-12)
+    guide = seed(AutoNormal(free, init_scale=1.0), 0)
+    for _ in range(5):
+        draw = trace(replay(free, trace(guide).get_trace())).get_trace()
+        a, b, v = (draw[n]["value"] for n in "abv")
+        assert 0 < a < 1 - b and np.all(v > b)
+
+
+@pytest.mark.parametrize("domain", ["lower=m", "offset=m"])
+@pytest.mark.parametrize("guide", ["AutoNormal", "AutoDiagonalNormal"])
+def test_numpyros_guides_do_not_take_the_domain_of_another_run(guide, domain, x64):
+    from numpyro.handlers import seed
+    from numpyro.infer import autoguide
+
+    source = f"parameters {{ real m; real<{domain}> a; }} model {{ m ~ normal(0, 1); a ~ normal(m, 1); }}"
+    with pytest.raises(stanimport.StanError, match="the domain of a depends on other parameters"):
+        seed(getattr(autoguide, guide)(stanimport.loads(source).model), 0)()
+
+
+@pytest.mark.parametrize("scheme", ["comprehensive", "mixed"])
+def test_pyros_guides_start_from_medians_within_the_bounds(scheme, torch_double):
+    """The medians are those of many values at once, which have no part in other parameters' bounds."""
+    import pyro
+    from pyro.infer.autoguide import AutoDiagonalNormal
+
+    pyro.clear_param_store()
+    guide = AutoDiagonalNormal(stanimport.loads(TRIANGLE, scheme=scheme, backend="pyro").model)
+    draw = {name: value.detach().numpy() for name, value in guide().items()}
+    assert guide.latent_dim == 4 and torch_double.isfinite(guide.loc).all()
+    assert 0 < draw["a"] < 1 - draw["b"] and np.all(draw["v"] > draw["b"])

@@ -199,9 +199,10 @@ def whole_numbers(name):
     for chosen in itertools.product(*options):
         try:
             record.check_parameters(chosen)
+            density = record.log_prob(as_array(outcome), *map(as_array, chosen))
         except StanDomainError:
             continue
-        if np.isfinite(record.log_prob(as_array(outcome), *map(as_array, chosen))).all():
+        if np.isfinite(density).all():
             return list(chosen)
     raise AssertionError(f"no parameters for {name}")
 

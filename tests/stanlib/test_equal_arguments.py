@@ -47,3 +47,17 @@ def test_probabilities_of_a_double_exponential_at_its_location(library, name, sl
     """Their derivatives there: the density, 1 / (2 sigma), over the probability of a half."""
     f = by_symbol(f"double_exponential_{name}")
     np.testing.assert_allclose(gradient(library, lambda x: f(x[0], x[1], 2.0), [1.0, 1.0]), [slope, -slope])
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_derivatives_at_the_edges_of_domains_and_in_far_tails(library):
+    """0 in tails where no digit is left, and at a kink; cos(y - mu) by the concentration of a von Mises law."""
+    for name, at, wanted in (
+        ("gumbel_cdf", [-1.0, 40.0, 0.01], [0, 0, 0]), ("gumbel_lccdf", [-1.0, 40.0, 0.01], [0, 0, 0]),
+        ("weibull_cdf", [0.3, 40.0, 1e-9], [0, 0, 0]), ("weibull_lcdf", [0.3, 40.0, 1e-9], [0, 0, 0]),
+        ("weibull_lccdf", [0.0, 40.0, 1e-9], [0, 0, 0]),
+        ("von_mises_lpdf", [0.3, 0.2, 0.0], [0, 0, math.cos(0.1)]),
+        ("skew_double_exponential_lpdf", [-1.0, -1.0, 0.5, 0.25], [0, 0, -2, 1 / 0.25 - 1 / 0.75]),
+    ):  # fmt: skip
+        f = by_symbol(name)
+        np.testing.assert_allclose(gradient(library, lambda x: f(*x), at), wanted, rtol=1e-14, err_msg=name)

@@ -87,6 +87,23 @@ def test_combinatorial_functions(library):
     assert call(library, "beta", 2.0, 3.0) == pytest.approx(1 / 12)
 
 
+SIZES = np.array([1e-3, 0.3, 2.0, 40.0, 1e6, 1e10])
+
+
+@pytest.mark.parametrize("library", DIFFERENTIABLE)
+def test_ratios_of_gamma_functions_have_their_derivatives_at_arguments_of_any_size(library):
+    """Differences of digamma functions, also where two arguments nearly cancel."""
+    falling, rising = registry.by_symbol("log_falling_factorial"), registry.by_symbol("log_rising_factorial")
+    x, n = np.repeat(SIZES, 4), np.concatenate([(x, x - 0.25, x / 2, 1.0) for x in SIZES])
+    x, n = x[x - n > -1], n[x - n > -1]
+    wanted = sp.digamma(x + 1) - sp.digamma(x - n + 1), sp.digamma(x - n + 1)
+    got = gradient(library, lambda a: falling(a[0], a[1]).sum(), np.array([x, n]))
+    np.testing.assert_allclose(got, wanted, rtol=1e-8, atol=1e-14)
+    x, n = np.repeat(SIZES, len(SIZES)), np.tile(SIZES, len(SIZES))
+    got = gradient(library, lambda a: rising(a[0], a[1]).sum(), np.array([x, n]))
+    np.testing.assert_allclose(got, (sp.digamma(x + n) - sp.digamma(x), sp.digamma(x + n)), rtol=1e-8, atol=1e-14)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_sums_of_exponentials(library):
     assert call(library, "log_sum_exp", -1000.0, -1000.0) == pytest.approx(-1000 + math.log(2))

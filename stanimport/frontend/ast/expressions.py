@@ -1,8 +1,9 @@
 """Expressions and indices."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
+
+from stanlib.dataclass import dataclass
 
 from ...source import Span
 from .nodes import Name, Node

@@ -1,7 +1,7 @@
 """What all nodes are, and names."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stanlib.dataclass import dataclass
 
 from ...source import Span
 

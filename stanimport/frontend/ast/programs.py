@@ -1,7 +1,7 @@
 """Programs and their blocks."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from stanlib.dataclass import dataclass
 
 from ...source import Span
 from .nodes import Node

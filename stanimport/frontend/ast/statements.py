@@ -1,9 +1,9 @@
 """Statements, definitions of functions, declarations of networks."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
+from stanlib.dataclass import dataclass
 from stanlib.types import Type
 
 from ...source import Span

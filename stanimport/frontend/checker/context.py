@@ -1,9 +1,10 @@
 """The state of one check, and how its parts report errors."""
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import NamedTuple, NoReturn
 
+from stanlib.dataclass import dataclass
 from stanlib.overloads import Given
 from stanlib.types import Level, Type
 

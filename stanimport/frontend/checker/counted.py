@@ -1,10 +1,10 @@
 """Loops over a range of integers. Stan asks for the upper bound before every iteration, and once for the lower one."""
 from __future__ import annotations
 
-from stanlib import registry
 from stanlib.types import INT
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.fresh import Fresh, stem
 from ...ir.uses import mentions, written
 from ...source import Span
@@ -21,10 +21,10 @@ def counted(span: Span, name: str, lower: gprob.Expr, upper: gprob.Expr, body: S
     if not (mentions(upper, written(body)) or _acts(upper)):
         return (gprob.For(span, name, lower, upper, body),)
     counter, one = gprob.Var(INT, span, names.helper(name)), gprob.int_const(1, span)
-    begin, following = _apply("subtract", lower, one), _apply("add", counter, one)
+    begin, following = apply("subtract", lower, one), apply("add", counter, one)
     return (
         gprob.Declare(span, counter.name, gprob.Sized(INT), None, begin),
-        gprob.While(span, _apply("logical_lt", counter, upper), (
+        gprob.While(span, apply("logical_lt", counter, upper), (
             gprob.Assign(span, gprob.Place(counter.name, INT, span), following),
             gprob.Declare(span, name, gprob.Sized(INT), None, counter), *body,
         )),
@@ -39,8 +39,3 @@ def _acts(bound: gprob.Expr) -> bool:
         if isinstance(e, gprob.CallUser) and stem(e.function).endswith(_ACTS):
             return True
     return False
-
-
-def _apply(name: str, a: gprob.Expr, b: gprob.Expr) -> gprob.Apply:
-    function, _ = registry.exact(name)[INT, INT]
-    return gprob.Apply(INT, b.span, function, (a, b))

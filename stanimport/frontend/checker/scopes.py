@@ -5,9 +5,10 @@ Source: Stan Reference Manual, "Program Blocks" and "Scope"; stanc's rules for w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from stanlib import registry
+from stanlib.dataclass import dataclass
 from stanlib.types import VOID, Function, Level, Parameter, Tuple, Type, is_discrete, unwind
 
 from ...errors import nearest

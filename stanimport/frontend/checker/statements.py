@@ -23,6 +23,7 @@ from stanlib.types import (
 
 from ...errors import nearest
 from ...ir import gprob, typed
+from ...ir.calls import apply
 from ...source import Span
 from .. import ast
 from . import basics, calls, declarations, explain, higher_order, legacy
@@ -174,9 +175,8 @@ def _flat(value: Typed) -> Typed:
     element, dims = unwind(value.type)
     if value.type != MATRIX and (element not in (INT, REAL) or dims < 2):
         return value
-    name, flat = ("to_vector", VECTOR) if value.type == MATRIX else ("to_array_1d", array(element, 1))
-    function, _ = registry.exact(name)[(value.type,)]
-    return Typed(gprob.Apply(flat, value.expr.span, function, (value.expr,)), value.level)
+    name = "to_vector" if value.type == MATRIX else "to_array_1d"
+    return Typed(apply(name, value.expr), value.level)
 
 
 def _truncation(c: Context, s: ast.Tilde) -> list[Typed | None]:

@@ -2,9 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from stanlib import constraints, distribution
+from stanlib.dataclass import dataclass
 from stanlib.supports import Interval, Region
 
 from ...errors import Diagnostic

@@ -6,9 +6,10 @@ nothing changes. What is assigned under a condition depends on the condition too
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import contains_int
 
 from ...ir import gprob, traversal, typed

@@ -5,13 +5,14 @@ their first rows does: the rows before are held apart.
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+
+from stanlib.dataclass import dataclass
 
 ALIGNMENT = 64  # bytes
 _CHUNK = 2**16  # numbers that are looked at together

@@ -2,12 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from stanlib.dataclass import dataclass
 
 from .flat import Flat, is_literal
 from .steps import Moved, Part, Recurrence, Step
 
+ALL = -(2**62), 2**62  # rows of a class
 _MOST = 20  # how often the rows of one value may be needed with different shifts
 
 
@@ -156,14 +159,14 @@ class Plan:
             if demand in seen:
                 continue
             seen.add(demand)
-            self._take(made, demand, (start, stop))
-            waiting += self.demands(demand, (start, stop))
+            self._take(made, demand)
+            waiting += self.demands(demand, ALL)  # a recurrence runs over rows before the root's, too
             if len(seen) > _MOST * len(self.flat.equations):
                 raise Misplaced(self.flat.makers[demand.variable][0])
         made.read((v, shift) for v in root.reads if not is_literal(v) and v not in self.axes)
         return made
 
-    def _take(self, made: "Cone", demand: Demand, within: tuple[int, int]) -> None:
+    def _take(self, made: "Cone", demand: Demand) -> None:
         """Add the equation that makes the rows of a demand, and what it reads of whole values and of data."""
         i, _ = self.flat.makers[demand.variable]
         made.whole.update(dict.fromkeys(self.read_whole(i)))
@@ -175,7 +178,7 @@ class Plan:
         own = demand.shift
         if isinstance(self.steps[i], Recurrence):
             made.recurrences.add(i)
-            own = self.span(i, within)[0]
+            own = self.span(i, ALL)[0]
         made.read((v, own) for v, _ in self.read_rows(i) if v not in self.axes and not is_literal(v))
 
 

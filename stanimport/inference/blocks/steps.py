@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Union
 
 import jax.numpy as jnp
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 Arrays = Sequence[Any]
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -15,24 +14,12 @@ from jax.sharding import Mesh
 from . import meshes
 from .flat import is_literal
 from .holding import Held, narrowed
-from .plan import Cone, Demand, Plan, Root, Sweep
+from .plan import ALL, Cone, Demand, Plan, Root, Sweep
+from .regions import Region, regions_of
 from .steps import Each, Moved, Recurrence, Total, joined, nothing
 
 CACHE = 2**19  # bytes of what is read and carried for one block, about
 FEWEST, MOST = 64, 2**14  # rows of a block
-
-
-@dataclass(frozen=True)
-class Region:
-    """Rows of a class, `start` to `stop`: so many blocks, or all at once if `blocks` is 0."""
-
-    start: int
-    stop: int
-    blocks: int
-
-    @property
-    def rows(self) -> int:
-        return (self.stop - self.start) // (self.blocks or 1)
 
 
 class Block:
@@ -145,6 +132,7 @@ class Block:
         return [None] * step.state + outs
 
     def _moved(self, i: int, step: Moved, at: int, demand: Demand) -> Any:
+        """The rows asked for of one that moves rows, put together from its parts."""
         e, pieces = self.plan.flat.equations[i], []
         for part, found in self.plan.parts(demand):
             along = step.axes[part.input]
@@ -152,6 +140,7 @@ class Block:
             value = self._single(e.invars[1]) if len(e.invars) > 1 and step.axes[1] is None else None
             pieces.append(step.run(given, value, self.count(found)))
         axis = step.outs[at]
+        assert len(pieces) == 1 or not self.region.blocks, "a part begins or ends inside of blocks"
         return pieces[0] if len(pieces) == 1 else lax.concatenate(pieces, axis)
 
 
@@ -167,29 +156,6 @@ def width_of(plan: Plan, sweep: Sweep, cones: Mapping[Any, Cone]) -> int:
         if long and long >= min(r.stop - r.start for r in sweep.roots):
             total += v.aval.size // long * v.aval.dtype.itemsize
     return total + 16 * sum(1 for r in sweep.roots if r.kind != "total")
-
-
-def regions_of(breaks: Sequence[int], most: int, devices: int = 1) -> list[Region]:
-    """Blocks between rows where parts begin and end; what is left over goes with the short parts beside it.
-
-    Every device can have as many blocks as the others.
-    """
-    out: list[Region] = []
-    short = None
-    for start, stop in zip(breaks, breaks[1:]):
-        blocks = -(-(stop - start) // (most * devices)) * devices
-        if blocks < 2 or stop - start < blocks:
-            short = start if short is None else short
-            continue
-        rest = (stop - start) % blocks
-        before = rest if short is not None else 0
-        if short is not None:
-            out.append(Region(short, start + before, 0))
-        out.append(Region(start + before, stop - (rest - before), blocks))
-        short = stop - (rest - before) if rest > before else None
-    if short is not None:
-        out.append(Region(short, breaks[-1], 0))
-    return out
 
 
 class _Asked(dict[Any, Any]):
@@ -232,7 +198,7 @@ class Sweeper:
         breaks = {b for r in self.roots for b in cones[r.variable].breaks}
         breaks |= {firsts[v] - shift for r in self.roots for v, shift in cones[r.variable].reads if firsts.get(v)}
         for i in found:
-            _, start, stop = plan.span(i, (-(2**62), 2**62))
+            _, start, stop = plan.span(i, ALL)
             breaks |= {start, stop}
         most = int(np.clip(CACHE // max(width_of(plan, sweep, cones), 1), FEWEST, MOST))
         self.regions = regions_of(sorted(breaks), most, mesh.size if mesh is not None else 1)
@@ -296,6 +262,7 @@ class Sweeper:
         """The rows of a region that a root takes."""
         shift, start, stop = self.plan.root_span(root)
         start, stop = max(start, region.start), min(stop, region.stop)
+        assert start >= stop or not region.blocks or (start, stop) == (region.start, region.stop)
         return Demand(None, shift, start, stop) if start < stop else None
 
     def _empty(self, root: Root, whole: Mapping[Any, Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.extend.core import ClosedJaxpr, Jaxpr
 from jaxlib.mlir import ir
 
 LARGEST = 2**18  # numbers in an array beyond which XLA's own kernels, in several threads, are faster
@@ -74,6 +75,18 @@ def join(lowered: Any) -> bool:
 def operations(text: str) -> set[str]:
     """The operations in the text of a program."""
     return set(_OPERATION.findall(text))
+
+
+def numbers_in(jaxpr: Jaxpr) -> int:
+    """How many numbers the operations of a traced function take and make, those of functions inside of it too."""
+    count = 0
+    for equation in jaxpr.eqns:
+        count += sum(math.prod(getattr(v.aval, "shape", ())) for v in (*equation.invars, *equation.outvars))
+        within = jax.tree.leaves(equation.params, is_leaf=lambda p: isinstance(p, (Jaxpr, ClosedJaxpr)))
+        for part in within:
+            if isinstance(part, (Jaxpr, ClosedJaxpr)):
+                count += numbers_in(part if isinstance(part, Jaxpr) else part.jaxpr)
+    return count
 
 
 def is_joined(lowered: Any) -> bool:

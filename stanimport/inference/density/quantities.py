@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 TOGETHER = 512  # draws that one run of the compiled program computes at most
 _ADVICE = "Fewer draws need less"
-MEMORY = 2**24  # bytes of results that one run of the compiled program makes at most
+MEMORY = 2**22  # bytes of results that one run of the compiled program makes at most
 
 
 class Batched:
@@ -44,19 +44,21 @@ class Batched:
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
         import jax  # only now: what was compiled before needs none
 
-        from ..programs import Program
+        from ..programs import BRIEF, Program
+        from .kernels import numbers_in
 
         self.function, self.is_traceable = function, True
         self.program: Program | Executable | None = None
         key = np.zeros(2, np.uint32)
         try:
             with TRACING, double_precision():
-                one = jax.eval_shape(function, key, example)
+                traced, one = jax.make_jaxpr(function, return_shape=True)(key, example)
             self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
             self.require_room(count, folder, advice)
             self.batch = _batch_size(one, count)
             stacked = nested.mapped(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
-            self.program = Program(jax.vmap(function), *stacked) if one else None
+            brief = numbers_in(traced.jaxpr) <= BRIEF
+            self.program = Program(jax.vmap(function), *stacked, brief=brief) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
             self.shapes, self.batch, self.is_traceable = {}, 0, False
 
@@ -82,28 +84,32 @@ class Batched:
         """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
         count = len(keys)
         if self.program is not None and count:
-            pieces = (nested.mapped(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws)
+            pieces = ((slice(i, i + self.batch), nested.mapped(lambda a, i=i: np.asarray(a)[i : i + self.batch], draws))
                       for i in range(0, count, self.batch))  # fmt: skip
             return self.in_turn(keys, pieces, folder)
         if not self.is_traceable and count:
             return self._one_by_one(keys, draws)
         return {n: np.zeros((count, *shape), dtype) for n, (shape, dtype) in self.shapes.items()}
 
-    def in_turn(self, keys: np.ndarray, pieces: Iterable[Any], folder: Path | None = None) -> dict[str, np.ndarray]:
-        """The same for draws that come in pieces, none larger than a batch; in files of a folder, if one is given."""
-        out, start = dict[str, np.ndarray](), 0
-        for piece in pieces:
+    def in_turn(
+        self, keys: np.ndarray, pieces: Iterable[tuple[Any, Any]], folder: Path | None = None
+    ) -> dict[str, np.ndarray]:  # fmt: skip
+        """The same for draws that come in pieces, none larger than a batch, each behind the places of its draws.
+
+        In files of a folder, if one is given.
+        """
+        out: dict[str, np.ndarray | _InFile] = {}
+        for places, piece in pieces:
             size = len(nested.leaves(piece)[0])
-            made = self._some(keys[start : start + size], piece, size)
-            if size == len(keys) and folder is None:
+            made = self._some(keys[places], piece, size)
+            if size == len(keys) and folder is None and isinstance(places, slice):
                 return made
             for name, value in made.items():
                 if name not in out:
                     kind = (len(keys), *value.shape[1:]), value.dtype
-                    out[name] = np.empty(*kind) if folder is None else _file(folder, name, *kind)
-                out[name][start : start + size] = value
-            start += size
-        return out
+                    out[name] = np.empty(*kind) if folder is None else _InFile(folder, name, *kind)
+                out[name][places] = value
+        return {n: v if isinstance(v, np.ndarray) else v.whole() for n, v in out.items()}
 
     def _some(self, keys: np.ndarray, draws: Any, size: int) -> dict[str, np.ndarray]:
         """One batch; what it lacks is filled up by repeating its last draw."""
@@ -122,15 +128,25 @@ class Batched:
         return _joined(made)
 
 
-def _file(folder: Path, name: str, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """An array in a new file of NumPy's format, the disk's room for it taken."""
-    folder.mkdir(exist_ok=True)
-    path = folder / f"{name}.npy"
-    path.unlink(missing_ok=True)  # a fit that has it keeps it: a file that is cut off under a map ends the process
-    made = np.lib.format.open_memmap(path, "w+", dtype, shape)
-    with path.open("r+b") as file:
-        take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
-    return made
+class _InFile:
+    """An array in a new file of NumPy's format, the disk's room for it taken.
+
+    It is mapped while it is written to and no longer: pages of maps count as the process's memory.
+    """
+
+    def __init__(self, folder: Path, name: str, shape: tuple[int, ...], dtype: Any):
+        folder.mkdir(exist_ok=True)
+        self.path = folder / f"{name}.npy"
+        self.path.unlink(missing_ok=True)  # a fit that has it keeps it: a file cut off under a map ends the process
+        np.lib.format.open_memmap(self.path, "w+", dtype, shape)
+        with self.path.open("r+b") as file:
+            take_room(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+
+    def __setitem__(self, places: Any, value: np.ndarray) -> None:
+        self.whole()[places] = value
+
+    def whole(self) -> np.ndarray:
+        return np.lib.format.open_memmap(self.path, "r+")
 
 
 def _batch_size(one: Mapping[str, Any], count: int) -> int:

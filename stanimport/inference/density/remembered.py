@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import marshal
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stanlib import extensions, registry
+from stanlib.dataclass import dataclass
 from stanlib.program import Module, StanFunction
 from stanlib.registry import Function
 

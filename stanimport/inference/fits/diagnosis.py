@@ -16,6 +16,7 @@ from . import columns, statistics
 
 if TYPE_CHECKING:
     from .result import Result
+    from .summary import Table
 
 LEAST_EBFMI = 0.3
 MOST_RHAT = 1.01
@@ -61,8 +62,11 @@ class Diagnosis:
         return "\n\n".join(self.problems)
 
 
-def diagnose(fit: Result) -> Diagnosis:
+def diagnose(fit: Result, known: Table | None = None) -> Diagnosis:
     """The diagnosis of a fit by `sample`; of another method's fit there is nothing to say.
+
+    Args:
+        known: the table of the fit, if it was made already: its effective sample sizes and R-hat are the diagnosis's.
 
     Raises:
         ValueError: for a fit whose draws are not Markov chains.
@@ -70,7 +74,7 @@ def diagnose(fit: Result) -> Diagnosis:
     if fit.method != "sample":
         raise ValueError(f"only draws of Markov chains can be diagnosed, not those of {fit.method}")
     divergences, depths, energy = fit.divergences, fit.max_treedepths, fit.stats.get("energy__")
-    rhat, ess = _convergence(fit)
+    rhat, ess = _convergence(fit, known)
     found = Diagnosis(
         transitions=fit.num_draws, divergent=0 if divergences is None else int(divergences.sum()),
         saturated=0 if depths is None else int(depths.sum()), max_treedepth=int(fit.settings.get("max_treedepth", 0)),
@@ -80,15 +84,19 @@ def diagnose(fit: Result) -> Diagnosis:
     return Diagnosis(**{**found.__dict__, "problems": tuple(filter(None, _problems(found, fit)))})
 
 
-def _convergence(fit: Result) -> tuple[dict[str, float], dict[str, float]]:
+def _convergence(fit: Result, known: Table | None) -> tuple[dict[str, float], dict[str, float]]:
     """Columns with a high R-hat, and columns with a low effective sample size; constant ones are left out."""
     names, values = columns.flatten({n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}, fit.labels)
     if not names or fit.draws_per_chain < 4:
         return {}, {}
     varies = np.ptp(values, axis=(0, 1)) != 0
     enough = LEAST_ESS * fit.chains
-    rhat, bulk = statistics.rhat_and_ess_bulk(values)
-    ess = np.fmin(bulk, statistics.ess_tail(values))
+    rows = {} if known is None else {name: i for i, name in enumerate(known.names)}
+    if known is not None and len(rows) == len(known.names):  # labels may be given twice
+        rhat, bulk, tail = (known.columns[h][[rows[n] for n in names]] for h in ("R_hat", "ESS_bulk", "ESS_tail"))
+    else:
+        (rhat, bulk), tail = statistics.rhat_and_ess_bulk(values), statistics.ess_tail(values)
+    ess = np.fmin(bulk, tail)
     bad_rhat = varies & ~(rhat <= MOST_RHAT)
     bad_ess = varies & (ess < enough)
     return ({names[i]: float(rhat[i]) for i in np.flatnonzero(bad_rhat)},

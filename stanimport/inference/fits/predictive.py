@@ -24,6 +24,7 @@ from .labels import labelled, of_data
 from .positions import is_observation, trace_of, variable_of
 from .prior_draws import prior_draws
 from .replications import Arrays, ReplicationWarning, Replicator, over_draws
+from .result import declared
 
 _REPLICATIONS = 6  # the stream of random numbers
 _NONE = "it has no statement `y ~ ...` on data, nor `target += ..._lpdf(y | ...)`"
@@ -63,13 +64,19 @@ class Predictions:
 
         return of_predictions(repr(self)[1:-1], {**self.origin, **self.variables}, self.failed)
 
-    def stan_variable(self, name: str) -> np.ndarray:
-        """The draws of a variable, (draws of all chains, ...). Raises ValueError for a name that there isn't."""
-        known = {**self.origin, **self.variables}
-        if name not in known:
+    def stan_variable(self, name: str) -> Any:
+        """The draws of a variable, (draws of all chains, ...); for a tuple, a tuple of such arrays.
+
+        Raises:
+            ValueError: for a name that there isn't.
+        """
+        known = {n: v.reshape(-1, *v.shape[2:]) for n, v in {**self.origin, **self.variables}.items()}
+        if name in known:
+            return known[name]
+        whole = next((v for v in declared(self.program) if v.name == name), None)
+        if whole is None or not set(tuples.leaves(whole)) <= set(known):
             raise ValueError(f"there is no variable {name!r}{options.suggestion(name, list(known))}")
-        value = known[name]
-        return value.reshape(-1, *value.shape[2:])
+        return tuples.pack(whole, known)
 
     def stan_variables(self) -> dict[str, np.ndarray]:
         """The draws of all variables, by name, as `stan_variable` returns them."""

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpyro.distributions import LKJ, Dirichlet, Distribution, ProjectedNormal, Unit
 
-from stanlib import constraints
+from stanlib import constraints, places
 from stanlib.errors import StanError
 from stanlib.ppl.numpyro.distributions import Improper
 from stanlib.program import Program
@@ -58,8 +58,10 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
 
     def one(key: Any, _: Any) -> dict[str, Any]:
         drawn: dict[str, Any] = {}
+        handles: dict[str, places.Handle | None] = {}
 
         def draw(site: dict[str, Any]) -> Any:
+            handles[site["name"]] = places.here()
             if not is_parameter(site):
                 return None
             drawn[site["name"]] = _drawn(site, jax.random.fold_in(key, len(drawn)), program)
@@ -67,7 +69,7 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
 
         with gathering(), unknown_outcomes():
             trace = posterior.with_values(draw, key)
-        _require_laws(trace, program)
+        _require_laws(trace, program, handles)
         rejected = _rejected(trace, drawn)
         conditional.append(rejected is not False)
         return drawn | {n: trace[n]["value"] for n in whole} | {_REJECTED: jnp.asarray(rejected)}
@@ -141,11 +143,14 @@ def _uniform_on(law: Improper) -> Distribution | None:
     return LKJ(shape[-1]).expand(shape[:-2]) if kind == "corr_matrix" and shape[-1] > 1 else None
 
 
-def _require_laws(trace: Mapping[str, Any], program: Program) -> None:
-    """Raise NoPriorError for a factor, which may tie parameters beyond their laws."""
+def _require_laws(
+    trace: Mapping[str, Any], program: Program, handles: Mapping[str, places.Handle | None]
+) -> None:  # fmt: skip
+    """Raise NoPriorError for a factor, which may tie parameters beyond their laws; `handles` tell the statements."""
     laws = {n for site in trace.values() if isinstance(site.get("fn"), Improper) for n in site["fn"].laws}
     laws.add(_REJECTED)
     for name, site in trace.items():
         if site["type"] == "sample" and isinstance(site["fn"], Unit) and name not in laws:
-            raise NoPriorError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds to "
-                               "the log density without being a law of one parameter or of data")  # fmt: skip
+            with places.blamed(handles.get(name)):
+                raise NoPriorError(f"{program.name} can't be drawn from its prior: the statement of site {name!r} adds "
+                                   "to the log density without being a law of one parameter or of data")  # fmt: skip

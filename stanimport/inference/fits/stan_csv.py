@@ -8,12 +8,12 @@ import glob
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import StanDataError
 from stanlib.program import Program, Variable
 

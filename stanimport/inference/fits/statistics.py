@@ -79,7 +79,7 @@ def ess_bulk(draws: np.ndarray) -> np.ndarray:
 def ess_tail(draws: np.ndarray) -> np.ndarray:
     """The smaller of the effective sample sizes for the 5% and 95% quantiles; NaN for what does not vary."""
     halves = split(draws)
-    tails = [(halves <= np.quantile(draws, p, axis=(0, 1))).astype(float) for p in (0.05, 0.95)]
+    tails = [(halves <= q).astype(float) for q in np.quantile(draws, (0.05, 0.95), axis=(0, 1))]
     smaller: np.ndarray = np.fmin(*(_ess(draws, t) for t in tails))
     return smaller
 
@@ -117,8 +117,10 @@ def _autocorrelation_time(values: np.ndarray) -> np.ndarray:
     """The sum of all autocorrelations, both ways: of pairs up to the first negative one, decreasing."""
     chains, length = values.shape[:2]
     centered = values - values.mean(axis=1, keepdims=True)
-    spectrum = np.fft.rfft(centered, 2 * length, axis=1)
-    covariances = np.fft.irfft(np.square(np.abs(spectrum)), 2 * length, axis=1)[:, :length].mean(axis=0) / length
+    by_column = np.ascontiguousarray(np.moveaxis(centered, -1, 0))
+    spectrum = np.fft.rfft(by_column, 2 * length)
+    power = (np.square(spectrum.real) + np.square(spectrum.imag)).mean(axis=1)  # of all chains: the rest is linear
+    covariances = np.fft.irfft(power, 2 * length)[:, :length].T / length
     within = covariances[0] * length / (length - 1)
     between = values.mean(axis=1).var(axis=0, ddof=1) if chains > 1 else 0.0
     correlations = 1 - (within - covariances) / (covariances[0] + between)

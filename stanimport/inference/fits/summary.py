@@ -2,11 +2,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stanlib.dataclass import dataclass
 from stanlib.extras import require
 
 from .. import options
@@ -84,7 +84,8 @@ def numbers(
         middle = np.median(flat, axis=0)
         head = {"Mean": flat.mean(axis=0)}
         spread = {"StdDev": flat.std(axis=0, ddof=1), "MAD": 1.4826 * np.median(np.abs(flat - middle), axis=0)}
-        quantiles = {f"{p:g}%": np.quantile(flat, p / 100, axis=0) for p in percentiles}
+        found = np.quantile(flat, np.divide(percentiles, 100), axis=0)
+        quantiles = {f"{p:g}%": q for p, q in zip(percentiles, found)}
         if not is_chain:
             return {**head, **spread, **quantiles}
         rhat, bulk = statistics.rhat_and_ess_bulk(values)

@@ -10,18 +10,19 @@ import numpy as np
 
 from stanlib.errors import StanDataError
 
-from .. import options
+from .. import memory, options
 from ..density import initial, remembered
 from ..density.quantities import DrawProcessor, together
 from ..devices import mesh_of
 from ..fits.result import Result
 from ..io.data import read_data
 from ..modules import restored
+from ..rows import Points
 from ..samplers import chains as chains_of
 from ..samplers import control
-from ..samplers.chains import Draws
+from ..samplers.chains import Draws, room_for
 from ..samplers.metric import Kind
-from ..samplers.nuts import NutsSampler, results_of, room_for
+from ..samplers.nuts import NutsSampler, results_of
 from ..samplers.tracks import Settings
 from . import journals, resumption
 from .journals import Run
@@ -135,6 +136,8 @@ def _draw(
         points = initial.starting_points(posterior, chosen["inits"], chosen["chains"], chosen["streams"])
     control.current().finish = lambda draws: _finish(posterior, chosen, draws, processor.in_memory())
     draws = start(points)
+    if isinstance(draws.points, Points):  # many, of which the variables are to be made next
+        memory.give_back()
     if own is not None and not isinstance(posterior, remembered.Remembered):
         (bound,), batched = own.programs, processor.batched
         remembered.keep(key, posterior, bound.program, bound.constants, batched.program, batched.shapes, batched.batch)

@@ -134,8 +134,8 @@ def whole(source: Result | Run, new: Result) -> Result:
         new.settings["metric"] = source.settings["metric"]
         return new
 
-    def behind(a: Mapping[str, np.ndarray], b: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        return {n: np.concatenate([a[n], b[n]], axis=1) for n in a}
+    def behind(a: Mapping[str, np.ndarray], b: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {n: np.concatenate([a[n], b.pop(n)], axis=1) for n in a}  # which are given up one by one
 
     info = {**new.info, "restarts": source.restarts}
     if source.times is not None and new.times is not None:

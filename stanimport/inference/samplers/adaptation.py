@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 from .metric import Metric
 from .states import State

@@ -11,15 +11,17 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from stanlib.dataclass import dataclass
+
 from .. import devices as known
 from ..precision import Streams, streams_of
-from ..rows import BLOCK, FEW, Points
+from ..rows import FEW, Points
 from ..running import interrupts
 from ..running.progress import Progress
 from .control import current
@@ -29,6 +31,9 @@ from .stranding import Restart
 from .tracks import Settings, Track
 
 ROOM = 250  # iterations that one call of the compiled program makes at most
+ROOM_DEPTH = 16  # of trees: deeper ones make another program
+FIRST_DEPTH, LARGE = 10, 10_000  # that of programs of so many parameters, of which each depth takes memory
+PIECE = 2**22  # bytes of the points that it returns at most
 PATIENCE = 0.2  # seconds that one call should take, so that progress shows and an interrupt is noticed
 STATS = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 
@@ -138,7 +143,14 @@ def _run(sampler: Sampler[Any], tracks: list[Track], pool: ThreadPoolExecutor, s
 
 def room_of(width: int) -> int:
     """The iterations that one call of the compiled program makes at most, for so many numbers of each."""
-    return int(np.clip(BLOCK // (8 * max(width, 1)), 10, ROOM))
+    return int(np.clip(PIECE // (8 * max(width, 1)), 1, ROOM))
+
+
+def room_for(max_treedepth: int, size: int = LARGE) -> int:
+    """The depth of trees that a program has room for, of so many parameters."""
+    if size >= LARGE and max_treedepth <= FIRST_DEPTH:
+        return FIRST_DEPTH
+    return -(-max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
 
 
 def in_pieces(track: Track, until: int, stop: threading.Event, step: Callable[[int], None], room: int) -> None:
@@ -222,7 +234,7 @@ def _stacked(
 
     Many points are given up while they are read, unless they are to stay.
     """
-    large = not stay and (end - start) * sum(t.kept["point"].width for t in tracks) > FEW and not tracks[0].lanes
+    large = not stay and (end - start) * sum(t.kept["point"].width for t in tracks) > FEW
     records = [r for t in tracks for r in t.records(start, end, ("point",) if large else ())]
     stats = {n: np.stack([r[n] for r in records]) for n in STATS}
     if large:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .metric import estimate
+from .metric import estimate, shrunk
 
 LARGEST_MATRIX = 64  # parameters, beyond which a product with a matrix costs more than most gradients
 LARGEST = 10_000  # parameters, beyond which keeping gradients costs more memory than it is worth
@@ -25,7 +25,12 @@ def diagonal(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
 
     Few draws with their gradients tell more than their variances do; many tell the variances.
     """
-    return estimate(points, False) if len(points) >= ENOUGH else scales_of(points, gradients) ** 2
+    return diagonal_of(points.var(axis=0, ddof=1), gradients.var(axis=0, ddof=1), len(points))
+
+
+def diagonal_of(variances: np.ndarray, slopes: np.ndarray, count: int) -> np.ndarray:
+    """The same from the variances of so many draws, and of the gradients there, (size,) each."""
+    return shrunk(variances, count) if count >= ENOUGH else _scales(variances, slopes) ** 2
 
 
 def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
@@ -43,8 +48,12 @@ def matrix(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
 
 def scales_of(points: np.ndarray, gradients: np.ndarray) -> np.ndarray:
     """The scale of each parameter if it had a normal law by itself; 1 where nothing is known."""
+    return _scales(points.var(axis=0, ddof=1), gradients.var(axis=0, ddof=1))
+
+
+def _scales(variances: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     with np.errstate(all="ignore"):
-        scales = np.sqrt(points.std(axis=0, ddof=1) / gradients.std(axis=0, ddof=1))
+        scales = np.sqrt(np.sqrt(variances) / np.sqrt(slopes))
     return np.where(np.isfinite(scales) & (scales > 0), scales, 1.0)
 
 

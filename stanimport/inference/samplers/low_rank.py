@@ -51,6 +51,10 @@ class LowRank(NamedTuple):
         return np.vstack([head, np.column_stack([np.square(self.scales), self.directions])])
 
     @property
+    def is_diagonal(self) -> bool:
+        return False
+
+    @property
     def size(self) -> int:
         return int(self.scales.shape[-1])
 

@@ -14,8 +14,6 @@ from . import packed
 if TYPE_CHECKING:
     from .states import Numbers
 
-_COLUMNS = 1024
-
 
 class Kind(NamedTuple):
     """What a metric is, and how it is learned.
@@ -31,6 +29,11 @@ class Kind(NamedTuple):
     low_rank: bool = False
     adapts: bool = True
     by_gradients: bool = False
+
+    @property
+    def by_variances(self) -> bool:
+        """Whether it is learned from variances alone."""
+        return not (self.dense or self.low_rank)
 
 
 class Metric(NamedTuple):
@@ -49,6 +52,10 @@ class Metric(NamedTuple):
     @property
     def size(self) -> int:
         return int(self.inverse.shape[-1])
+
+    @property
+    def is_diagonal(self) -> bool:
+        return self.inverse.ndim == 1
 
     def velocity(self, momentum: Numbers) -> Any:
         return self.inverse * momentum if self.inverse.ndim == 1 else self.inverse @ momentum
@@ -73,9 +80,20 @@ def log_volume(inverse: np.ndarray) -> float:
 def estimate(points: np.ndarray, dense: bool) -> np.ndarray:
     """The inverse metric from the draws of a window, (draws, size): their (co)variances, shrunk towards 0.001."""
     n = len(points)
-    weight, floor = n / (n + 5.0), 1e-3 * 5.0 / (n + 5.0)
     if not dense:
-        parts = [points[:, i : i + _COLUMNS].var(axis=0, ddof=1) for i in range(0, points.shape[1], _COLUMNS)]
-        return np.asarray(weight * np.concatenate(parts) + floor)  # in parts, for the deviations take as much memory
+        return shrunk(points.var(axis=0, ddof=1), n)
     covariance = np.atleast_2d(np.cov(points, rowvar=False))
-    return np.asarray(weight * covariance + floor * np.eye(points.shape[1]))
+    return np.asarray(_share(n) * covariance + _floor(n) * np.eye(points.shape[1]))
+
+
+def shrunk(variances: np.ndarray, n: int) -> np.ndarray:
+    """The diagonal of an inverse metric from the variances of n draws."""
+    return np.asarray(_share(n) * variances + _floor(n))
+
+
+def _share(n: int) -> float:
+    return n / (n + 5.0)
+
+
+def _floor(n: int) -> float:
+    return 1e-3 * 5.0 / (n + 5.0)

@@ -16,7 +16,7 @@ from ..density.posterior import Posterior
 from ..precision import Streams, random_keys
 from ..programs import Program
 from ..running.progress import Progress
-from .chains import ROOM, in_pieces
+from .chains import in_pieces, room_of
 from .stranding import Restart
 from .tracks import Settings, Track
 
@@ -45,6 +45,7 @@ class NumpyroSampler:
                  devices: Sequence[Any] = (None,)):  # fmt: skip
         self.posterior, self.settings, self.lanes, self.metric = posterior, settings, lanes, metric
         self.milestones, self.moved = [settings.total], list[Restart]()
+        self.room = room_of(posterior.size * (lanes or 1))
         self._start, self._next = hmc(potential_fn=lambda point: -posterior.log_density(point), algo="NUTS")
         shape = (lanes,) if lanes else ()
         start = (np.zeros((*shape, 2), np.uint32), np.zeros((*shape, posterior.size)), np.zeros(shape),
@@ -72,7 +73,7 @@ class NumpyroSampler:
     def _advance(self, is_first: Any, start: tuple[Any, ...], state: Any, count: Any) -> tuple[Any, Any]:
         """`count` transitions, from the starting values or the state."""
         state = jax.lax.cond(is_first, lambda: self._initial(*start), lambda: state)
-        records = jax.tree.map(lambda a: jnp.zeros((ROOM, *a.shape), a.dtype), _fields(state))
+        records = jax.tree.map(lambda a: jnp.zeros((self.room, *a.shape), a.dtype), _fields(state))
 
         def one(state: Any) -> Any:
             return self._next(state, (), {})
@@ -110,7 +111,7 @@ class NumpyroSampler:
             progress.advance(count * max(self.lanes, 1), "sampling" if track.done > self.settings.iter_warmup
                              else "warm-up")  # fmt: skip
 
-        in_pieces(track, until, stop, step, ROOM)
+        in_pieces(track, until, stop, step, self.room)
         adapted = track.state.adapt_state
         track.step_size, track.metric = np.asarray(adapted.step_size), np.asarray(adapted.inverse_mass_matrix)
 

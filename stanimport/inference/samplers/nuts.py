@@ -8,24 +8,26 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 from .. import nested
 from ..precision import Streams
 from ..running.progress import Progress
 from . import adaptation, curvature, low_rank, stranding
 from .adaptation import Segment
-from .chains import in_pieces, room_of
+from .chains import in_pieces, room_for, room_of
 from .journal import Journal
-from .metric import Metric, estimate
+from .metric import Metric, estimate, shrunk
 from .standing import Standing
 from .states import NUMBERS, Chain, Controls, State, StepSize
 from .stranding import Restart
 from .tracks import Settings, Track
+from .windows import Window
 
 if TYPE_CHECKING:
     from ..executables import Executable
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("stanimport")
 _TYPES = {"treedepth__": np.int64, "n_leapfrog__": np.int64, "divergent__": np.bool_}
-ROOM_DEPTH = 16  # of trees: deeper ones make another program
 
 
 class Group(NamedTuple):
@@ -111,7 +112,7 @@ class NutsSampler:
         from ..programs import shared  # only now: what was compiled before needs no JAX
         from .transitions import Transitions, traced
 
-        s, depth, found = self.settings, room_for(self.settings.max_treedepth), []
+        s, depth, found = self.settings, room_for(self.settings.max_treedepth, self.size), []
         for device in devices:
             one = traced(density, np.ones(self.size), self._own([0], False), device)
             made = Transitions(one, s.method, self.lanes, self.in_turn, depth, self.room, s.metric.by_gradients)
@@ -202,9 +203,9 @@ class NutsSampler:
             self._begin(track, program)
         for segment in (*self.segments, Segment(self.settings.total, False)):
             if track.done < segment.end <= until:
-                window = self._sample(track, program, segment, stop, progress)
+                self._sample(track, program, segment, stop, progress)
                 if track.done == segment.end <= self.settings.iter_warmup:
-                    self._learn(track, program, window if segment.in_window else None)
+                    self._learn(track, program, segment.in_window)
                 track.note(_start(track), at_once=True)
                 if track.done < segment.end:  # interrupted
                     return
@@ -286,8 +287,8 @@ class NutsSampler:
         track.step_size, track.metric = step if self.lanes else (step[0][0], step[1][0])
 
     def _sample(self, track: Track, program: _Bound, segment: Segment, stop: threading.Event,
-                progress: Progress) -> np.ndarray:  # fmt: skip
-        """Make transitions; of a window, where the chain was, as `_advance` gives it: (draws, [lanes,] width)."""
+                progress: Progress) -> None:  # fmt: skip
+        """Make transitions; the track's window has where the chain was in one."""
         warms_up = track.done < self.settings.iter_warmup
         controls = _controls(self.settings, warms_up and self.settings.adapt_engaged)
         if track.segment != segment.end:  # else it was begun by a run that this one continues
@@ -307,7 +308,6 @@ class NutsSampler:
         in_pieces(track, segment.end, stop, step, self.room)
         if warms_up and track.done == segment.end:  # with those of the latest window, as the metric is
             track.levels = np.concatenate([track.levels[: 0 if segment.in_window else None], *track.recent])
-        return np.zeros((0, self.width)) if track.window is None else track.window.array()
 
     def _keep(self, track: Track, points: np.ndarray, columns: np.ndarray, warms_up: bool) -> None:
         """Add what a piece of a segment has drawn to its window, to the levels of the warm-up, and to the draws."""
@@ -317,36 +317,45 @@ class NutsSampler:
             track.recent.append(columns[0])
         track.add({"point": points[..., : self.size], **_named(columns)}, len(points))
 
-    def _learn(self, track: Track, program: _Bound, window: np.ndarray | None) -> None:
+    def _learn(self, track: Track, program: _Bound, in_window: bool) -> None:
         """At the end of a segment of warm-up: the metric from a window's draws, the step size that was settled for."""
         chain, metric = track.state
-        chains, metrics = self._parts(chain), self._parts(metric)
-        renews = False
-        if window is not None and self.settings.metric.adapts and len(window) > 1:
-            renews, draws = True, window if self.lanes else window[:, None]
-            metrics = [self._renewed(m, draws[:, i]) for i, m in enumerate(metrics)]
+        chains, metrics, window = self._parts(chain), self._parts(metric), track.window
+        renews = in_window and window is not None and self.settings.metric.adapts and len(window) > 1
+        if renews and window is not None:
+            metrics = [self._renewed(m, one, len(window)) for m, one in zip(metrics, self._drawn(window))]
+        track.window = None
         if track.done == self.settings.iter_warmup:
             chains = [c._replace(step=c.step.settled()) for c in chains]
             renews = False
         self._continue(track, program, chains, metrics, renews)
 
-    def _renewed(self, metric: Any, window: np.ndarray) -> Any:
-        """The metric from where a chain was in a window; the one it has if that overflows, of a chain that flew off."""
+    def _drawn(self, window: Window) -> list[np.ndarray]:
+        """Of each chain, where it was in a window, (draws, width), or the variances, (width,), of a large one."""
+        if window.is_reduced:
+            return list(np.atleast_2d(window.variances()))
+        rows = window.array()
+        return [rows[:, i] for i in range(self.lanes)] if self.lanes else [rows]
+
+    def _renewed(self, metric: Any, drawn: np.ndarray, count: int) -> Any:
+        """The metric from a window of so many draws; the one it has if that overflows, of a chain that flew off."""
         try:
             with np.errstate(all="ignore"):
-                made = self.of(self._estimate(window))
+                made = self.of(self._estimate(drawn, count))
         except np.linalg.LinAlgError:
             return metric
         return made if all(np.isfinite(a).all() for a in made) else metric
 
-    def _estimate(self, window: np.ndarray) -> np.ndarray:
-        """The inverse metric from where a chain was in a window."""
-        points, gradients = window[:, : self.size], window[:, self.size :]
-        if self.settings.metric.low_rank:
+    def _estimate(self, drawn: np.ndarray, count: int) -> np.ndarray:
+        """The inverse metric from what is known of so many draws of a window."""
+        points, gradients, kind = drawn[..., : self.size], drawn[..., self.size :], self.settings.metric
+        if kind.low_rank:
             return low_rank.estimate(points, gradients)
-        if self.settings.metric.by_gradients:
-            return (curvature.matrix if self.settings.metric.dense else curvature.diagonal)(points, gradients)
-        return estimate(points, self.settings.metric.dense)
+        if kind.dense:
+            return curvature.matrix(points, gradients) if kind.by_gradients else estimate(points, dense=True)
+        if drawn.ndim == 1:
+            return curvature.diagonal_of(points, gradients, count) if kind.by_gradients else shrunk(points, count)
+        return curvature.diagonal(points, gradients) if kind.by_gradients else estimate(points, dense=False)
 
     # --- one chain, or the lanes of a program ------------------------------------------------------------------------
 
@@ -375,11 +384,6 @@ def _named(columns: np.ndarray) -> dict[str, np.ndarray]:
 def _of_chain(values: Any, row: int) -> Any:
     """What a chain has of something that is one for all, or one for each."""
     return values if not isinstance(values, (list, tuple)) else values[0] if len(values) == 1 else values[row]
-
-
-def room_for(max_treedepth: int) -> int:
-    """The depth of trees that a program has room for."""
-    return -(-max_treedepth // ROOM_DEPTH) * ROOM_DEPTH
 
 
 def results_of(size: int) -> Any:

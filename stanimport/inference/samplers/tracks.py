@@ -2,15 +2,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 from .. import nested
 from ..rows import Rows
 from .journal import Diary
 from .metric import Kind
+from .windows import Window
 
 
 @dataclass(frozen=True)
@@ -95,13 +97,13 @@ class Track:
         self.step_size = self.metric = np.zeros(0)
         self.levels = np.zeros((0, lanes) if lanes else 0)
         self.segment, self.recent = 0, list[np.ndarray]()
-        self.window: Rows | None = None
+        self.window: Window | None = None
         self.tally = Tally()
 
     def begin(self, segment: int, shape: tuple[int, ...] | None) -> None:
         """Begin a segment with this end; with the shape of a row if it is learned from."""
         self.segment, self.recent = segment, []
-        self.window = None if shape is None else self._rows("window", shape, float)
+        self.window = None if shape is None else self._window(shape)
 
     def add(self, piece: Mapping[str, np.ndarray], count: int) -> None:
         """Keep what will be asked for: every `thin`-th transition, those of the warm-up only where they are saved."""
@@ -135,6 +137,9 @@ class Track:
 
     def _rows(self, name: str, shape: tuple[int, ...], dtype: Any, count: int = 0) -> Rows:
         return Rows(shape, dtype) if self.diary is None else self.diary.rows(name, shape, dtype, count)
+
+    def _window(self, shape: tuple[int, ...], count: int = 0) -> Window:
+        return Window(self._rows("window", shape, float, count), self.settings.metric.by_variances)
 
     # --- in a diary ------------------------------------------------------------------------------------------------
 
@@ -170,7 +175,7 @@ class Track:
         self.levels, self.recent = noted["levels"], [noted["recent"]]
         self.tally.before, self.tally.seconds = self.done, float(self.times.sum())
         if noted["window"] >= 0:
-            self.window = self._rows("window", window, float, int(noted["window"]))
+            self.window = self._window(window, int(noted["window"]))
         self.keep(empty, int(noted["kept"]))
         return {n.removeprefix(_START): v for n, v in noted.items() if n.startswith(_START)}
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -10,6 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
+
+from stanlib.dataclass import dataclass
 
 from ..programs import Traced
 from . import tree, walnuts
@@ -72,11 +73,9 @@ class Transitions:
         def one(carry: Any, varying: Any, metric: Metric) -> Any:
             return self._one(partial(self.density, constants), carry, varying, metric, controls)
 
-        size = chain.state.point.shape[-1]
-        room = tree.room(self.depth, size, INTEGRATORS[self.method].end)
-        shape = (lanes,) if lanes else ()
+        size, shape = chain.state.point.shape[-1], (lanes,) if lanes else ()
+        room = self._room(constants, metric, lanes)
         if lanes:
-            room = jax.tree.map(lambda a: jnp.stack([a] * lanes), room)
             one = jax.vmap(one)
         width = size * (1 + self.with_gradients)
         records = (jnp.zeros((self.room, *shape, width)), jnp.zeros((self.room, *shape, len(NUMBERS))))
@@ -91,6 +90,12 @@ class Transitions:
 
         (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
         return chain, *made
+
+    def _room(self, constants: Any, metric: Metric, lanes: int) -> Any:
+        """For the subtrees of a trajectory, of each chain."""
+        alone = jax.tree.map(lambda a: a[0], metric) if lanes else metric
+        made = tree.room(self.depth, INTEGRATORS[self.method](partial(self.density, constants), alone))
+        return jax.tree.map(lambda a: jnp.stack([a] * lanes), made) if lanes else made
 
     def _one(self, density: Any, carry: Any, varying: Any, metric: Metric, controls: Controls) -> Any:
         """Chain and room after one transition, in which the step size may adapt, and its numbers, (7,)."""

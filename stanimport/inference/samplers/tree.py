@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .states import Numbers
 
 LARGEST_ERROR = 1000.0  # of the energy: beyond it a trajectory diverges
+MANY = 1000  # parameters whose vectors take memory worth a multiplication
 Density = Callable[[Array], tuple[Array, Array]]  # from a point to the log density and its gradient
 Tree = TypeVar("Tree")
 
@@ -75,10 +76,10 @@ class Integrator(Protocol):
     """How trajectories go on, and when they turn.
 
     Attributes:
-        end: what there is at the ends of subtrees, of a momentum and another vector.
+        metric: of the kinetic energy.
     """
 
-    end: Any
+    metric: Metric
 
     def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Array]:
         """The leaf of a state with a momentum, and its energy."""
@@ -88,6 +89,12 @@ class Integrator(Protocol):
 
     def turns(self, left: Subtree, right: Subtree, size: Array) -> Array:
         """Whether two stretches that follow each other, made with steps of this sign, turn."""
+
+    def waiting(self, tree: Subtree) -> Subtree:
+        """What of a subtree is kept until its right sibling is complete: vectors take memory for each depth."""
+
+    def sibling(self, kept: Subtree) -> Subtree:
+        """The subtree again, with all that is asked of a left one."""
 
 
 class Growth(NamedTuple):
@@ -157,10 +164,13 @@ class Record(NamedTuple):
     latest: State
 
 
-def room(depth: int, size: int, end: Any = End) -> Subtree:
-    """An empty stack for trajectories of at most 2^depth states; `end` is what the integrator has at their ends."""
-    blank = jnp.zeros((depth, size))
-    return Subtree(end(blank, blank), end(blank, blank), blank)
+def room(depth: int, way: Integrator) -> Subtree:
+    """An empty stack for trajectories of at most 2^depth states."""
+    blank = jnp.zeros(way.metric.size)
+    leaf, _ = way.leaf(State(blank, jnp.zeros(()), blank), blank)
+    kept = way.waiting(Subtree(leaf.end, leaf.end, blank))
+    made: Subtree = jax.tree.map(lambda a: jnp.zeros((depth, *a.shape), a.dtype), kept)
+    return made
 
 
 def transition(
@@ -254,7 +264,8 @@ def _extended(way: Integrator, g: Growth, start_energy: Array, step_size: Array)
     newest, place, turned = _merged(
         way, g.waiting, Subtree(leaf.end, leaf.end, leaf.end.momentum), g.count, step_size
     )  # fmt: skip
-    waiting = jax.tree.map(lambda w, a: lax.dynamic_update_index_in_dim(w, a, place, 0), g.waiting, newest)
+    waiting = jax.tree.map(lambda w, a: lax.dynamic_update_index_in_dim(w, a, place, 0), g.waiting,
+                           way.waiting(newest))  # fmt: skip
     return Growth(random, leaf, newest, waiting, g.count + 1, g.steps + step.count, chosen, chosen_energy, log_weight,
                   g.acceptance + step.acceptance, step.valid & ~turned, step.diverged)  # fmt: skip
 
@@ -275,7 +286,7 @@ def _merged(
 
     def joined(carry: tuple[Subtree, Array, Array]) -> tuple[Subtree, Array, Array]:
         right, place, _ = carry
-        left = _at(waiting, place)
+        left = way.sibling(_at(waiting, place))
         turns = way.turns(left, right, step_size)
         return Subtree(left.first, right.last, left.total + right.total), place + 1, turns
 
@@ -290,10 +301,13 @@ class Leapfrog:
         metric: of the kinetic energy.
     """
 
-    end = End
-
     def __init__(self, density: Density, metric: Metric):
         self.density, self.metric = density, metric
+
+    @property
+    def remakes(self) -> bool:
+        """Whether velocities of subtrees that wait are made anew."""
+        return self.metric.is_diagonal and self.metric.size >= MANY
 
     def leaf(self, state: State, momentum: Array) -> tuple[Leaf, Array]:
         velocity = self.metric.velocity(momentum)
@@ -316,6 +330,18 @@ class Leapfrog:
             (jnp.dot(a.velocity, total) > 0) & (jnp.dot(b.velocity, total) > 0) for a, b, total in stretches
         ]  # fmt: skip
         return ~(straight[0] & straight[1] & straight[2])
+
+    def waiting(self, tree: Subtree) -> Subtree:
+        """Its momenta alone where there are many, of which the metric makes velocities as fast as they are read."""
+        if not self.remakes:
+            return tree
+        return Subtree(tree.first.momentum, tree.last.momentum, tree.total)
+
+    def sibling(self, kept: Subtree) -> Subtree:
+        if not self.remakes:
+            return kept
+        first, last = (End(p, self.metric.velocity(p)) for p in kept[:2])
+        return Subtree(first, last, kept.total)
 
 
 def leapfrog(density: Density, metric: Metric, state: State, momentum: Array, size: Array) -> tuple[State, Array]:

@@ -80,8 +80,6 @@ class AdaptiveLeapfrog:
         metric: of the kinetic energy.
     """
 
-    end = Place
-
     def __init__(self, density: Density, metric: Metric):
         self.density, self.metric = density, metric
 
@@ -102,6 +100,13 @@ class AdaptiveLeapfrog:
         """Whether the ends of the whole approach each other."""
         ahead = jnp.where(size < 0, -1.0, 1.0) * (right.last.point - left.first.point)
         return (jnp.dot(left.first.momentum, ahead) < 0) | (jnp.dot(right.last.momentum, ahead) < 0)
+
+    def waiting(self, tree: Subtree) -> Subtree:
+        """Where a left subtree ends is not asked."""
+        return Subtree(tree.first, None, tree.total)
+
+    def sibling(self, kept: Subtree) -> Subtree:
+        return kept
 
     def _energy(self, state: State, momentum: Array) -> Array:
         return 0.5 * jnp.dot(momentum, self.metric.velocity(momentum)) - state.density

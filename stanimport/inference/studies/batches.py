@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 from jax import Array
+
+from stanlib.dataclass import dataclass
 
 from ..density import initial, kernels
 from ..density.posterior import Posterior, transformed_data

@@ -1,9 +1,9 @@
 """Types with sizes, constraints, distributions."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import Type
 

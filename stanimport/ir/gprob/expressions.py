@@ -1,9 +1,9 @@
 """Expressions, each with its type and span."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeGuard, Union
 
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 from stanlib.types import INT, Type
 
@@ -194,7 +194,7 @@ class Converted(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Decided(Expr):
-    """A condition on parameters that decides what Python runs."""
+    """A condition, or a loop's bound, on parameters that decides what Python runs."""
 
     value: Expr
 

@@ -1,8 +1,7 @@
 """Programs: functions, networks, parameters, and the bodies of the blocks."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from stanlib.dataclass import dataclass
 from stanlib.types import Type
 
 from ...source import Span

@@ -1,10 +1,10 @@
 """Statements, and the places that they assign to."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Union
 
+from stanlib.dataclass import dataclass
 from stanlib.types import Type
 
 from ...source import Span

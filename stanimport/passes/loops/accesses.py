@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from stanlib.dataclass import dataclass
 
 from ...ir import gprob, traversal
 from .affine import Linear, linear

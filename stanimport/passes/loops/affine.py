@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
+from stanlib.dataclass import dataclass
 from stanlib.registry import Function
 
 from ...ir import gprob, traversal

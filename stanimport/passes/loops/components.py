@@ -9,7 +9,7 @@ from stanlib import registry
 from stanlib.types import INT, REAL, dimensions, is_scalar, scalar_of
 
 from ...ir import gprob
-from ..normalize import apply
+from ...ir.calls import apply
 from .affine import difference, linear
 from .parts import count_of, is_repeated
 
@@ -55,7 +55,7 @@ def size_of(e: gprob.Expr) -> gprob.Expr:
         lists = [i.value for i in e.indices if isinstance(i, gprob.Multi)]
         if len(lists) == 1:
             return size_of(lists[0])
-    return apply("num_elements", INT, (e,))
+    return apply("num_elements", e)
 
 
 def has_size(e: gprob.Expr, count: gprob.Expr) -> bool:
@@ -121,7 +121,7 @@ def shifted(first: gprob.Expr, i: gprob.Expr) -> gprob.Expr:
     """first + i - 1."""
     if isinstance(first, gprob.Const) and first.value == 1:
         return i
-    return apply("subtract", INT, (apply("add", INT, (first, i)), gprob.int_const(1, i.span)))
+    return apply("subtract", apply("add", first, i), gprob.int_const(1, i.span))
 
 
 def is_elementwise(e: gprob.Apply) -> bool:
@@ -145,7 +145,7 @@ def _of_elementwise(e: gprob.Apply, i: gprob.Expr) -> gprob.Expr | None:
     promoted = [x if x.type == REAL else gprob.Promote(REAL, e.span, x) for x in known]
     for given in (promoted, known):  # some arguments are integers to a function
         if tuple(x.type for x in given) in registry.exact(name):
-            return apply(name, REAL, tuple(given))
+            return apply(name, *given)
     return None
 
 
@@ -158,8 +158,8 @@ def _head(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gpr
 
 
 def _tail(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:
-    size = apply("num_elements", INT, (a[0],))
-    return a[0], (gprob.Single(apply("add", INT, (apply("subtract", INT, (size, a[1])), i))),)
+    size = apply("num_elements", a[0])
+    return a[0], (gprob.Single(apply("add", apply("subtract", size, a[1]), i)),)
 
 
 def _sub_col(a: Sequence[gprob.Expr], i: gprob.Expr) -> tuple[gprob.Expr, tuple[gprob.IndexExpr, ...]]:

@@ -5,7 +5,9 @@ Source: Allen and Kennedy (2002), "Optimizing Compilers for Modern Architectures
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from stanlib.dataclass import dataclass
 
 from .accesses import Access
 from .affine import difference

@@ -4,12 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeGuard
 
-from stanlib.types import INT
-
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.uses import mentions
 from ..binding_times import BindingTimes
-from ..normalize import apply
 from .affine import key, linear
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -39,7 +37,7 @@ def as_range(node: object, varying: set[str]) -> Any:
 
 
 def _span(first: gprob.Expr, count: gprob.Expr) -> gprob.Range:
-    end = apply("subtract", INT, (apply("add", INT, (first, count)), gprob.int_const(1, first.span)))
+    end = apply("subtract", apply("add", first, count), gprob.int_const(1, first.span))
     return gprob.Range(first, end)
 
 
@@ -79,7 +77,7 @@ def count_of(r: gprob.Range) -> gprob.Expr:
     length = linear(r.upper).plus(linear(r.lower), -1)
     if length.is_constant:
         return gprob.int_const(length.constant + 1, span)
-    return apply("add", INT, (apply("subtract", INT, (r.upper, r.lower)), gprob.int_const(1, span)))
+    return apply("add", apply("subtract", r.upper, r.lower), gprob.int_const(1, span))
 
 
 def is_repeated(e: object) -> TypeGuard[gprob.Apply]:

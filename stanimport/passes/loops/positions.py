@@ -16,9 +16,9 @@ from typing import Any
 from stanlib.types import INT, array
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.uses import declared, differing, mentions, names_in, walk_statements, writes, written
 from ..binding_times import BindingTimes
-from ..normalize import apply
 from ..surroundings import Surroundings
 
 Stmts = tuple[gprob.Stmt, ...]
@@ -94,11 +94,11 @@ class _Positions:
         count = _count(s)
         if s.name not in names_in(by):
             before: Stmts = ()
-            first = apply("subtract", INT, (gprob.Var(INT, s.span, s.name), s.lower))
+            first = apply("subtract", gprob.Var(INT, s.span, s.name), s.lower)
             begin, total = _plus(counter, _times(first, by)), _times(count, by)
         else:
             before, added, total = self._sums(s, by, count)
-            begin = apply("subtract", INT, (_plus(counter, _at(added, s, s.name)), by))
+            begin = apply("subtract", _plus(counter, _at(added, s, s.name)), by)
         declaration = gprob.Declare(s.span, now, gprob.Sized(INT), None, begin)
         loop = replace(s, body=(declaration, *_renamed(_without_last(s.body, name), name, now)))
         return before, loop, gprob.Assign(s.span, gprob.Place(name, INT, s.span), _plus(counter, total))
@@ -114,8 +114,8 @@ class _Positions:
         return (
             gprob.Declare(span, added.name, gprob.Sized(many, (count,))),
             gprob.For(span, index, s.lower, s.upper, (each,)),
-            gprob.Declare(span, total.name, gprob.Sized(INT), None, apply("sum", INT, (added,))),
-            gprob.Assign(span, gprob.Place(added.name, many, span), apply("cumulative_sum", many, (added,))),
+            gprob.Declare(span, total.name, gprob.Sized(INT), None, apply("sum", added)),
+            gprob.Assign(span, gprob.Place(added.name, many, span), apply("cumulative_sum", added)),
         ), added, total  # fmt: skip
 
 
@@ -180,7 +180,7 @@ def _step(s: gprob.Assign, name: str) -> gprob.Expr | None:
     one, other = parts if operator == "subtract" or _is(parts[0], name) else parts[::-1]
     if not _is(one, name) or mentions(other, {name}):
         return None
-    return other if operator == "add" else apply("minus", INT, (other,))
+    return other if operator == "add" else apply("minus", other)
 
 
 def _is(e: gprob.Expr, name: str) -> bool:
@@ -211,8 +211,8 @@ def _count(s: gprob.For) -> gprob.Expr:
     """How many iterations a loop has."""
     size = s.upper
     if not (isinstance(s.lower, gprob.Const) and s.lower.value == 1):
-        size = apply("add", INT, (apply("subtract", INT, (s.upper, s.lower)), gprob.int_const(1, s.span)))
-    return apply("max", INT, (gprob.int_const(0, s.span), size))
+        size = apply("add", apply("subtract", s.upper, s.lower), gprob.int_const(1, s.span))
+    return apply("max", gprob.int_const(0, s.span), size)
 
 
 def _number(s: gprob.For, index: str) -> gprob.Expr:
@@ -220,7 +220,7 @@ def _number(s: gprob.For, index: str) -> gprob.Expr:
     at = gprob.Var(INT, s.span, index)
     if isinstance(s.lower, gprob.Const) and s.lower.value == 1:
         return at
-    return _plus(apply("subtract", INT, (at, s.lower)), gprob.int_const(1, s.span))
+    return _plus(apply("subtract", at, s.lower), gprob.int_const(1, s.span))
 
 
 def _at(added: gprob.Var, s: gprob.For, index: str) -> gprob.Expr:
@@ -230,13 +230,13 @@ def _at(added: gprob.Var, s: gprob.For, index: str) -> gprob.Expr:
 def _plus(a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
     if isinstance(a, gprob.Const) and a.value == 0:
         return b
-    return apply("add", INT, (a, b))
+    return apply("add", a, b)
 
 
 def _times(a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
     if isinstance(b, gprob.Const) and b.value == 1:
         return a
-    return apply("multiply", INT, (a, b))
+    return apply("multiply", a, b)
 
 
 def _instead(node: Any, values: Mapping[str, gprob.Expr]) -> Any:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from stanlib.types import INT, Type, is_scalar
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.uses import mentions, walk_statements
-from ..normalize import apply
 from . import regions
 from .accesses import Access, of_statement, reads
 from .affine import key
@@ -70,7 +70,7 @@ def as_sum(terms: Sequence[tuple[int, gprob.Expr]]) -> gprob.Expr:
 
 def _typed(name: str, a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
     result = a.type if a.type != INT else b.type
-    return apply(name, result, (_promoted(a, result), _promoted(b, result)))
+    return apply(name, _promoted(a, result), _promoted(b, result))
 
 
 def _promoted(e: gprob.Expr, t: Type) -> gprob.Expr:
@@ -78,7 +78,7 @@ def _promoted(e: gprob.Expr, t: Type) -> gprob.Expr:
 
 
 def _negated(e: gprob.Expr) -> gprob.Expr:
-    return apply("minus", e.type, (e,))
+    return apply("minus", e)
 
 
 def is_sum(body: Stmts, name: str) -> bool:

@@ -7,15 +7,16 @@ that of lambda lifting (Johnsson 1985) with the state reduced by the distances o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
-from stanlib.types import INT, MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
+from stanlib.dataclass import dataclass
+from stanlib.types import MATRIX, REAL, ROW_VECTOR, Tuple, Type, array, dimensions, scalar_of, unwind
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.fresh import Fresh, stem
 from ...ir.uses import declared, loop_indices, mentions, walk_statements, written, written_in_order
-from ..normalize import apply
 from . import regions
 from .accesses import flattened, of_statement, step_indices
 from .affine import Linear, difference, key, linear
@@ -368,8 +369,8 @@ def _firsts(c: Carried, loop: gprob.For) -> tuple[gprob.Expr, ...]:
     out = []
     for d in range(1, c.distance + 1):
         step = gprob.int_const(d, loop.span)
-        element = _element(c, apply("subtract" if sign > 0 else "add", INT, (first, step)))
-        out.append(apply(c.inverse, REAL, (element,)) if c.inverse else element)
+        element = _element(c, apply("subtract" if sign > 0 else "add", first, step))
+        out.append(apply(c.inverse, element) if c.inverse else element)
     return tuple(out)
 
 
@@ -377,7 +378,7 @@ def _written(c: Carried) -> gprob.Stmt:
     span, kind = c.current.span, _row_type(c)
     step = gprob.Step(kind, c.indices(c.current))
     row: gprob.Expr = gprob.Var(kind, span, c.row)
-    value = apply(c.function, REAL, (row,)) if c.function else row
+    value = apply(c.function, row) if c.function else row
     return gprob.Assign(span, gprob.Place(c.name, c.type, span, (step,)), value)
 
 

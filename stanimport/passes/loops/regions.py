@@ -7,9 +7,11 @@ them, as in `for (t in 2:T) for (k in 1:K) x[t, k] = f(x[t - 1])` behind `x[1] =
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import takewhile
 from typing import Any
+
+from stanlib.dataclass import dataclass
 
 from ...ir import gprob
 from ...ir.uses import loop_indices, walk_statements, written

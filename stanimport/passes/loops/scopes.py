@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from stanlib.dataclass import dataclass
 
 from ...ir import gprob
 from ...ir.uses import written

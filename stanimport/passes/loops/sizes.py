@@ -8,11 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from stanlib.types import INT
-
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.uses import differing, mentions
-from ..normalize import apply
 from ..surroundings import Surroundings
 from .affine import linear, mentions_values
 from .parts import is_repeated
@@ -56,7 +54,7 @@ def _checks(node: object, varying: set[str], least: dict[object, int]) -> Iterat
         differs = mentions_values(size, varying) or mentions(place, varying)
         if differs and form not in asked and not _is_nonnegative(size, least):
             asked.append(form)
-            negative = apply("logical_lt", INT, (size, gprob.int_const(0, size.span)))
+            negative = apply("logical_lt", size, gprob.int_const(0, size.span))
             items = (f"{name}: n is ", size, ", but must be nonnegative!")
             yield gprob.If(size.span, negative, (gprob.Message(size.span, "reject", items),), ())
 

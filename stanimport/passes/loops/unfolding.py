@@ -14,9 +14,9 @@ from stanlib.registry import Function
 from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.fresh import Fresh
 from ...ir.uses import differing, mentions
-from ..normalize import apply
 from ..surroundings import Surroundings
 from .accesses import step_indices
 from .affine import difference, linear, mentions_values
@@ -126,9 +126,9 @@ class _Unfold:
             if difference(linear(size), linear(count)) == 0 or linear(size) in asked:
                 continue
             asked.append(linear(size))
-            differ = apply("logical_neq", INT, (size, count))
+            differ = apply("logical_neq", size, count)
             zero = gprob.int_const(0, count.span)  # all ranges that end before they begin are empty
-            some = apply("logical_gt", INT, (apply("max", INT, (size, count)), zero))
+            some = apply("logical_gt", apply("max", size, count), zero)
             items = (f"{name}: sizes ", size, " and ", count, " must match!")
             wrong = gprob.Logical(INT, count.span, "&&", differ, some)
             self.before.append(gprob.If(count.span, wrong, (gprob.Message(count.span, "reject", items),), ()))
@@ -161,7 +161,7 @@ class _Unfold:
         total = gprob.Var(REAL, e.span, self.names.helper("sum"))
         zero = gprob.Const(REAL, e.span, 0.0)
         self.before.append(gprob.Declare(e.span, total.name, gprob.Sized(REAL), None, zero))
-        add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", REAL, (total, term)))
+        add = gprob.Assign(e.span, gprob.Place(total.name, REAL, e.span), apply("add", total, term))
         self.before.append(gprob.For(e.span, index.name, gprob.int_const(1, e.span), count, (add,)))
         return total
 
@@ -227,9 +227,9 @@ def _term(e: gprob.Apply, index: gprob.Expr) -> gprob.Expr | None:
     if len(known) < len(elements):
         return None
     if e.function.name == "dot_product":
-        return apply("multiply", REAL, (known[0], known[1]))
+        return apply("multiply", known[0], known[1])
     if e.function.name == "dot_self":
-        return apply("multiply", REAL, (known[0], known[0]))
+        return apply("multiply", known[0], known[0])
     if e.function.name == "sum":
         return known[0]
     return replace(e, arguments=tuple(known))

@@ -7,15 +7,16 @@ index is compared with the iteration's own size wherever nothing shows that it c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, REAL, dimensions, scalar_of
 
 from ...ir import gprob, traversal
+from ...ir.calls import apply
 from ...ir.uses import differing, written
 from ..binding_times import BindingTimes
-from ..normalize import apply
 from ..surroundings import Surroundings
 from .affine import Ranges, is_nonnegative, linear, mentions_values
 
@@ -205,7 +206,7 @@ class _Array:
         return is_nonnegative(linear(self.size).plus(linear(index), -1), ranges)
 
     def _test(self, index: gprob.Expr) -> gprob.Stmt:
-        beyond = apply("logical_gt", INT, (index, self.size))
+        beyond = apply("logical_gt", index, self.size)
         items = ("index ", index, " is out of range: the size is ", self.size)
         return gprob.If(index.span, beyond, (gprob.Message(index.span, "reject", items),), ())
 

@@ -10,7 +10,8 @@ import numpy as np
 from .. import numpy as _np
 from .. import uses_jax
 from ..base import Array
-from ..progressions import progressions
+from ..progressions import Repetition, is_order, progressions, repetition
+from .rearranging import rearranged
 
 
 def get(x: Array, index: tuple[Any, ...]) -> Array:
@@ -18,29 +19,52 @@ def get(x: Array, index: tuple[Any, ...]) -> Array:
     if not uses_jax((x, *index)):
         return x[index]
     if not uses_jax(index):
-        if not any(isinstance(i, np.ndarray) for i in index):
-            return jnp.asarray(x)[index]
-        parts = _slices(index)
-        if parts is not None:
-            return _joined(jnp.asarray(x), *parts)
-        return jnp.asarray(x).at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+        return _at_known(jnp.asarray(x), index)
     x = jnp.asarray(x)
     mode = "fill" if jnp.issubdtype(x.dtype, jnp.inexact) else "clip"
     return x.at[index].get(mode=mode, fill_value=np.nan if mode == "fill" else None, wrap_negative_indices=False)
 
 
-def _slices(index: tuple[Any, ...]) -> tuple[int, list[tuple[Any, ...]]] | None:
-    """The axis of the one vector in an index beside slices, and indices with slices in its place, if they are few."""
+def _at_known(x: Any, index: tuple[Any, ...]) -> Array:
+    if not any(isinstance(i, np.ndarray) for i in index):
+        return x[index]
+    axis = _axis_of_vector(index)
+    found = None if axis is None else _entries(x, index, axis)
+    if found is None:
+        return x.at[index].get(mode="promise_in_bounds", wrap_negative_indices=False)
+    return found
+
+
+def _entries(x: Any, index: tuple[Any, ...], axis: int) -> Any:
+    """What a vector of indices selects along an axis, by what has a quick derivative; None if nothing has."""
+    def at(i: Any) -> Any:
+        return _at_known(x, (*index[:axis], i, *index[axis + 1 :]))
+
+    vector = index[axis]
+    parts = progressions(vector)
+    if parts is not None:
+        return at(parts[0]) if len(parts) == 1 else jnp.concatenate([at(part) for part in parts], axis)
+    found = repetition(vector)
+    if found is not None:
+        return _repeated(at(found.base), axis, found)
+    if not is_order(vector, x.shape[axis]):
+        return None
+    return jnp.moveaxis(rearranged(jnp.moveaxis(at(slice(None)), axis, 0), vector), 0, axis)
+
+
+def _axis_of_vector(index: tuple[Any, ...]) -> int | None:
+    """The axis of the one vector of integers in an index beside slices."""
     arrays = [k for k, i in enumerate(index) if not isinstance(i, slice)]
     if len(arrays) != 1 or np.ndim(index[arrays[0]]) != 1 or np.asarray(index[arrays[0]]).dtype.kind not in "iu":
         return None
-    (axis,) = arrays
-    parts = progressions(index[axis])
-    return None if parts is None else (axis, [(*index[:axis], part, *index[axis + 1 :]) for part in parts])
+    return arrays[0]
 
 
-def _joined(x: Any, axis: int, parts: list[tuple[Any, ...]]) -> Any:
-    return x[parts[0]] if len(parts) == 1 else jnp.concatenate([x[part] for part in parts], axis)
+def _repeated(x: Any, axis: int, how: Repetition) -> Any:
+    """The entries of the base along an axis, repeated."""
+    before, behind = x.shape[:axis], x.shape[axis + 1 :]
+    spread = jnp.expand_dims(x, axis + 1 if how.in_turn else axis)
+    return jnp.broadcast_to(spread, (*before, *how.shape, *behind)).reshape(*before, -1, *behind)
 
 
 def at_set(x: Any, index: Any, value: Any) -> Any:

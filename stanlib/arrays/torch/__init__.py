@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from builtins import any as builtins_any
 from collections.abc import Callable
 from typing import Any
@@ -180,8 +181,15 @@ def full(shape: tuple[int, ...], value: Value) -> Array:
 
 def shape(x: Value) -> tuple[int, ...]:
     if isinstance(x, torch.Tensor):
-        return tuple(x.shape)
+        return tuple(x.shape) if not torch.jit.is_tracing() else _known(x.shape)
     return () if isinstance(x, (float, int)) else np.shape(x)
+
+
+def _known(sizes: torch.Size) -> tuple[int, ...]:
+    """Sizes as numbers where PyTorch records operations, which makes tensors of them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", torch.jit.TracerWarning)  # sizes are the same in every run
+        return tuple(int(n) for n in sizes)
 
 
 def ndim(x: Real) -> int:

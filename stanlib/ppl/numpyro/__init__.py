@@ -13,6 +13,7 @@ import numpyro
 import numpyro.distributions as dist
 
 from ...arrays import differs_between_lanes, named
+from ...errors import StanError
 from ...indexing import Span as span  # noqa: F401
 from ...indexing import assign, assign_in_place, at  # noqa: F401
 from ...lanes.assigning import add_at  # noqa: F401
@@ -64,7 +65,15 @@ _warned: set[str] = set()
 
 
 def enter(program: Program) -> None:
-    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise."""
+    """Called when a model or its quantities run: Stan computes in double precision, and says so once otherwise.
+
+    Raises:
+        StanError: inside of a plate: functions would take what differs along it for a container.
+    """
+    around = [m.name for m in numpyro.primitives._PYRO_STACK if isinstance(m, numpyro.plate)]
+    if around:
+        advice = "call it under jax.vmap, or take model.minibatch for a sample of rows"
+        raise StanError(f"{program.name} computes one draw at a time, not those of the plate {around[0]}: {advice}")
     if jnp.result_type(float).itemsize < 8 and program.filename not in _warned:
         _warned.add(program.filename)
         warnings.warn(
@@ -105,7 +114,7 @@ def parameter(
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
     check_domain(name, shape, arguments)
     shape = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, shape)
+    support = support_of(kind, arguments, shape, name)
     if drawn is not None:
         return latent(name, Improper(support, shape, drawn, laws))
     if undrawn is not None:

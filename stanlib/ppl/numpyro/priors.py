@@ -39,7 +39,7 @@ def sample(
     """
     check_domain(name, shape, arguments)
     sizes = tuple(int(n) for n in shape)
-    return latent(name, agreeing(fitted(name, distribution, sizes, support_of(kind, arguments, sizes)), event))
+    return latent(name, agreeing(fitted(name, distribution, sizes, support_of(kind, arguments, sizes, name)), event))
 
 
 def sample_unconstrained(
@@ -52,7 +52,7 @@ def sample_unconstrained(
     """
     check_domain(name, shape, arguments)
     sizes = tuple(int(n) for n in shape)
-    transform = biject_to(support_of(kind, arguments, sizes))
+    transform = biject_to(support_of(kind, arguments, sizes, name))
     free = transform.inverse_shape(sizes)
     check_law(name, distribution.batch_shape, free, distribution.event_dim)
     law = of_shape(distribution, free)
@@ -70,7 +70,7 @@ def param(
     uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
     sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    support = support_of(kind, arguments, sizes, name)
 
     def start(key: Any) -> Any:
         if init is not None:
@@ -94,7 +94,7 @@ def approximate(
     if complex:
         return approximate(f"{name}.real", shape) + 1j * approximate(f"{name}.imag", shape)
     sizes = tuple(int(n) for n in shape)
-    support = support_of(kind, arguments, sizes)
+    support = support_of(kind, arguments, sizes, name)
     transform = biject_to(support)
     free = transform.inverse_shape(sizes)
     centre = numpyro.param(f"{name}$loc", lambda key: jax.random.uniform(key, free, minval=-2.0, maxval=2.0))

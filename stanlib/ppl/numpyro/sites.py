@@ -12,6 +12,7 @@ from numpyro.handlers import scale
 from ... import batches
 from ...drawn import note
 from ...errors import StanUnsupportedError
+from ..values import check_value
 from .distributions import of_shape
 
 
@@ -19,6 +20,7 @@ def latent(name: str, law: Any) -> Any:
     """A parameter.
 
     Raises:
+        StanDataError: where a handler gives it a value of other sizes.
         StanUnsupportedError: where it is to be drawn without a key.
     """
     with _scaled(name):
@@ -30,6 +32,7 @@ def latent(name: str, law: Any) -> Any:
             raise StanUnsupportedError(
                 f"{name} has no value, and to draw one NumPyro needs a key: numpyro.handlers.seed(model, key)(**data)"
             ) from e
+    check_value(name, jnp.shape(value), law.shape())
     return note(name, jnp.asarray(value))  # never NumPy's: what it leads to depends on parameters
 
 
@@ -41,9 +44,14 @@ def _has_key() -> bool:
 
 
 def observed(name: str, law: Any, value: Any) -> None:
-    """Data: one observation for every entry of the law's batch shape."""
+    """Data: one observation for every entry of the law's batch shape.
+
+    Raises:
+        StanDataError: where a handler gives them a value of other sizes.
+    """
     with _scaled(name):
-        numpyro.sample(name, of_shape(law, jnp.shape(value)), obs=value)
+        taken = numpyro.sample(name, of_shape(law, jnp.shape(value)), obs=value)
+    check_value(name, jnp.shape(taken), jnp.shape(value))
 
 
 def weighted(name: str, terms: Any) -> None:

@@ -11,7 +11,7 @@ import torch
 
 from ...arrays import differs_between_lanes
 from ...arrays.torch import as_tensor, without_nan
-from ...errors import StanError
+from ...errors import StanError, StanUnsupportedError
 from ...indexing import Span as span  # noqa: F401
 from ...indexing import assign, assign_in_place, at  # noqa: F401
 from ...lanes.assigning import add_at  # noqa: F401
@@ -24,7 +24,7 @@ from ...lanes.recurrences import run_in_python as recur  # noqa: F401
 from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
 from ...random.torch import TorchRandom
-from ...rejection import decided, pending  # noqa: F401
+from ...rejection import before_deciding, decided, pending  # noqa: F401
 from ..laws import take_up
 from ..values import (  # noqa: F401
     UNSET,
@@ -74,6 +74,20 @@ def enter(program: Program) -> None:
             "call torch.set_default_dtype(torch.float64) first to match it",
             UserWarning, stacklevel=4,
         )  # fmt: skip
+
+
+@before_deciding
+def _refuse_recording(condition: Any) -> None:
+    """A condition on parameters must not decide what PyTorch records of a run to repeat it for other parameters.
+
+    Raises:
+        StanUnsupportedError: under torch.jit.
+    """
+    if isinstance(condition, torch.Tensor) and torch.jit.is_tracing():
+        raise StanUnsupportedError(
+            "parameters decide what runs next, and PyTorch's just-in-time compilation would repeat what ran first: "
+            "leave out jit_compile=True of NUTS, and take Trace_ELBO instead of JitTrace_ELBO"
+        )
 
 
 def draw(value: Any) -> Any:

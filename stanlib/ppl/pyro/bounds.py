@@ -74,6 +74,11 @@ def recorded(site: str, support: Any) -> Recorded:
     return _recorded[site]
 
 
+def unrecorded(support: Any) -> Any:
+    """The same support without a memory of what is transformed to it."""
+    return support.base if isinstance(support, Recorded) else support
+
+
 class Bound:
     """A bound as a function of other parameters, and its value in the run that it comes from."""
 
@@ -93,7 +98,7 @@ class Bound:
         if constraining and count and count == self.used and is_error():  # outside of a run of the model
             raise StanError(
                 "the bounds of a parameter depend on others, whose values Pyro has not computed yet: "
-                "run NUTS with jit_compile=False, which keeps the order of the program"
+                "run NUTS with jit_compile=False, which keeps the order of the program, and for guides AutoNormal"
             )
         self.used = count if constraining else self.used
         values = [v if c.last is None else c.last for c, v in zip(self.cells, self.values)]

@@ -20,6 +20,7 @@ from ...arrays.torch import as_tensor, is_tracing
 from ...quantiles import truncated_quantile
 from ...random.torch import TorchRandom
 from .. import laws
+from .bounds import unrecorded
 from .supports import support_of
 
 xp = named("torch")
@@ -324,12 +325,14 @@ class Improper(TorchDistribution):
         return self._support
 
     def log_prob(self, value: torch.Tensor) -> torch.Tensor:
-        return value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
+        """Zeros, with a derivative of zero: PyTorch has none of a density in which the parameter does not occur."""
+        zeros = value.new_zeros(value.shape[: value.ndim - len(self.event_shape)])
+        return zeros + (0.0 * torch.nan_to_num(value)).sum() if value.requires_grad else zeros
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         if self.drawn is not None:
             return as_tensor(self.drawn).expand((*sample_shape, *self.batch_shape, *self.event_shape))
-        transform = biject_to(self._support)
+        transform = biject_to(unrecorded(self._support))  # of values that nobody may give the parameter
         shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
         return transform(torch.rand(shape) * 4.0 - 2.0)
 

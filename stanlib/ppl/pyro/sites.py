@@ -8,19 +8,28 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from typing import Any
 
+import numpy as np
 import pyro
 import torch
 from pyro.poutine.indep_messenger import IndepMessenger
 
 from ... import batches
 from ...drawn import note
+from ..values import check_value
 from .distributions import of_shape
 
 
 def latent(name: str, law: Any) -> Any:
-    """A parameter, as one event."""
+    """A parameter, as one event.
+
+    Raises:
+        StanDataError: where a handler gives it a value of other sizes.
+    """
+    whole = as_event(law)
     with _scaled(name):
-        return note(name, pyro.sample(name, as_event(law)))
+        value = pyro.sample(name, whole)
+    check_value(name, np.shape(value), whole.event_shape)
+    return note(name, value)
 
 
 def as_event(law: Any) -> Any:
@@ -30,10 +39,15 @@ def as_event(law: Any) -> Any:
 
 
 def observed(name: str, law: Any, value: Any) -> None:
-    """Data: one observation for every entry of the law's batch shape."""
+    """Data: one observation for every entry of the law's batch shape.
+
+    Raises:
+        StanDataError: where a handler gives them a value of other sizes.
+    """
     law = of_shape(law, tuple(value.shape))
     with plates(name, law.batch_shape), _scaled(name):
-        pyro.sample(name, law, obs=value)
+        taken = pyro.sample(name, law, obs=value)
+    check_value(name, np.shape(taken), np.shape(value))
 
 
 def weighted(name: str, terms: torch.Tensor) -> None:

@@ -20,6 +20,7 @@ from stanimport.inference.blocks import density as division
 from stanimport.inference.blocks import planning, sweeps
 from stanimport.inference.density.posterior import Posterior
 from stanimport.source import Source
+from stanlib.arrays import progressions
 from stanlib.program import Variable
 
 from .interpreted import evaluate
@@ -62,8 +63,8 @@ def outcomes(
 @contextlib.contextmanager
 def _small_blocks() -> Iterator[None]:
     """Two rows of data are many, as are two parameters of a size, and blocks have one or two."""
-    small = mock.patch.multiple(sweeps, FEWEST=1, MOST=2)
-    with mock.patch.object(division, "ROWS", 2), mock.patch.object(planning, "PARAMETERS", 2), small:
+    small = mock.patch.multiple(sweeps, FEWEST=1, MOST=2), mock.patch.object(progressions, "REGULAR", 0)
+    with mock.patch.object(division, "ROWS", 2), mock.patch.object(planning, "PARAMETERS", 2), small[0], small[1]:
         yield
 
 

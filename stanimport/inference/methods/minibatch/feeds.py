@@ -9,11 +9,11 @@ Every batch is told by its number alone, so that a run goes on where it stopped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import StanDataError
 
 from ...digests import digest_of

@@ -6,10 +6,11 @@ parameters, Adam's two moments of each, and how often the row has been seen. Onl
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 from ...options import OptionError
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
+from stanlib.dataclass import dataclass
 from stanlib.errors import StanError
 
 from ...running import interrupts

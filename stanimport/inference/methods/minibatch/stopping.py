@@ -10,10 +10,12 @@ Welandawe, Andersen, Vehtari and Huggins (2022), "Robust, automated, and accurat
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
+
+from stanlib.dataclass import dataclass
 
 LARGEST_RHAT = 1.1
 LARGEST_ERROR = 0.1  # of the mean of iterates, in units of the parameters

@@ -1,0 +1,54 @@
+"""Whether values have the sizes that a program declares for its variables, as far as its data tell them."""
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .errors import StanDataError
+from .metadata import Program, Variable
+
+_OPERATIONS: dict[type, Callable[[int, int], int]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
+}  # fmt: skip
+
+
+def verify(
+    v: Variable, value: Any, data: Mapping[str, Any], program: Program, around: tuple[str, ...] = ()
+) -> None:
+    """A value must have as many axes as its variable, each of the declared size where data alone decide it.
+
+    Args:
+        around: the sizes of arrays of tuples, whose item it is.
+
+    Raises:
+        StanDataError: naming both sizes.
+    """
+    texts = (*around, *v.shape)
+    if v.items:
+        for item, part in zip(v.items, value if isinstance(value, tuple) else ()):
+            verify(item, part, data, program, texts)
+        return
+    given, declared = np.shape(value), [_size(text, data) for text in texts]
+    if len(given) != len(declared) or any(d is not None and d != n for d, n in zip(declared, given)):
+        problem = f"{v.name} has a value of sizes {tuple(map(int, given))}: declared as `{v.declaration}`"
+        raise StanDataError(problem, v.name, program.filename, v.line)
+
+
+def _size(text: str, data: Mapping[str, Any]) -> int | None:
+    """The value of a size's text, made of numbers, names of data, sums and products; None of others."""
+    try:
+        return _value(ast.parse(text, mode="eval").body, data)
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _value(node: ast.expr, data: Mapping[str, Any]) -> int | None:
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        left, right = _value(node.left, data), _value(node.right, data)
+        return None if left is None or right is None else _OPERATIONS[type(node.op)](left, right)
+    value = node.value if isinstance(node, ast.Constant) else data.get(node.id) if isinstance(node, ast.Name) else None
+    return int(value) if isinstance(value, (int, np.integer)) else None
