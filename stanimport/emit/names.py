@@ -84,13 +84,14 @@ class Names:
             if not is_helper(name):
                 by_stan_name.setdefault(stem(name), []).append(name)
         for stan_name, group in by_stan_name.items():
-            identifier, end = self.new(stan_name), -1
+            identifier, end, reading = self.new(stan_name), -1, set[int]()
             for name in sorted(group, key=lambda n: lives[n].start):
-                sharing = [n for n in group if self.of.get(n) == identifier]
-                if lives[name].start <= end or any(lives[n].is_read_beside(lives[name]) for n in sharing):
+                life = lives[name]
+                if life.start <= end or not reading.isdisjoint(life.around):
                     self.of[name] = self.new(stan_name)
                     continue
-                self.of[name], end = identifier, lives[name].end
+                self.of[name], end = identifier, life.end
+                reading |= life.reading
 
 
 def _base(name: str) -> str:
@@ -113,24 +114,22 @@ def names_of_variables(program: gprob.Program) -> set[str]:
 
 @dataclass
 class _Life:
-    """The first and the last statement (in the order of the text) that mention a name, and the bodies around each."""
+    """The first and the last statement (in the order of the text) that mention a name, and the bodies around the first.
+
+    `reading` are the bodies that mention a name which begins right outside of them. Bodies may be functions of Python's,
+    in which an identifier is that variable or one that begins inside, not both.
+    """
 
     start: int
     end: int
-    bodies: list[tuple[int, ...]]
+    around: tuple[int, ...]
+    reading: set[int]
 
-    def is_read_beside(self, other: _Life) -> bool:
-        """Whether a body mentions this name, which begins outside of it, and the other one begins in it.
-
-        Bodies may be functions of Python's, in which an identifier is the one or the other variable.
-        """
-        outside = len(self.bodies[0])
-        return any(_common(around, other.bodies[0]) > outside for around in self.bodies)
-
-
-def _common(a: tuple[int, ...], b: tuple[int, ...]) -> int:
-    """How many bodies two statements are in together."""
-    return next((i for i, (x, y) in enumerate(zip(a, b)) if x != y), min(len(a), len(b)))
+    def mentioned(self, at: int, around: tuple[int, ...]) -> None:
+        """Note a later statement that mentions the name, and the bodies around that."""
+        self.end = at
+        if len(around) > len(self.around):
+            self.reading.add(around[len(self.around)])
 
 
 def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, _Life]:
@@ -140,10 +139,7 @@ def _lives(statements: Sequence[gprob.Stmt]) -> dict[str, _Life]:
 
     def mention(s: gprob.Stmt, around: tuple[int, ...]) -> None:
         for n in {*counts(s), *writes(s), *reads(s)}:
-            life = lives.setdefault(n, _Life(count, count, []))
-            life.end = count
-            if not life.bodies or life.bodies[-1] != around:
-                life.bodies.append(around)
+            lives.setdefault(n, _Life(count, count, around, set())).mentioned(count, around)
 
     def visit(block: Sequence[gprob.Stmt], around: tuple[int, ...]) -> None:
         nonlocal count
