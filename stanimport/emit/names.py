@@ -116,8 +116,8 @@ def names_of_variables(program: gprob.Program) -> set[str]:
 class _Life:
     """The first and the last statement (in the order of the text) that mention a name, and the bodies around the first.
 
-    `reading` are the bodies that mention a name which begins right outside of them. Bodies may be functions of Python's,
-    in which an identifier is that variable or one that begins inside, not both.
+    `reading` are the bodies that mention a name which begins right outside of them. Bodies may be functions of
+    Python's, in which an identifier is that variable or one that begins inside, not both.
     """
 
     start: int

@@ -9,7 +9,7 @@ from ..errors import Diagnostic
 from ..ir import gprob, traversal
 from ..ir.specialised import Specialised
 from .binding_times import BindingTimes
-from .call_graph import reached
+from .call_graph import circles, reached
 
 HINT = "count the calls by an integer that data give, write a `while`, or translate with backend='pyro'"
 
@@ -34,13 +34,10 @@ def refused(made: Specialised, calls: Mapping[str, set[str]], ended_by_data: set
     """
     bodies = {v.definition.name: v.definition.body for v in made.variants}
     used = {*reached(calls["model"], calls)}
-    seen: set[str] = set()
-    for name in (n for n in bodies if n in used):
-        circle = {n for n in reached(calls[name], calls) if name in reached(calls[n], calls)}
-        if not circle & (seen | ended_by_data):
+    for circle in circles({n: called for n, called in calls.items() if n in used}):
+        if not circle & ended_by_data:
             first = next(_conditions(n for f in bodies if f in circle for n in traversal.walk(bodies[f])), None)
             yield from () if first is None else (_error(first),)
-        seen |= circle
 
 
 def _conditions(nodes: Iterable[object]) -> Iterator[gprob.Expr]:

@@ -2,12 +2,16 @@
 from __future__ import annotations
 
 import math
+import sys
 
 import pytest
 from densities import module_log_density
 
 import stanimport
 from stanimport import pipeline
+from stanimport.emit.names import Names
+from stanimport.ir import gprob
+from stanimport.ir.fresh import Fresh
 from stanimport.source import Source
 
 PROGRAM = """
@@ -37,3 +41,27 @@ def test_a_variable_that_a_branch_reads_is_not_the_one_that_it_declares(backend,
 def test_variables_that_follow_each_other_share_a_name():
     code = pipeline.translate(Source("p.stan", PROGRAM), "p", pipeline.Options()).text
     assert "t = -x" in code and "t = x" in code and "t_ = p" in code
+
+
+def test_the_work_for_names_grows_with_the_text():
+    def lines_run(count):
+        names, one = Fresh(), gprob.int_const(1, None)
+        inner = gprob.For(None, "j", one, one, ())
+        loops = [gprob.For(None, names.again("i"), one, one, (inner,)) for _ in range(count)]
+        run = 0
+
+        def counted(frame, event, argument):
+            nonlocal run
+            run += event == "line"
+            return counted
+
+        sys.settrace(counted)
+        try:
+            shared = Names()
+            shared.share(loops)
+        finally:
+            sys.settrace(None)
+        assert {shared[s.name] for s in loops} == {"i"}
+        return run
+
+    assert lines_run(800) < 2.2 * lines_run(400)

@@ -25,6 +25,12 @@ def else_ifs(before: str, condition: str, statement: str, after: str = "}") -> C
     return lambda n: before + " else ".join(one.replace("#", str(i)) for i in range(n)) + after
 
 
+def chain_of_functions(n: int) -> str:
+    calling = "\n".join(f"real f{i + 1}(real x) {{ return f{i}(x); }}" for i in range(n))
+    functions = f"functions {{ real f0(real x) {{ return x; }} {calling} }}"
+    return f"{functions} parameters {{ real x; }} model {{ target += f{n}(x); }}"
+
+
 MODEL = "data { int c; real y; } parameters { real x; } model { real s = 0; int k = 0; array[3] real z; "
 MANY = repeated("parameters { real x; ", "real x#;")
 KINDS = {
@@ -49,6 +55,7 @@ KINDS = {
     "transformed parameters": repeated("parameters { real x; } transformed parameters {", "real s# = x;"),
     "generated quantities": repeated("generated quantities { real s = 0;", "s += normal_rng(0, 1);"),
     "functions": repeated("functions {", "real f#(real x) { return x; }"),
+    "a chain of functions": chain_of_functions,
     "blocks": repeated(MODEL, "{ real a; a = x; }"),
     "sums": lambda n: MODEL + "s = " + " + ".join(["x"] * n) + "; }",
     "calls that add to the target": repeated(
