@@ -288,7 +288,7 @@ def loop_over_items(place: Place) -> Lines:
     inner.variables = [x for x in inner.variables if x.name != v.name] + [
         Variable(v.name, v.kind, v.low, v.high, v.data, v.static, False)
     ]
-    inner.add(Variable(name, item, v.low, v.high, v.data, v.static))
+    inner.add(Variable(name, item, v.low, v.high, place.data_only, v.static))  # Stan takes it for a local variable
     head = f"for ({name} in {v.name}) {{"
     if item.name not in ("int", "real"):
         # stanli 0.24 repeats the body for every component of an item that it doesn't read
