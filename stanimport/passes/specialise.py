@@ -64,9 +64,10 @@ class _Specialiser:
         for label, b in blocks(self.program).items():
             around = self._around(b.given, b.dynamic, b.random_is_dynamic)
             bodies[label] = self._body(b.body, around, label)
+        self.caller = "transformed_data"  # which reads the data
+        data = tuple(map(self._read, self.program.data))
         variants = [self._variant(wanted) for wanted in self.pending]  # which grows
         self._refuse_unknown_sizes()
-        data = tuple(map(self._read, self.program.data))
         made = Specialised(replace(self.program, data=data), bodies, tuple(variants))
         if self.traces:
             calls = {self._name(c): {self.asked[k] for k in keys} for c, keys in self.calls.items()}

@@ -148,3 +148,30 @@ def test_recursion_without_end_is_an_error_of_its_line(backend):
     module = stanimport.loads(text, backend=backend)
     with pytest.raises(StanError, match=r"calls itself deeper than Python goes.*line 3, column"):
         stanimport.log_prob(module, params={"x": 5.0}, data={"n": 2})
+
+
+ONLY_BY_DATA = """
+functions {
+  real low(int k) { if (k == 1) return -1; else return 0; }
+  real high(int k, vector x) { if (k == 0) return 10; return x[2]; }
+  int twice(int k) { return k <= 0 ? 0 : 2 + twice(k - 1); }
+}
+data {
+  int k; vector[twice(k)] t; vector<lower=low(k), upper=high(k, t)>[2] y;
+  array[twice(1)] tuple(real<lower=high(k, t)>, int) u;
+}
+parameters { real m; }
+model { m ~ normal(0, 1); y ~ normal(m, 1); }
+"""
+
+
+@pytest.mark.parametrize("backend", ("numpyro", "pyro"))
+def test_functions_that_nothing_but_the_data_block_calls_give_its_sizes_and_bounds(backend):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    module = stanimport.loads(ONLY_BY_DATA, backend=backend)
+    good = {"k": 1, "t": [5, 3], "y": [-1, 3], "u": [[3, 1], [4, 1]]}
+    assert list(module.transformed_data(**good)["y"]) == [-1, 3]
+    for name, value in (("t", [5]), ("y", [-1.1, 3]), ("y", [-1, 3.1]), ("u", [[2.9, 1], [4, 1]]), ("u", [[3, 1]])):
+        with pytest.raises(StanError, match=rf"^{name}\b.* must "):
+            module.transformed_data(**{**good, name: value})
