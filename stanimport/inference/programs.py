@@ -107,6 +107,33 @@ class Traced:
         return _text(self.lower())
 
 
+class Called:
+    """A function that a program calls within its loops, as samplers and optimizers call a density.
+
+    JAX writes single numbers that it knows into the body of a loop, where they would belong to the program. So its data
+    are arguments of the whole program, which has to be made with `calls=` this. Arguments as those of `Traced`.
+    """
+
+    def __init__(self, function: Callable[..., Any], *examples: Any):
+        self._traced = Traced(function, *examples)
+        self.constants = self._given = self._traced.constants
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self._traced(self._given, *arguments)
+
+    def within(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function that calls this one, with this one's data as another argument, the first."""
+
+        def calling(given: Any, *arguments: Any) -> Any:
+            self._given = given
+            try:
+                return function(*arguments)
+            finally:
+                self._given = self.constants
+
+        return calling
+
+
 def _text(lowered: Lowered) -> str:
     # arguments that nothing uses don't stand in XLA's text
     return f"{lowered.in_avals}\n{lowered.as_text()}"
@@ -121,6 +148,8 @@ class Program:
         device: where it runs; JAX's default device if None.
         as_one: on a CPU make one kernel of it, if that can be: for loops over little arithmetic.
         brief: on a CPU compile it with little optimization, unless it has loops: for little arithmetic.
+        hasty: the same with loops: for what runs once, in less time than it is compiled in.
+        calls: what the function calls within loops; its data become arguments.
 
     Attributes:
         may_block: whether it waits for XLA's pool of threads inside a thread of that pool, as LAPACK's functions do on
@@ -129,16 +158,18 @@ class Program:
 
     def __init__(
         self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None, as_one: bool = False,
-        brief: bool = False,
+        brief: bool = False, hasty: bool = False, calls: Called | None = None,
     ):  # fmt: skip
-        self.device = device
+        self.device, self._given = device, () if calls is None else (calls.constants,)
+        if calls is not None:
+            function, examples = calls.within(function), (calls.constants, *examples)
         traced = Traced(function, *examples, device=device)
         self._constants, self._tree = traced.constants, traced.tree
         self._is_joinable = as_one and _is_cpu(device)
         lowered = traced.lower(device, self._is_joinable)
         text = _text(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
-        options = _options(lowered, device, brief and "stablehlo.while" not in text)
+        options = _options(lowered, device, hasty or brief and "stablehlo.while" not in text)
         self.key, self._compiled = _programs.get(lowered, text, device, options)
         self._calls = frozenset(_CUSTOM_CALL.findall(text))
 
@@ -146,12 +177,12 @@ class Program:
         forks.verify()
         compiled = interrupts.result_of(self._compiled)
         with double_precision():
-            leaves = compiled(self._constants, jax.tree.leaves(arguments))
+            leaves = compiled(self._constants, jax.tree.leaves((*self._given, *arguments)))
             return jax.tree.unflatten(self._tree, leaves[0] if self._is_joinable else leaves)
 
     def keep(self) -> Kept | None:
         """Leave the program to other processes: what they find it by; None for one that they can't find."""
-        if self.key is None or self.device is not None or not all(map(_KNOWN_CALL.match, self._calls)):
+        if self.key is None or self.device is not None or self._given or not all(map(_KNOWN_CALL.match, self._calls)):
             return None
         constants = [np.asarray(c) for c in self._constants]
         kept = Kept(self.key, constants, self._calls, self.may_block, self._is_joinable)
@@ -176,6 +207,7 @@ class Program:
         if compiled is None:
             return None
         made = cls.__new__(cls)
+        made._given = ()
         made.device, made.key, made._compiled, made._tree = None, kept.key, compiled, jax.tree.structure(result)
         made.may_block, made._is_joinable, made._calls = kept.may_block, kept.is_joinable, kept.calls
         with double_precision():

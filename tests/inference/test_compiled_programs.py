@@ -10,7 +10,7 @@ from scipy import stats
 import stanimport
 from stanimport.inference import programs, rows
 from stanimport.inference.density import quantities
-from stanimport.inference.programs import LARGE, Program
+from stanimport.inference.programs import LARGE, Called, Program
 from stanimport.inference.samplers import chains
 
 REGRESSION = """
@@ -120,6 +120,52 @@ def test_a_second_fit_compiles_nothing_and_draws_the_same(compilations):
     assert len(compilations) == first
     programs.forget()
     np.testing.assert_array_equal(again, draws(module, data(2), 7))
+
+
+RECURRENCE = """
+data { int<lower=2> T; vector[T] series; }
+parameters { real level; real<lower=-1, upper=1> echo; }
+model {
+  vector[T] shock;
+  shock[1] = series[1] - level;
+  for (t in 2 : T) shock[t] = series[t] - level - echo * shock[t - 1];
+  level ~ normal(0, 5);
+  shock ~ normal(0, 1);
+}
+"""
+METHODS = {
+    "pathfinder": lambda module, data: stanimport.pathfinder(module, data, seed=1, num_paths=1, draws=50),
+    "newton": lambda module, data: stanimport.optimize(module, data, seed=1, algorithm="newton"),
+    "variational": lambda module, data: stanimport.variational(
+        module, data, seed=1, iter=200, draws=50, require_converged=False
+    ),
+    "advi": lambda module, data: stanimport.advi(module, data, seed=1, iter=200, draws=50, require_converged=False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_methods_whose_loops_call_the_density_compile_once(method, compilations):
+    """JAX writes single numbers, as here the first of the series, into the bodies of loops."""
+    module, rng = stanimport.loads(RECURRENCE), np.random.default_rng(3)
+    series = [rng.normal(size=9) + 0.5 for _ in range(2)]
+    fits, counts = [], []
+    for given in (*series, series[0]):
+        fits.append(METHODS[method](module, {"T": 9, "series": given}))
+        counts.append(len(compilations))
+    assert counts[0] == counts[1] == counts[2] > 0
+    first, other, again = (np.asarray(fit.stan_variable("level")) for fit in fits)
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+def test_what_loops_call_has_the_data_of_its_program(compilations):
+    """The data are arguments, also of the derivatives in a loop."""
+    x = np.array([0.5, -1.0])
+    for shift in (1.3, 0.7):
+        called = Called(lambda x, shift=shift: ((x - shift) ** 2).sum(), x)
+        descent = lambda x: jax.lax.fori_loop(0, 3, lambda _, x: x - 0.25 * jax.grad(called)(x), x)
+        np.testing.assert_allclose(Program(descent, x, calls=called)(x), shift + (x - shift) / 8, 1e-14)
+    assert len(compilations) == 1
 
 
 def test_data_that_decide_a_branch_or_a_size_compile_anew(compilations):

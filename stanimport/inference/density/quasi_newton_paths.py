@@ -17,7 +17,7 @@ from jax import Array
 from stanlib.errors import MissingLibraryError
 
 from ..precision import random_keys
-from ..programs import Program
+from ..programs import Called, Program
 
 if TYPE_CHECKING:
     from .posterior import Posterior
@@ -71,15 +71,15 @@ def run(
     limits: Limits | None = None,
 ) -> Paths:  # fmt: skip
     """Draws of one path from every start, one path after the other."""
-    ends = limits or Limits()
+    ends, density = limits or Limits(), Called(posterior.log_density, posterior.blank)
 
     def path(keys: Any, start: Any) -> tuple[Any, Any, Any]:
-        best = Search(posterior.log_density, keys[0], num_elbo_draws, ends).best(start)
+        best = Search(density, keys[0], num_elbo_draws, ends).best(start)
         points, log_q = _drawn(best, keys[1], num_draws)
-        return points, jax.vmap(posterior.log_density)(points), log_q
+        return points, jax.vmap(density)(points), log_q
 
     keys = random_keys(seed, 6, count=2 * len(starts)).reshape(-1, 2, 2)
-    program = Program(path, keys[0], starts[0])
+    program = Program(path, keys[0], starts[0], hasty=True, calls=density)
 
     made = [[np.asarray(a) for a in program(k, start)] for k, start in zip(keys, starts)]
     return Paths(*(np.stack(arrays) for arrays in zip(*made)))

@@ -25,7 +25,7 @@ from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..precision import random_keys
-from ..programs import Program
+from ..programs import Called, Program
 from ..running.progress import Progress
 from . import importance
 from .optimization import ConvergenceWarning
@@ -149,11 +149,12 @@ class _Ascent:
     """
 
     def __init__(self, posterior: Posterior, family: Family, start: np.ndarray, seed: int, counts: Mapping[str, int]):
-        self._density, self._family, self._seed, self._counts = posterior.log_density, family, seed, counts
+        self._density, self._family = Called(posterior.log_density, posterior.blank), family
+        self._seed, self._counts = seed, counts
         self._begun, self._size, self._used = family.begin(start), start.size, 0
         state = (self._begun, np.zeros_like(self._begun), random_keys(seed, 13, count=1)[0])
-        self._steps = Program(self._advance, state, np.float64(1), np.int64(0), np.int64(1))
-        self._densities = Program(self._at_draws, self._begun, state[2])
+        self._steps = Program(self._advance, state, np.float64(1), np.int64(0), np.int64(1), calls=self._density)
+        self._densities = Program(self._at_draws, self._begun, state[2], calls=self._density)
 
     # --- what is compiled ------------------------------------------------------------------------------------------
 
@@ -266,7 +267,7 @@ class _Ascent:
             return points, jax.lax.map(self._density, points), log_q - self._family.log_scale(params)
 
         key = self._key()
-        points, log_p, log_q = (np.asarray(v) for v in Program(draw, params, key)(params, key))
+        points, log_p, log_q = (np.asarray(v) for v in Program(draw, params, key, calls=self._density)(params, key))
         return points, {"lp__": log_p[None], "log_p__": log_p[None], "log_q__": log_q[None]}
 
 

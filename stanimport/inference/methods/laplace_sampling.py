@@ -1,7 +1,7 @@
 """`laplace_sample`: draws from the normal approximation at the mode, on the unconstrained scale."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -71,12 +71,12 @@ def laplace_sample(
                {"mode": center}, posterior.module)  # fmt: skip
 
 
-def _hessian(posterior: Posterior, density: Any) -> Program:
+def _hessian(posterior: Posterior, density: Any) -> Callable[[np.ndarray], Any]:
     """The second derivatives; as differences of gradients where a function of the program has first ones only."""
     try:
         return Program(jax.hessian(density), posterior.blank)
     except StanDerivativeError:
-        return Program(newton.differences(jax.grad(density)), posterior.blank)
+        return newton.curvature(density, posterior.blank)
 
 
 def _densities(posterior: Posterior, density: Any, draws: int) -> Program:

@@ -71,6 +71,16 @@ def differences(gradient: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return hessian
 
 
+def curvature(density: Callable[[Any], Any], point: np.ndarray) -> Callable[[np.ndarray], Any]:
+    """The program that computes such a matrix of a density, (size, size), at points like this one, (size,)."""
+    import jax
+
+    from ..programs import Called, Program
+
+    called = Called(density, point)
+    return Program(differences(jax.grad(called)), point, calls=called)
+
+
 def _direction(matrix: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """The step to the minimum of the quadratic function, with every eigenvalue of its matrix taken as positive."""
     values, vectors = np.linalg.eigh(matrix)

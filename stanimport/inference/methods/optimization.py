@@ -115,7 +115,7 @@ def maximum(
     objective = _objective(posterior.value_and_grad if jacobian else Program(jax.value_and_grad(density), start))
     passed = _Steps(objective, start, limits, keep)
     if algorithm == "newton":
-        hessian = Program(newton.differences(jax.grad(density)), start)
+        hessian = newton.curvature(density, start)
         curved = lambda x: -np.asarray(hessian(x))
         return newton.minimum(objective, curved, start, limits["iter"], passed.note), passed.points
     found = scipy.optimize.minimize(

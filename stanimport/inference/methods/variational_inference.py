@@ -30,7 +30,7 @@ from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of, with_weights
 from ..precision import TRACING, double_precision, new_seed, random_keys
-from ..programs import Program
+from ..programs import Called, Program
 from ..running import interrupts
 from ..running.progress import Progress
 from . import importance
@@ -184,10 +184,12 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
     options.require_parameters(posterior.program.name, posterior.size)
     options.require_several(settings["algorithm"], posterior.size)
     start = initial.starting_points(posterior, inits, 1, settings["seed"])[0]
-    model = partial(_of_point, posterior)
+    # the weights of networks are parameters inside of the density, which are trained
+    called = None if posterior.program.networks else Called(posterior.log_density, posterior.blank)
+    model = partial(_of_point, posterior.size, called or posterior.log_density)
     guide = GUIDES[settings["algorithm"]](model, init_loc_fn=init_to_value(values={"point": start}))
     processor = DrawProcessor(posterior, settings["draws"]) if not posterior.program.networks else None
-    params, losses = _train(model, guide, {}, settings, show)
+    params, losses = _train(model, guide, {}, settings, show, called)
     if processor is None:
         posterior = copy.copy(posterior)
         posterior.module = with_weights(posterior.module, params)
@@ -205,10 +207,10 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
                settings, info, posterior.module)  # fmt: skip
 
 
-def _of_point(posterior: Posterior) -> None:
+def _of_point(size: int, density: Callable[[Any], Any]) -> None:
     """The model of a posterior whose only site is the point."""
-    point = numpyro.sample("point", dist.ImproperUniform(dist.constraints.real, (), (posterior.size,)))
-    numpyro.factor("density", handlers.block(posterior.log_density, hide_fn=_is_no_weight)(point))
+    point = numpyro.sample("point", dist.ImproperUniform(dist.constraints.real, (), (size,)))
+    numpyro.factor("density", handlers.block(density, hide_fn=_is_no_weight)(point))
 
 
 def _is_no_weight(site: Mapping[str, Any]) -> bool:
@@ -268,14 +270,14 @@ def _advance(svi: SVI, state: Any, count: Any) -> tuple[Any, Any]:
 
 
 def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[str, Any],
-           show: bool) -> tuple[Any, np.ndarray]:  # fmt: skip
-    """The guide's parameters and the losses of all steps."""
+           show: bool, called: Called | None = None) -> tuple[Any, np.ndarray]:  # fmt: skip
+    """The guide's parameters and the losses of all steps; `called` is what the model calls of given data."""
     steps = settings["iter"]
     optimizer = numpyro.optim.Adam(lambda i: settings["eta"] * 0.01 ** jnp.minimum(i / steps, 1.0))
     bound = Trace_ELBO(num_particles=settings["grad_samples"])
     svi = SVI(partial(model, **inputs), partial(guide, **inputs), optimizer, bound)
-    state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0])
-    program = Program(partial(_advance, svi), state, np.int64(1))
+    state = _initialized(svi, random_keys(settings["seed"], 9, count=1)[0], called)
+    program = Program(partial(_advance, svi), state, np.int64(1), calls=called)
     losses = []
     with Progress(steps, show) as progress:
         for start in range(0, steps, PIECE):
@@ -287,10 +289,10 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
         return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
 
 
-def _initialized(svi: SVI, key: np.ndarray) -> Any:
+def _initialized(svi: SVI, key: np.ndarray, called: Called | None) -> Any:
     """The state before the first step, by one compiled program where the model and the guide can be traced."""
     try:
-        return Program(lambda key: svi.init(key), key)(key)
+        return Program(lambda key: svi.init(key), key, calls=called)(key)
     except (jax.errors.JAXTypeError, StanTracingError):
         with TRACING, double_precision():
             return svi.init(key)
