@@ -15,7 +15,7 @@ PASS = {
     "laplace": "from_opt_csv runs_opt bad_jacobian_mismatch bad_two_modes outputs",
     "optimize": "instantiate_from_csvfiles variable_bern optimize_good negative_parameter_values parameters_are_floats "
                 "optimize_good_dict optimize_rosenbrock optimize_no_data single_row_csv complex_output attrs",
-    "variational": "variables variables_3d single_row_csv complex_output attrs",
+    "variational": "instantiate_from_csvfiles variables variables_3d single_row_csv complex_output attrs",
     "generate_quantities": "pd_xr_agreement from_previous_fit_variables sample_plus_quantities_dedup single_row_csv "
                            "complex_output attrs",
     "pathfinder": "outputs from_csv single create_inits init_sampling no_psis",

@@ -101,6 +101,24 @@ model { d ~ double_exponential(0, 0.1); m ~ normal(0, 5); y ~ normal(m + d, 1); 
         assert best - density(d, m) < 0.02
 
 
+def test_where_line_searches_stick_at_kinks_newton_is_named():
+    """Slopes that change at 10 points, with sharp priors, as Prophet's trend has them: what it says to do goes on."""
+    module = stanimport.loads("""
+data { int N; vector[N] y; int J; matrix[N, J] X; }
+parameters { vector[J] d; real m; real<lower=0> s; }
+model { d ~ double_exponential(0, 0.05); m ~ normal(0, 5); s ~ normal(0, 0.5); y ~ normal(m + X * d, s); }
+""")
+    t = np.linspace(0, 1, 60)
+    X = np.maximum(t[:, None] - np.linspace(0, 0.8, 10), 0)
+    data = {"N": 60, "J": 10, "X": X, "y": np.sin(6 * t)}
+    with pytest.raises(RuntimeError, match='kinks.*algorithm="newton"'):
+        stanimport.optimize(module, data, inits=0.5, seed=1)
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        stuck = stanimport.optimize(module, data, inits=0.5, seed=1, require_converged=False)
+    mode = stanimport.optimize(module, data, inits=0.5, seed=1, algorithm="newton")
+    assert mode.converged and mode.stats["lp__"][0, 0] > stuck.stats["lp__"][0, 0] + 0.5
+
+
 def test_newton_from_where_the_density_is_convex():
     """A normal law's exponent of a cauchy's tail: from far outside the Hessian is not negative definite."""
     module = stanimport.loads("parameters { vector[2] x; } model { x ~ cauchy([1, -2]', 1); x ~ normal(0, 100); }")

@@ -139,3 +139,34 @@ def test_other_methods(method, beta_module, tmp_path):
     for name, value in fit.variables.items():
         np.testing.assert_array_equal(again.variables[name], value)
     assert set(again.stats) == set(fit.stats)
+
+
+# As CmdStan writes it: the step size asked for in the configuration, the adapted one behind the header.
+VARIATIONAL = """# model = line_model
+# method = variational (Default)
+#   variational
+#     algorithm = meanfield (Default)
+#     iter = 10000 (Default)
+#     eta = 1 (Default)
+#     adapt
+#       engaged = {engaged} (Default)
+#     output_samples = 2
+# id = 1 (Default)
+# random
+#   seed = 4711
+lp__,log_p__,log_g__,a
+{adapted}0,0,0,2.5
+0,-8,-1,2
+0,-9,-2,3
+"""
+
+
+@pytest.mark.parametrize("engaged, adapted, eta", [
+    (1, "# Stepsize adaptation complete.\n# eta = 10\n", 10), (0, "", 1),
+])  # fmt: skip
+def test_the_step_size_of_cmdstans_variational_files(tmp_path, engaged, adapted, eta):
+    path = tmp_path / "line.csv"
+    path.write_text(VARIATIONAL.format(engaged=engaged, adapted=adapted))
+    fit = stanimport.from_csv(path)
+    assert fit.settings["eta"] == eta and fit.info["center"]["a"] == 2.5
+    np.testing.assert_array_equal(fit.stan_variable("a")[..., :2].ravel(), [2, 3])

@@ -196,7 +196,8 @@ def read(paths: Any, program: Program | None, data: Mapping[str, Any]) -> Result
     settings, info = _settings(files, method), _info(files, method)
     if method == "variational":
         info["center"] = {n: v[0, 0] for n, v in before.items()}
-        settings.update(("eta", float(at.partition("=")[2])) for at in first.comments if at.startswith("eta ="))
+        if "eta" in first.config:  # what was adapted stands behind the configuration
+            settings["eta"] = float(first.config["eta"])
     warmup = (before, before_stats) if method in ("sample", "optimize") and saved else None
     return Result(chosen, method, variables, stats, data, settings, info, warmup=warmup)
 

@@ -81,7 +81,7 @@ def optimize(
     found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}
-    _require(info, require_converged)
+    _require(info, require_converged, algorithm)
     points, values = _before(found, passed) if save_iterations else ([], [])
     variables = DrawProcessor(posterior, len(points) + 1)(np.stack([*points, found.x])[None], chosen)
     stats = {"lp__": -np.array([[*values, found.fun]])}
@@ -174,7 +174,8 @@ def _judge(found: Any, algorithm: str, limits: Mapping[str, Any]) -> None:
     elif not found.success and _is_flat(found, limits):
         found.success = True  # BFGS reports a loss of precision where nothing is left to gain
     elif found.success and algorithm == "lbfgs" and _is_steep(found):
-        found.success, found.message = False, "the density still rises where steps are tiny, as one without a mode does"
+        found.success = False
+        found.message = "the density still rises where steps are tiny, as at kinks or without a mode"
 
 
 def _is_small(step: np.ndarray, change: float, promised: float, limits: Mapping[str, Any]) -> bool:
@@ -242,10 +243,11 @@ def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:
     return common | {"maxcor": limits["history_size"], "ftol": relative, "maxfun": 20 * limits["iter"]}
 
 
-def _require(info: Mapping[str, Any], required: bool) -> None:
+def _require(info: Mapping[str, Any], required: bool, algorithm: str) -> None:
     if info["converged"]:
         return
     message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"
     if required:
-        raise RuntimeError(f"{message}. Try other inits, more iterations, or require_converged=False")
+        other = "" if algorithm == "newton" else 'algorithm="newton" if there are kinks (as of double_exponential), '
+        raise RuntimeError(f"{message}. Try other inits, more iterations, {other}or require_converged=False")
     warnings.warn(message, ConvergenceWarning, stacklevel=5)
