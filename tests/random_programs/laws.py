@@ -103,19 +103,28 @@ def truncated(place: Place, name: str, y: str, given: list[str]) -> str:
     if c.chance(50):
         return around(place, name, y, given)
     low = "-30" if SIMPLE[name][0] == "real" else "0.01"
-    ends = c.pick([f"T[{low}, ]", "T[, 40]", f"T[{low}, 40]"])
-    outcome = f"fmin({y}, 39)" if "40" in ends else y
-    if low in ends:
+    lower, upper = c.pick([(low, ""), ("", "40"), (low, "40")])
+    outcome = f"fmin({y}, 39)" if upper else y
+    if lower:
         outcome = f"fmax({outcome}, {low} + 0.1)"
-    return f"{outcome} ~ {name}({', '.join(given)}) {ends};"
+    return cut(name, outcome, given, lower, upper)
 
 
 def around(place: Place, name: str, y: str, given: list[str]) -> str:
     """A law that is cut around its outcome, at places that vary."""
     gap, other = argument(place, "positive", None), argument(place, "positive", None)
     low = f"({y}) - {gap}" if SIMPLE[name][0] == "real" else f"({y}) * inv_logit({gap})"
-    return f"{y} ~ {name}({', '.join(given)}) " + place.choices.pick(
-        [f"T[{low}, ]", f"T[, {y} + {other}]", f"T[{low}, {y} + {other}]"]) + ";"  # fmt: skip
+    high = f"{y} + {other}"
+    return cut(name, y, given, *place.choices.pick([(low, ""), ("", high), (low, high)]))
+
+
+def cut(name: str, y: str, given: list[str], low: str, high: str) -> str:
+    """A law between two bounds, around an outcome that lies there; Stan drops what depends on parameters by ints."""
+    arguments = ", ".join(given)
+    below, beyond = f"{name}_lcdf({high} | {arguments})", f"{name}_lccdf({low} | {arguments})"
+    inside = f"log_diff_exp({below}, {name}_lcdf({low} | {arguments}))" if low and high else below if high else beyond
+    ends = f"T[{low}, {high}]" if high else f"T[{low}, ]"
+    return both(f"{y} ~ {name}({arguments}) {ends};", f"target += {density(name)}({y} | {arguments}) - {inside};")
 
 
 def multivariate(place: Place) -> str:
