@@ -50,5 +50,8 @@ def _value(node: ast.expr, data: Mapping[str, Any]) -> int | None:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         left, right = _value(node.left, data), _value(node.right, data)
         return None if left is None or right is None else _OPERATIONS[type(node.op)](left, right)
-    value = node.value if isinstance(node, ast.Constant) else data.get(node.id) if isinstance(node, ast.Name) else None
+    if isinstance(node, ast.Constant):  # `True` is a name in Stan
+        value = node.value if type(node.value) is int else data.get(str(node.value))
+    else:
+        value = data.get(node.id) if isinstance(node, ast.Name) else None
     return int(value) if isinstance(value, (int, np.integer)) else None

@@ -82,3 +82,13 @@ def test_observations_that_handlers_give(shape, x64, torch_double):
     tensors = {k: torch_double.as_tensor(v) for k, v in given.items()}
     with pytest.raises(stanimport.StanDataError, match="y is declared with sizes"):
         pyro.poutine.trace(pyro.poutine.condition(other, data=tensors)).get_trace(**inputs)
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_sizes_that_are_called_as_constants_of_python(backend, x64, torch_double):
+    source = """data { int True; int None; } parameters { matrix[True, 2 * None] False; }
+    model { to_vector(False) ~ normal(0, 1); } generated quantities { real x = sum(False); }"""
+    module, data = stanimport.loads(source, backend=backend), {"True": 2, "None": 1}
+    assert float(module.generated_quantities(**data, **{"False": np.ones((2, 2))})["x"]) == 4
+    with pytest.raises(stanimport.StanDataError, match=r"False has a value of sizes \(1, 2\)"):
+        module.generated_quantities(**data, **{"False": np.ones((1, 2))})
