@@ -8,36 +8,30 @@ data sets. No list has to say which are which.
 from __future__ import annotations
 
 import hashlib
-import math
 import os
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import field
 from typing import Any
 
 import jax
 import numpy as np
-from jax.core import ShapedArray
-from jax.extend.core import ClosedJaxpr, Jaxpr, Literal, Var
-from jax.interpreters import partial_eval
-from jax.sharding import NamedSharding, PartitionSpec
 from jax.stages import Compiled, Lowered
 from jaxlib import lapack
 
 from stanlib.dataclass import dataclass
 
-from . import executables, forks, jaxprs, stored
+from . import executables, forks, stored
 from .density import kernels
 from .executables import ROOM, Kept
 from .precision import TRACING, double_precision
 from .running import interrupts
+from .traced import Called, Traced, text_of
 
 BRIEF = 4096  # numbers of one draw up to which what is computed from it is little arithmetic
-LARGE = 20_000  # numbers of data beyond which they belong to the compiled program
-HUGE = 2**22  # numbers of one array beyond which it does not
 # XLA's fusion emitters take half of the compilation of a sampler on the CPU and gain nothing that could be measured.
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
 # One kernel takes LLVM a sixth less time at its first level, and runs as fast: measured on 16 posteriors.
@@ -51,92 +45,6 @@ _CUSTOM_CALL = re.compile(r"custom_call @([\w.]+)")
 _KNOWN_CALL = re.compile(r"lapack_|mhlo\.|chlo\.")  # which a process has that has not traced them
 _compilers = ThreadPoolExecutor(2, thread_name_prefix="stanimport-compile")
 Options = dict[str, Any] | None  # XLA's
-
-
-class Traced:
-    """A function as JAX traced it for arguments of given shapes; it can be called inside of other functions.
-
-    Args:
-        function: of arrays, or trees of them.
-        examples: arguments, or their shapes.
-        device: where the constants lie; JAX's default device if None.
-
-    Attributes:
-        constants: the data that only enter arithmetic: the first argument of a call.
-        tree: the structure of the result.
-    """
-
-    def __init__(self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None):
-        forks.verify()
-        interrupts.check()
-        self.examples = examples
-        with TRACING, double_precision(), jax.default_device(device):
-            traced, shapes = jax.make_jaxpr(function, return_shape=True)(*examples)
-            self._jaxpr, constants = _with_scalars(traced)
-            self._fixed, self.constants = _divided(constants, device)
-            self.tree = jax.tree.structure(shapes)
-
-    def leaves(self, constants: Any, leaves: Any) -> Any:
-        """The leaves of the result, from the free constants and the leaves of the arguments."""
-        given = iter(constants)
-        every = [self._fixed[i] if i in self._fixed else next(given) for i in range(len(self._jaxpr.constvars))]
-        return jax.core.eval_jaxpr(self._jaxpr, every, *leaves)
-
-    def __call__(self, constants: Any, *arguments: Any) -> Any:
-        return jax.tree.unflatten(self.tree, self.leaves(constants, jax.tree.leaves(arguments)))
-
-    def lower(self, device: jax.Device | None = None, as_one: bool = False) -> Lowered:
-        """The program for XLA, a function of the constants and of the arguments' leaves; see `Program`."""
-        shared = [a.sharding for a in jax.tree.leaves((self.constants, self.examples)) if _is_divided(a)]
-        # each device has all results: left to itself XLA may divide them, and no process would have them
-        whole: dict[str, Any] = {"out_shardings": NamedSharding(shared[0].mesh, PartitionSpec())} if shared else {}
-        program = jax.jit(kernels.joinable(self.leaves) if as_one else self.leaves, **whole)
-        with TRACING, double_precision(), jax.default_device(device):
-            lowered = program.lower(self.constants, jax.tree.leaves(self.examples))
-        if as_one:
-            kernels.join(lowered)
-        return lowered
-
-    def text(self) -> str:
-        """What tells one function from another, without the free constants."""
-        try:
-            if not any(map(_is_divided, jax.tree.leaves((self.constants, self.examples)))):
-                return jaxprs.text_of(self._jaxpr, self._fixed)
-        except jaxprs.Unknown:
-            pass
-        return _text(self.lower())
-
-
-class Called:
-    """A function that a program calls within its loops, as samplers and optimizers call a density.
-
-    JAX writes single numbers that it knows into the body of a loop, where they would belong to the program. So its data
-    are arguments of the whole program, which has to be made with `calls=` this. Arguments as those of `Traced`.
-    """
-
-    def __init__(self, function: Callable[..., Any], *examples: Any):
-        self._traced = Traced(function, *examples)
-        self.constants = self._given = self._traced.constants
-
-    def __call__(self, *arguments: Any) -> Any:
-        return self._traced(self._given, *arguments)
-
-    def within(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function that calls this one, with this one's data as another argument, the first."""
-
-        def calling(given: Any, *arguments: Any) -> Any:
-            self._given = given
-            try:
-                return function(*arguments)
-            finally:
-                self._given = self.constants
-
-        return calling
-
-
-def _text(lowered: Lowered) -> str:
-    # arguments that nothing uses don't stand in XLA's text
-    return f"{lowered.in_avals}\n{lowered.as_text()}"
 
 
 class Program:
@@ -167,7 +75,7 @@ class Program:
         self._constants, self._tree = traced.constants, traced.tree
         self._is_joinable = as_one and _is_cpu(device)
         lowered = traced.lower(device, self._is_joinable)
-        text = _text(lowered)
+        text = text_of(lowered)
         self.may_block = bool(_BATCHED_LAPACK.search(text))
         options = _options(lowered, device, hasty or brief and "stablehlo.while" not in text)
         self.key, self._compiled = _programs.get(lowered, text, device, options)
@@ -219,57 +127,6 @@ class Program:
         """The shapes and types of a function's results, without computing them."""
         with TRACING, double_precision():
             return jax.eval_shape(function, *examples)
-
-
-def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
-    """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
-
-    Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
-    result needs goes: NumPyro's laws factor matrices when they are made, and a call of a library keeps a program from
-    being one kernel, even if XLA would drop it.
-    """
-    alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)
-    variables, constants = list(alive.constvars), list(traced.consts)
-
-    def lifted(atom: Any) -> Any:
-        if not isinstance(atom, Literal) or not isinstance(atom.aval, ShapedArray):
-            return atom
-        if atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
-            return atom
-        variables.append(Var(atom.aval))
-        constants.append(np.asarray(atom.val, atom.aval.dtype))
-        return variables[-1]
-
-    equations = [e.replace(invars=[lifted(a) for a in e.invars]) for e in alive.eqns]
-    return alive.replace(constvars=variables, eqns=equations), constants
-
-
-def _is_plain(x: float) -> bool:
-    """Whether a number is one that code is full of."""
-    return not math.isfinite(x) or abs(x) <= 4 and (2 * x).is_integer()
-
-
-def _divided(constants: Sequence[Any], device: jax.Device | None) -> tuple[dict[int, Any], list[Any]]:
-    """Constants that belong to the program, by position, and those that are its arguments.
-
-    Integers belong to it: XLA makes better code where it knows what is gathered and added up. So does all of a large
-    data set: the layout that XLA chooses for a matrix it knows makes products with it up to a third faster, which by
-    then is worth more than the compilation. What is read in blocks is no part of it, nor are arrays that would take
-    longer to write into it.
-    """
-    divided = {i for i, c in enumerate(constants) if _is_divided(c)}
-    apart = {i for i, c in enumerate(constants) if c.size > (LARGE if isinstance(c, jax.Array) else HUGE)} | divided
-    reals = {i for i, c in enumerate(constants) if c.dtype.kind in "fc"} - apart
-    free = apart | (reals if sum(constants[i].size for i in reals) <= LARGE else set())
-    fixed = {i: c for i, c in enumerate(constants) if i not in free}
-    if divided:  # between devices, maybe those of several processes, each of which has all other arrays
-        return fixed, [constants[i] if i in divided else np.asarray(constants[i]) for i in sorted(free)]
-    return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
-
-
-def _is_divided(array: Any) -> bool:
-    """Whether several devices share an array."""
-    return isinstance(array, jax.Array) and len(array.sharding.device_set) > 1
 
 
 def _is_cpu(device: jax.Device | None) -> bool:

@@ -10,8 +10,10 @@ from scipy import stats
 import stanimport
 from stanimport.inference import programs, rows
 from stanimport.inference.density import quantities
-from stanimport.inference.programs import LARGE, Called, Program
+from stanimport.inference.precision import double_precision
+from stanimport.inference.programs import Program
 from stanimport.inference.samplers import chains
+from stanimport.inference.traced import LARGE, Called, Traced, text_of
 
 REGRESSION = """
 data { int<lower=0> N; vector[N] x; vector[N] y; real<lower=0> scale; int<lower=1, upper=2> kind; }
@@ -236,13 +238,13 @@ def test_functions_are_told_by_their_operations():
     point = np.ones((3, 3))
 
     def text(shape=point, **chosen):
-        return programs.Traced(_functions(**chosen), shape).text()
+        return Traced(_functions(**chosen), shape).text()
 
     assert text() == text(x=7.75) == text(name="q")
     others = [text(order=(2, 1, 0)), text(power=4), text(axis=1), text(np.ones((3, 4))), text(x=1.0)]
     assert len({text(), *others}) == 6
-    with programs.double_precision():
-        lowered = programs._text(programs.Traced(_functions(), point).lower())
+    with double_precision():
+        lowered = text_of(Traced(_functions(), point).lower())
     assert "stablehlo" in lowered and "stablehlo" not in text()
 
 
@@ -251,7 +253,7 @@ def test_functions_that_call_python_are_told_by_what_xla_is_given():
         jax.debug.callback(print, a)
         return a.sum()
 
-    text = programs.Traced(calling, np.ones(2)).text()
+    text = Traced(calling, np.ones(2)).text()
     assert "callback" in text and "stablehlo" in text
 
 

@@ -17,6 +17,7 @@ from stanimport.inference import programs
 from stanimport.inference.density import kernels
 from stanimport.inference.density.posterior import condition
 from stanimport.inference.precision import double_precision
+from stanimport.inference.traced import Traced
 from stanlib.arrays.jax import linalg
 
 HERE = Path(__file__).parent
@@ -51,7 +52,7 @@ def test_every_operation_that_is_taken():
     "function", (lambda x: x.at[jnp.argmax(x)].add(1.0), jnp.sort, lambda x: jnp.linalg.cholesky(jnp.outer(x, x)))
 )
 def test_other_operations_are_left_to_xla(function):
-    lowered = programs.Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
+    lowered = Traced(function, jnp.linspace(0.1, 0.9, 6)).lower(None, True)
     assert "xla_cpu_small_call" not in lowered.as_text()
 
 
@@ -61,7 +62,7 @@ def test_calls_that_no_result_needs_are_dropped():
         jax.jit(jnp.linalg.cholesky)(matrix)
         return jnp.sum(matrix @ x)
 
-    assert "custom_call" not in programs.Traced(jax.value_and_grad(function), jnp.linspace(0.1, 0.9, 6)).text()
+    assert "custom_call" not in Traced(jax.value_and_grad(function), jnp.linspace(0.1, 0.9, 6)).text()
 
 
 def test_the_sampler_of_a_small_gaussian_process_is_one_kernel():
@@ -76,7 +77,7 @@ model {
 """)
     posterior = condition(module, {"N": 5, "x": np.arange(5.0), "y": np.sin(np.arange(5.0))})
     with double_precision():
-        traced = programs.Traced(jax.value_and_grad(posterior.log_density), np.zeros(3))
+        traced = Traced(jax.value_and_grad(posterior.log_density), np.zeros(3))
         assert kernels.operations(traced.text()) <= kernels._SUPPORTED
 
 
@@ -89,7 +90,7 @@ def test_small_cholesky_factors_and_their_derivatives_are_no_calls():
     with double_precision():
         point = np.linspace(0.1, 0.9, 6)
         program = programs.Program(jax.value_and_grad(density), point, as_one=True)
-        lowered = programs.Traced(jax.value_and_grad(density), point).lower(None, True)
+        lowered = Traced(jax.value_and_grad(density), point).lower(None, True)
         assert kernels.is_joined(lowered)
         value, gradient = program(point)
 
@@ -121,7 +122,7 @@ def test_stiff_equations_and_known_indices_are_no_calls():
     """Newton's matrices are small, and the derivative of what is indexed by data is put together of slices."""
     module = stanimport.loads(STIFF)
     density = condition(module, {"times": [0.1, 0.5, 1.0, 3.0], "seen": [0.9, 0.6, 0.4, 0.1]})
-    traced = programs.Traced(jax.value_and_grad(density.log_density), density.blank)
+    traced = Traced(jax.value_and_grad(density.log_density), density.blank)
     assert kernels.is_joined(traced.lower(None, True))
     joined, listed = (programs.Program(jax.value_and_grad(density.log_density), density.blank, as_one=one)
                       for one in (True, False))  # fmt: skip
@@ -138,7 +139,7 @@ def test_stiff_equations_and_known_indices_are_no_calls():
 ], ids="sum, long sum, matrix, large, rows, columns, too large, product, long product".split(", "))  # fmt: skip
 def test_large_arrays_are_left_to_xla(function, shape, is_one):
     """Sums over more numbers than that, in one kernel, make XLA warn on the terminal and give up."""
-    lowered = programs.Traced(function, jnp.zeros(shape)).lower(None, True)
+    lowered = Traced(function, jnp.zeros(shape)).lower(None, True)
     assert ("xla_cpu_small_call" in lowered.as_text()) is is_one
 
 

@@ -17,7 +17,8 @@ from jax import Array
 from stanlib.errors import MissingLibraryError
 
 from ..precision import random_keys
-from ..programs import Called, Program
+from ..programs import Program
+from ..traced import Called
 
 if TYPE_CHECKING:
     from .posterior import Posterior

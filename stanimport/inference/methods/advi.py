@@ -25,8 +25,9 @@ from ..density.quantities import DrawProcessor
 from ..fits.fit import Fit
 from ..fits.labels import labelled
 from ..precision import random_keys
-from ..programs import Called, Program
+from ..programs import Program
 from ..running.progress import Progress
+from ..traced import Called
 from . import importance
 from .optimization import ConvergenceWarning
 

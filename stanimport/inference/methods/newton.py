@@ -75,7 +75,8 @@ def curvature(density: Callable[[Any], Any], point: np.ndarray) -> Callable[[np.
     """The program that computes such a matrix of a density, (size, size), at points like this one, (size,)."""
     import jax
 
-    from ..programs import Called, Program
+    from ..programs import Program
+    from ..traced import Called
 
     called = Called(density, point)
     return Program(differences(jax.grad(called)), point, calls=called)

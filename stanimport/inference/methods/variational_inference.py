@@ -30,9 +30,10 @@ from ..fits.labels import labelled
 from ..io.data import read_data
 from ..modules import module_of, with_weights
 from ..precision import TRACING, double_precision, new_seed, random_keys
-from ..programs import Called, Program
+from ..programs import Program
 from ..running import interrupts
 from ..running.progress import Progress
+from ..traced import Called
 from . import importance
 from .convergence import PIECE, has_converged
 from .numpyro_guides import FLOWS, GUIDES

@@ -12,7 +12,7 @@ from jax import Array, lax
 
 from stanlib.dataclass import dataclass
 
-from ..programs import Traced
+from ..traced import Traced
 from . import tree, walnuts
 from .metric import Metric
 from .states import NUMBERS, Chain, Controls, StepSize
