@@ -1,9 +1,9 @@
 """Known indices as slices: XLA reads slices, and adds up their derivatives, faster than it gathers and scatters."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from ..dataclass import dataclass
 
 MOST = 4  # slices that are put together: a gather is one operation
 KEPT = 64  # counts that are kept, for loops that run in every step of inference
