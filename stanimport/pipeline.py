@@ -15,7 +15,7 @@ from stanlib.types import Type
 
 from . import files
 from .discrete import parameters
-from .emit import module
+from .emit import module, text
 from .errors import Diagnostic, Diagnostics, UnknownPass, nearest
 from .frontend import ast
 from .frontend.checker.program import check as check_types
@@ -119,7 +119,7 @@ class Translation:
     @property
     def text(self) -> str:
         with deep():
-            return python_ast.unparse(self.tree) + "\n"
+            return text.written(self.tree)
 
 
 def analyse(

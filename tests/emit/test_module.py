@@ -6,6 +6,8 @@ import ast
 import pytest
 
 import stanimport
+from stanimport import pipeline
+from stanimport.source import Source
 
 SCHOOLS = """data { int<lower=0> J; vector[J] y; vector<lower=0>[J] sigma; }
 parameters { real mu; real<lower=0> tau; vector[J] eta; }
@@ -27,6 +29,17 @@ def test_it_reads_like_a_model_written_by_hand():
     assert "tau = ppl.parameter('tau', lower=0.0)" in model
     assert "ppl.observe('y', dist.normal(theta, sigma), y)" in model
     assert SCHOOLS in ast.get_docstring(ast.parse(text), clean=False)
+
+
+@pytest.mark.parametrize("source", [SCHOOLS, "model { }", "data { tuple(int, real) t; } parameters { real<lower=t.2> x; }"])
+def test_the_text_is_the_module_with_a_line_for_each_variable(source):
+    translation = pipeline.translate(Source("m.stan", source), "m", pipeline.Options())
+    assert ast.dump(ast.parse(translation.text)) == ast.dump(ast.parse(ast.unparse(translation.tree)))
+    (metadata,) = (s.value for s in ast.parse(translation.text).body if isinstance(s, ast.Assign) and s.lineno > 1
+                   and ast.unparse(s.targets[0]) == "stan")  # fmt: skip
+    variables = [e.lineno for k in metadata.keywords if isinstance(k.value, ast.Tuple) for e in k.value.elts]
+    lines = [k.value.lineno for k in metadata.keywords]
+    assert len({*lines, *variables}) == len(lines) + len(variables)
 
 
 def test_translation_is_deterministic():
