@@ -1,6 +1,7 @@
 """What all tests share."""
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 
@@ -9,6 +10,7 @@ import pytest
 
 ROOT = pathlib.Path(__file__).parent.parent
 os.environ["STANIMPORT_VERIFY"] = "1"  # after every pass of every translation, in subprocesses too
+gc.set_threshold(50_000, 20, 20)  # looking for garbage as often as by default is a twentieth of the time
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pathlib
 
 import pytest
@@ -91,9 +92,15 @@ def dotted(path: pathlib.Path) -> str:
 
 def imports(path: pathlib.Path) -> set[str]:
     """Every module that a file imports, relative imports resolved."""
-    name, out = dotted(path), set()
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text())):
+    name = dotted(path)
+    return named_in(name if path.name == "__init__.py" else name.rpartition(".")[0], path.read_text())
+
+
+@functools.cache
+def named_in(package: str, text: str) -> set[str]:
+    """Every module that a text in a package imports."""
+    out = set()
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             out |= {a.name for a in node.names}
         elif isinstance(node, ast.ImportFrom):
