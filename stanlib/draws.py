@@ -57,14 +57,24 @@ def part(
     return truncated_quantile(xp, record, tuple(wide), lower, upper, share)
 
 
-def marked(own: Any, read: Sequence[Any]) -> Any:
+def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> Any:
     """What becomes of components that a statement draws, which reads others: both as they are before it.
+
+    Args:
+        chosen: the numbers of the components, where some may be chosen repeatedly.
 
     Raises:
         StanUnsupportedError: where parameters decide which components these are.
     """
     made = computed(own, read)
-    return np.where((np.asarray(own) == UNDRAWN) | (made == TOO_EARLY), made, TWICE)[()]
+    _, first, counts = np.unique(chosen, return_inverse=True, return_counts=True)
+    is_first = (np.asarray(own) == UNDRAWN) & ((counts[first] == 1).reshape(np.shape(own)) if np.size(chosen) else True)
+    return np.where(is_first | (made == TOO_EARLY), made, TWICE)[()]
+
+
+def numbers(whole: Any) -> Any:
+    """The numbers of an array's components, in its shape."""
+    return np.arange(np.size(whole)).reshape(np.shape(whole))[()]
 
 
 def computed(own: Any, read: Sequence[Any]) -> Any:
@@ -88,7 +98,7 @@ def whole(xp: Namespace, random: Random, name: str, drawn: Any, marks: Any, lowe
     states = np.asarray(marks)
     for state, problem in _PROBLEMS.items():
         found = np.argwhere(states == state)
-        if found.size and not (state == UNDRAWN and lower is not None and upper is not None):
+        if len(found) and not (state == UNDRAWN and lower is not None and upper is not None):
             at = f"[{', '.join(str(i + 1) for i in found[0])}]" if states.ndim else ""
             raise StanError(f"{name} can't be drawn from its prior: {name}{at} {problem}")
     if (states == DRAWN).all():

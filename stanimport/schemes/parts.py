@@ -281,9 +281,15 @@ class _Drawing:
         """The statement that marks a part as drawn, by what is drawn of those that its law reads."""
         for one, loop in self._single(s):
             place = _place(one.value, self.marks[one.name], _integers)
-            value = raw("part_mark__", place.type, s.span, place.read(), *self._marks_in(one.distribution))
+            numbers = [self._numbers_of(one)] if any(isinstance(i, gprob.Multi) for i in indices(one.value)) else []
+            name = "part_mark_listed__" if numbers else "part_mark__"
+            value = raw(name, place.type, s.span, place.read(), *numbers, *self._marks_in(one.distribution))
             made = gprob.Assign(s.span, place, value)
             yield made if loop is None else replace(loop, body=(made,))
+
+    def _numbers_of(self, law: _Law) -> gprob.Expr:
+        """The numbers of the components that a law is of, by which it shows where lists of indices repeat some."""
+        return _on(law.value, lambda v: raw("part_numbers__", _integers(v.type), v.span, self._marks_of(v)))
 
     def _single(self, s: gprob.Stmt) -> Iterator[tuple[_Law, gprob.For | None]]:
         """The law, or where elements of a range depend on others of the same, that of each in a loop."""
@@ -349,12 +355,9 @@ class _Drawing:
 
     def _marks_of(self, e: gprob.Expr) -> gprob.Expr:
         """The marks of a part."""
-        if isinstance(e, gprob.Var):
-            return gprob.Var(_integers(e.type), e.span, self.marks[e.name])
-        assert isinstance(e, gprob.Index)
-        if any(mentions(i, self.marks.keys()) for i in e.indices):
+        if any(mentions(i, self.marks.keys()) for i in indices(e)):
             raise NoPrior("depends on elements that parameters choose")
-        return replace(e, type=_integers(e.type), base=self._marks_of(e.base))
+        return _on(e, lambda v: gprob.Var(_integers(v.type), v.span, self.marks[v.name]))
 
 
 # --- expressions ------------------------------------------------------------------------------------------------------
@@ -368,6 +371,14 @@ def _zeros(sized: gprob.Sized, span: Any) -> gprob.Expr:
 
 def _bare(e: gprob.Expr) -> gprob.Expr:
     return e.value if isinstance(e, gprob.Promote) else e
+
+
+def _on(e: gprob.Expr, whole: Callable[[gprob.Var], gprob.Expr]) -> gprob.Expr:
+    """The same part of integers that stand for those of a variable."""
+    if isinstance(e, gprob.Index):
+        return replace(e, type=_integers(e.type), base=_on(e.base, whole))
+    assert isinstance(e, gprob.Var)
+    return whole(e)
 
 
 def _integers(t: Type) -> Type:

@@ -54,6 +54,22 @@ def part_mark__(xp: Namespace, own: Array, *read: Array) -> Any:
     return draws.marked(own, read)
 
 
+@variadic_function("part_mark_listed__")
+def part_mark_listed__(xp: Namespace, own: Array, numbers: Array, *read: Array) -> Any:
+    """The same where lists of indices choose the components, whose numbers may repeat."""
+    from .. import draws
+
+    return draws.marked(own, read, numbers)
+
+
+@variadic_function("part_numbers__")
+def part_numbers__(xp: Namespace, whole: Array) -> Any:
+    """The numbers of a variable's components, in its shape."""
+    from .. import draws
+
+    return draws.numbers(whole)
+
+
 @variadic_function("part_made__")
 def part_made__(xp: Namespace, own: Array, *read: Array) -> Any:
     """What becomes of a variable that is computed of what has been read."""

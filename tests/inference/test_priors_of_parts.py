@@ -239,12 +239,18 @@ REFUSED = {
     "m[1] ~ normal(0, 1); for (i in 2:3) m[i] ~ mine(m[i - 1]);": "is a density of the program",
     "log(m) ~ normal(0, 1);": "has no proper prior",
     "c[1] ~ exponential(1); c[2] ~ normal(1, 1); m ~ normal(0, 1);": "smaller support",
+    "m[{1, 2, 3, 2}] ~ normal(0, 1);": r"m\[2\] has two laws",
+    "target += normal_lpdf(m[{3, 1, 3}] | 0, 1); m[2] ~ normal(0, 1);": r"m\[3\] has two laws",
+    "for (i in 1:2) a[{1, 1}, i] ~ normal(0, 1);  m ~ normal(0, 1);": r"a\[1, 1\] has two laws",
+    "for (i in 1:2) u ~ beta(3, 1); m ~ normal(0, 1);": "u has two laws",
+    "u ~ beta(1 + u, 1); m ~ normal(0, 1);": "u has a law that depends on elements which are drawn later",
 }
 
 
 @pytest.mark.parametrize("statements", REFUSED)
 def test_what_gives_no_prior_is_told(statements):
-    others = {"c[": "ordered[2] c;", "p[": "simplex[3] p;", "t.": "tuple(real, real) t;"}
+    others = {"c[": "ordered[2] c;", "p[": "simplex[3] p;", "t.": "tuple(real, real) t;",
+              "a[{": "array[1] vector[2] a;", "u ": "real<lower=0, upper=1> u;"}  # fmt: skip
     ordered = "".join(text for part, text in others.items() if part in statements)
     program = f"""functions {{ real mine_lpdf(real x, real m) {{ return -square(x - m); }} }}
 parameters {{ vector[3] m; {ordered} }} model {{ {statements} }}"""
