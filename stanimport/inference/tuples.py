@@ -19,6 +19,23 @@ def leaves(variable: Variable, name: str = "") -> Iterator[str]:
         yield from leaves(item, f"{name}.{i}")
 
 
+def axes(variables: Iterable[Variable]) -> dict[str, tuple[int, ...]]:
+    """Of each leaf of a tuple, how many of its axes are those of arrays of each tuple that it lies in."""
+    return {n: own for v in variables if v.items for n, own in _axes(v, v.name, ())}
+
+
+def _axes(variable: Variable, name: str, outer: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    if not variable.items:
+        yield name, outer
+    for i, item in enumerate(variable.items, 1):
+        yield from _axes(item, f"{name}.{i}", (*outer, _array_axes(variable)))
+
+
+def _array_axes(variable: Variable) -> int:
+    """Of how many dimensions an array is, 0 for what is none."""
+    return variable.type.count(",", 0, variable.type.find("]")) + 1 if variable.type.startswith("array[") else 0
+
+
 def pack(variable: Variable, arrays: Mapping[str, Any], name: str = "") -> Any:
     """A variable's value, from the arrays of its leaves; a complex one may be given by the sites of its parts."""
     name = name or variable.name
@@ -83,8 +100,7 @@ def _spread(variable: Variable, name: str, value: Any, outer: int = 0) -> dict[s
     """The leaves of a variable, which lies in `outer` dimensions of arrays of tuples beside its own."""
     if not variable.items:
         return {name: value}
-    own = variable.type.count(",", 0, variable.type.find("]")) + 1 if variable.type.startswith("array[") else 0
-    dims, out = outer + own, dict[str, Any]()
+    dims, out = outer + _array_axes(variable), dict[str, Any]()
     columns = _columns(name, value, dims, len(variable.items))
     for i, (item, column) in enumerate(zip(variable.items, columns), 1):
         out |= _spread(item, f"{name}.{i}", column, dims)

@@ -170,3 +170,40 @@ def test_the_step_size_of_cmdstans_variational_files(tmp_path, engaged, adapted,
     fit = stanimport.from_csv(path)
     assert fit.settings["eta"] == eta and fit.info["center"]["a"] == 2.5
     np.testing.assert_array_equal(fit.stan_variable("a")[..., :2].ravel(), [2, 3])
+
+
+# The order is that in which stanc's C++ writes a draw: all of one tuple of an array, then the next.
+TUPLES = """
+parameters { real m; }
+generated quantities {
+  array[2] tuple(real, array[2] tuple(row_vector[2], complex)) t;
+  array[2, 2] tuple(real, vector[1]) u = {{(1, [2]'), (3, [4]')}, {(5, [6]'), (7, [8]')}};
+  tuple(real, array[2] tuple(real, tuple(int, array[2] real))) w = (1, {(2, (3, {4, 5})), (6, (7, {8, 9}))});
+  for (i in 1:2) t[i] = (i, {([i + 0.25, i + 0.5], to_complex(i, 1)), ([i - 0.25, i - 0.5], to_complex(i, 2))});
+}
+"""
+TUPLE_COLUMNS = {
+    "t.1:1": 1, "t.1:2.1:1.1": 1.25, "t.1:2.1:1.2": 1.5, "t.1:2.1:2.real": 1, "t.1:2.1:2.imag": 1,
+    "t.1:2.2:1.1": 0.75, "t.1:2.2:1.2": 0.5, "t.1:2.2:2.real": 1, "t.1:2.2:2.imag": 2,
+    "t.2:1": 2, "t.2:2.1:1.1": 2.25, "t.2:2.1:1.2": 2.5, "t.2:2.1:2.real": 2, "t.2:2.1:2.imag": 1,
+    "t.2:2.2:1.1": 1.75, "t.2:2.2:1.2": 1.5, "t.2:2.2:2.real": 2, "t.2:2.2:2.imag": 2,
+    "u.1.1:1": 1, "u.1.1:2.1": 2, "u.2.1:1": 5, "u.2.1:2.1": 6, "u.1.2:1": 3, "u.1.2:2.1": 4,
+    "u.2.2:1": 7, "u.2.2:2.1": 8,
+    "w:1": 1, "w:2.1:1": 2, "w:2.1:2:1": 3, "w:2.1:2:2.1": 4, "w:2.1:2:2.2": 5,
+    "w:2.2:1": 6, "w:2.2:2:1": 7, "w:2.2:2:2.1": 8, "w:2.2:2:2.2": 9,
+}  # fmt: skip
+
+
+def test_arrays_of_tuples_are_written_tuple_by_tuple(tmp_path):
+    fit = stanimport.generate_quantities(stanimport.loads(TUPLES), previous_fit={"m": np.zeros(3)}, seed=1)
+    (path,) = fit.save_csvfiles(tmp_path)
+    header, *rows = [line.split(",") for line in path.read_text().splitlines() if not line.startswith("#")]
+    start = header.index("t.1:1")
+    assert header[start:] == list(TUPLE_COLUMNS)
+    assert [[float(x) for x in row[start:]] for row in rows] == [list(map(float, TUPLE_COLUMNS.values()))] * 3
+    assert {"t[2]:2[1]:2[imag]", "u[2,1]:2[1]", "w:2[2]:2:2[1]"} <= set(fit.column_names)
+    assert list(fit.draws_pd().columns[-len(TUPLE_COLUMNS) :]) == list(fit.summary().index[-len(TUPLE_COLUMNS) :])
+    for back in (stanimport.from_csv(path), stanimport.from_csv(path, module=fit.module)):
+        assert back.column_names == fit.column_names
+        for name in ("t.2.1", "t.2.2", "u.2", "w.2.2.2"):
+            np.testing.assert_array_equal(back.variables[name], fit.variables[name])

@@ -1,43 +1,86 @@
-"""Variables as columns, named and ordered as by CmdStan: `theta[1,2]`, the first index fastest, `a:1` of tuples."""
+"""Variables as columns, named and ordered as by CmdStan: `theta[1,2]`, the first index fastest, `a:1` of tuples.
+
+Of arrays of tuples, `a[1]:1`, the items of one tuple stand together.
+"""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 Labels = Mapping[str, Sequence[Sequence[Any] | None]]  # by variable, the coordinates of each axis that has them
+Axes = Mapping[str, tuple[int, ...]]  # by item of a tuple, see `tuples.axes`
 
 
 def column_names(
-    name: str, shape: tuple[int, ...], is_complex: bool = False, labels: Sequence[Sequence[Any] | None] = ()
-) -> list[str]:
-    """The names of the components of a variable: `theta[2,1]`, with labels `theta[Deerfield,1]`."""
-    root, known = _root(name), [*labels, *[None] * len(shape)]
+    name: str, shape: tuple[int, ...], is_complex: bool = False, labels: Sequence[Sequence[Any] | None] = (),
+    outer: tuple[int, ...] = (),
+) -> list[str]:  # fmt: skip
+    """The names of the components of a variable: `theta[2,1]`, with labels `theta[Deerfield,1]`.
+
+    Args:
+        outer: of the item of a tuple, the numbers of axes of the arrays that it lies in.
+    """
+    known = [*labels, *[None] * len(shape)]
     axes = [label if label is not None and len(label) == n else range(1, n + 1) for n, label in zip(shape, known)]
-    ranges = reversed(axes)
-    indices = [tuple(reversed(i)) for i in itertools.product(*ranges)]
-    if is_complex:
-        return [f"{root}[{','.join([*map(str, i), part])}]" for i in indices for part in ("real", "imag")]
-    return [f"{root}[{','.join(map(str, i))}]" if i else root for i in indices]
+    parts: list[tuple[str, ...]] = [("real",), ("imag",)] if is_complex else [()]
+    return [_named(name, outer, i, part) for i in _indices(axes) for part in parts]
 
 
-def _root(name: str) -> str:
-    """CmdStan's name of a tuple's item: `a:1` of `a.1`."""
-    return name.replace(".", ":")
+def _named(name: str, outer: tuple[int, ...], index: tuple[Any, ...], part: tuple[str, ...]) -> str:
+    """CmdStan's name of a component: `a[2]:1` of `a.1`, if that lies in an array."""
+    levels = [*_levels(name, outer, index)]
+    levels[-1] = levels[-1][0], (*levels[-1][1], *part)
+    return ":".join(f"{item}[{','.join(map(str, own))}]" if own else item for item, own in levels)
 
 
-def flatten(values: Mapping[str, np.ndarray], labels: Labels | None = None) -> tuple[list[str], np.ndarray]:
+def _levels(name: str, outer: tuple[int, ...], index: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """A variable and the items of tuples on the way to a leaf, each with its own part of an index."""
+    items, at = name.split("."), 0
+    for item, own in itertools.zip_longest(items[:-1], outer, fillvalue=0):
+        yield str(item), index[at : at + int(own)]
+        at += int(own)
+    yield items[-1], index[at:]
+
+
+def _indices(axes: Sequence[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
+    """All indices, the first fastest."""
+    return (tuple(reversed(i)) for i in itertools.product(*reversed(axes)))
+
+
+def flatten(
+    values: Mapping[str, np.ndarray], labels: Labels | None = None, axes: Axes | None = None
+) -> tuple[list[str], np.ndarray]:
     """All components of arrays (chains, draws, ...): their names, and an array (chains, draws, components)."""
     names: list[str] = []
     blocks: list[np.ndarray] = []
+    outer = {n: own for n, own in (axes or {}).items() if n in values and any(own)}
     for name, value in values.items():
-        names += column_names(name, value.shape[2:], value.dtype.kind == "c", (labels or {}).get(name, ()))
+        is_complex = value.dtype.kind == "c"
+        names += column_names(name, value.shape[2:], is_complex, (labels or {}).get(name, ()), outer.get(name, ()))
         blocks.append(_columns(value))
     if not blocks:
         return names, np.zeros((0, 0, 0))
-    return names, np.concatenate(blocks, axis=2)
+    table = np.concatenate(blocks, axis=2)
+    if not outer:
+        return names, table
+    order = _order(values, outer)
+    return [names[i] for i in order], table[:, :, order]
+
+
+def _order(values: Mapping[str, np.ndarray], outer: Axes) -> list[int]:
+    """The columns in CmdStan's order: all that belongs to one tuple of an array, then the next tuple."""
+    roots = {root: i for i, root in enumerate(dict.fromkeys(n.partition(".")[0] for n in values))}
+    keys: list[tuple[Any, ...]] = []
+    for name, value in values.items():
+        root = name.partition(".")[0]
+        for index in _indices([range(n) for n in value.shape[2:]]):
+            first, *rest = _levels(name, outer.get(name, ()), index)
+            own = (first[1][::-1], *(x for item, at in rest for x in (int(item), at[::-1]))) if rest else ()
+            keys += [(roots[root], *own)] * (2 if value.dtype.kind == "c" else 1)
+    return sorted(range(len(keys)), key=keys.__getitem__)
 
 
 def _columns(value: np.ndarray) -> np.ndarray:

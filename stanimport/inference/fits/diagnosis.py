@@ -86,7 +86,8 @@ def diagnose(fit: Result, known: Table | None = None) -> Diagnosis:
 
 def _convergence(fit: Result, known: Table | None) -> tuple[dict[str, float], dict[str, float]]:
     """Columns with a high R-hat, and columns with a low effective sample size; constant ones are left out."""
-    names, values = columns.flatten({n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}, fit.labels)
+    drawn = {n: v for n, v in fit.variables.items() if v.dtype.kind != "b"}
+    names, values = columns.flatten(drawn, fit.labels, fit.axes)
     if not names or fit.draws_per_chain < 4:
         return {}, {}
     varies = np.ptp(values, axis=(0, 1)) != 0

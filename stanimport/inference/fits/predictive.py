@@ -87,7 +87,7 @@ class Predictions:
         require("pandas", extra="inference")
         import pandas
 
-        names, values = columns.flatten({**self.origin, **self.variables})
+        names, values = columns.flatten({**self.origin, **self.variables}, axes=tuples.axes(declared(self.program)))
         return pandas.DataFrame(values.reshape(-1, len(names)), columns=names)
 
     def to_arviz(self) -> Any:

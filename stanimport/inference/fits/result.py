@@ -95,6 +95,11 @@ class Result:
         return {n: [self.coords.get(d) for d in dims] for n, dims in self.dims.items()}
 
     @property
+    def axes(self) -> columns.Axes:
+        """Of items of tuples, how many axes are those of arrays of these tuples."""
+        return tuples.axes(declared(self.program))
+
+    @property
     def chains(self) -> int:
         return self._shape[0]
 
@@ -207,7 +212,8 @@ class Result:
         return values.reshape(chains * draws, width) if concat_chains else values.transpose(1, 0, 2)
 
     def _columns(self, inc_warmup: bool = False) -> tuple[list[str], np.ndarray]:
-        return columns.flatten({**self.stats, **self.variables} if not inc_warmup else self.with_warmup())
+        made = self.with_warmup() if inc_warmup else {**self.stats, **self.variables}
+        return columns.flatten(made, axes=self.axes)
 
     def with_warmup(self) -> dict[str, np.ndarray]:
         """Stats and variables, (chains, draws, ...), the warm-up in front. Raises ValueError if it was not saved."""

@@ -81,7 +81,8 @@ def _table(
     """The columns of a chain under CmdStan's names (`theta.1.2`), and the values, (draws, columns)."""
     known = {new: old for old, new in _RENAMED.get(fit.method, {}).items()}
     renamed = {known.get(n, n): v[chain : chain + 1] for n, v in stats.items()}
-    names, values = columns.flatten({**renamed, **{n: v[chain : chain + 1] for n, v in variables.items()}})
+    own = {n: v[chain : chain + 1] for n, v in variables.items()}
+    names, values = columns.flatten({**renamed, **own}, axes=fit.axes)
     return [n.replace("[", ".").replace("]", "").replace(",", ".") for n in names], values[0]
 
 
@@ -325,17 +326,33 @@ def _program(file: File, variables: Mapping[str, Array]) -> Program:
     roots: dict[str, list[str]] = {}
     for name in variables:
         roots.setdefault(name.partition(".")[0], []).append(name)
-    made = tuple(_variable(root, leaves, variables) for root, leaves in roots.items())
+    axes = _array_axes(file.names)
+    made = tuple(_variable(root, leaves, variables, axes) for root, leaves in roots.items())
     name = file.config.get("model", file.path.stem).removesuffix("_model")
     return Program(name, str(file.path), "numpyro", "mixed", parameters=made)
 
 
-def _variable(name: str, leaves: Sequence[str], variables: Mapping[str, Array], path: str = "") -> Variable:
+def _array_axes(names: Sequence[str]) -> dict[str, int]:
+    """Of every tuple and item that a header names, how many indices stand behind it: 1 behind t in "t.2:1"."""
+    found: dict[str, int] = {}
+    for name in names:
+        path = ""
+        for segment in name.split(":"):
+            head, *rest = segment.split(".")
+            path = f"{path}.{head}" if path else head
+            found.setdefault(path, len(rest))
+    return found
+
+
+def _variable(
+    name: str, leaves: Sequence[str], variables: Mapping[str, Array], axes: Mapping[str, int], path: str = ""
+) -> Variable:  # fmt: skip
     path = path or name
     if path in leaves:
         return Variable(name, "", tuple(map(str, variables[path].shape[2:])))
     numbers = dict.fromkeys(leaf[len(path) + 1 :].partition(".")[0] for leaf in leaves if leaf.startswith(f"{path}."))
-    return Variable(name, "tuple", items=tuple(_variable(n, leaves, variables, f"{path}.{n}") for n in numbers))
+    items = tuple(_variable(n, leaves, variables, axes, f"{path}.{n}") for n in numbers)
+    return Variable(name, f"array[{',' * (axes[path] - 1)}] tuple" if axes[path] else "tuple", items=items)
 
 
 def _settings(files: Sequence[File], method: str) -> dict[str, Any]:
