@@ -88,6 +88,7 @@ model { phi ~ uniform(-1, 1); y[1] ~ normal(0, 1); y[2:N] ~ normal(phi * y[1:(N 
 OUTSIDE = {
     "an expression": ("log(y) ~ normal(m, 1);", "observes an expression of it"),
     "twice": ("y ~ normal(m, 1); y ~ normal(0, 2);", "more than once"),
+    "one number several times": ("z ~ normal(m * y, 1);", "observes it more than once"),
     "parts": ("y[1:2] ~ normal(m, 1);", "only parts of it"),
     "nothing": ("target += -square(m);", "no statement `y ~"),
 }
@@ -96,8 +97,8 @@ OUTSIDE = {
 @pytest.mark.parametrize("case", OUTSIDE)
 def test_what_can_not_be_replicated_is_told(case):
     statement, told = OUTSIDE[case]
-    module = stanimport.loads(f"data {{ vector[3] y; }} parameters {{ real m; }} model {{ {statement} }}")
-    fit = stanimport.generate_quantities(module, {"y": [1.0, 2.0, 4.0]}, previous_fit={"m": np.zeros(4)})
+    module = stanimport.loads(f"data {{ vector[3] y; real z; }} parameters {{ real m; }} model {{ {statement} }}")
+    fit = stanimport.generate_quantities(module, {"y": [1.0, 2.0, 4.0], "z": 0.5}, previous_fit={"m": np.zeros(4)})
     with pytest.raises(stanimport.StanError, match=told):
         fit.posterior_predictive()
     if case != "nothing":  # ArviZ's groups are made all the same

@@ -70,6 +70,8 @@ class Replicator:
                 continue
             if isinstance(where, str):
                 self.failed[variable] = where
+            elif drawn.shape != where.shape:  # a number, of a law for each of several arguments
+                self.failed[variable] = "a statement observes it more than once"
             else:
                 out[name], self.pieces[name] = drawn, (variable, where)
         return out
