@@ -1,6 +1,6 @@
 """Variables as columns, named and ordered as by CmdStan: `theta[1,2]`, the first index fastest, `a:1` of tuples.
 
-Of arrays of tuples, `a[1]:1`, the items of one tuple stand together.
+Of arrays of tuples, `a[1]:1`, the items of one tuple stand together. Names of columns become arrays again, too.
 """
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+
+from stanlib.errors import StanDataError
 
 Labels = Mapping[str, Sequence[Sequence[Any] | None]]  # by variable, the coordinates of each axis that has them
 Axes = Mapping[str, tuple[int, ...]]  # by item of a tuple, see `tuples.axes`
@@ -90,3 +92,60 @@ def _columns(value: np.ndarray) -> np.ndarray:
     if flat.dtype.kind != "c":
         return flat.astype(float)
     return np.stack([flat.real, flat.imag], axis=-1).reshape(*head, 2 * count)
+
+
+# --- and back ---------------------------------------------------------------------------------------------------------
+
+
+def arrays_of(names: Sequence[str], values: np.ndarray) -> dict[str, np.ndarray]:
+    """Arrays (chains, draws, ...) by name, from columns called as by CmdStan (`theta.1.2`) or here (`theta[1,2]`).
+
+    Raises:
+        StanDataError: if components of a variable are missing.
+    """
+    places: dict[str, list[tuple[tuple[int, ...], str, int]]] = {}
+    for at, name in enumerate(names):
+        leaf, index, part = _parsed(name)
+        places.setdefault(leaf, []).append((index, part, at))
+    return {leaf: _array(leaf, found, values) for leaf, found in places.items()}
+
+
+def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
+    """The leaf that a column belongs to, the index in it, from 0, and "imag" for an imaginary part."""
+    plain = name.replace("[", ".").replace("]", "").replace(",", ".")
+    leaf, index, part = "", list[int](), ""
+    for segment in plain.split(":"):  # of tuples
+        head, *rest = segment.split(".")
+        leaf = f"{leaf}.{head}" if leaf else head
+        part = rest.pop() if rest and rest[-1] in ("real", "imag") else part
+        index += [int(i) - 1 for i in rest]
+    return leaf, tuple(index), part
+
+
+def _array(leaf: str, places: Sequence[tuple[tuple[int, ...], str, int]], values: np.ndarray) -> np.ndarray:
+    """The array of a leaf, (chains, draws, ...), from the places of its columns in values (chains, draws, columns).
+
+    Raises:
+        StanDataError: if columns are missing.
+    """
+    shape = tuple(max(i) + 1 for i in zip(*(index for index, _, _ in places)))
+    is_complex = any(part for _, part, _ in places)
+    if len(places) != int(np.prod(shape)) * (2 if is_complex else 1):
+        raise StanDataError(f"the columns of {leaf} are not complete", leaf)
+    made = np.zeros((*values.shape[:2], *shape), complex if is_complex else float)
+    for index, part, at in places:
+        where: tuple[Any, ...] = (slice(None), slice(None), *index)
+        made[where] += 1j * values[:, :, at] if part == "imag" else values[:, :, at]
+    return made
+
+
+def axes_of(names: Sequence[str]) -> dict[str, int]:
+    """Of every tuple and item that a header names, how many indices stand behind it: 1 behind t in "t.2:1"."""
+    found: dict[str, int] = {}
+    for name in names:
+        path = ""
+        for segment in name.split(":"):
+            head, *rest = segment.split(".")
+            path = f"{path}.{head}" if path else head
+            found.setdefault(path, len(rest))
+    return found

@@ -276,49 +276,7 @@ def _split(names: Sequence[str], values: Array, method: str) -> tuple[dict[str, 
         if name.endswith("__"):
             stats[renamed.get(name, name)] = values[:, :, i].astype(_WHOLE.get(name, float))
     own = [(n, i) for i, n in enumerate(names) if not n.endswith("__")]
-    return arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]]), stats
-
-
-def arrays_of(names: Sequence[str], values: Array) -> dict[str, Array]:
-    """Arrays (chains, draws, ...) by name from columns called as by CmdStan (`theta.1.2`) or CmdStanPy (`theta[1,2]`).
-
-    Raises:
-        StanDataError: if components of a variable are missing.
-    """
-    places: dict[str, list[tuple[tuple[int, ...], str, int]]] = {}
-    for at, name in enumerate(names):
-        leaf, index, part = _parsed(name)
-        places.setdefault(leaf, []).append((index, part, at))
-    return {leaf: _array(leaf, found, values) for leaf, found in places.items()}
-
-
-def _parsed(name: str) -> tuple[str, tuple[int, ...], str]:
-    """The leaf that a column belongs to, the index in it, from 0, and "imag" for an imaginary part."""
-    plain = name.replace("[", ".").replace("]", "").replace(",", ".")
-    leaf, index, part = "", list[int](), ""
-    for segment in plain.split(":"):  # of tuples
-        head, *rest = segment.split(".")
-        leaf = f"{leaf}.{head}" if leaf else head
-        part = rest.pop() if rest and rest[-1] in ("real", "imag") else part
-        index += [int(i) - 1 for i in rest]
-    return leaf, tuple(index), part
-
-
-def _array(leaf: str, places: Sequence[tuple[tuple[int, ...], str, int]], values: Array) -> Array:
-    """The array of a leaf, (chains, draws, ...), from the places of its columns in values (chains, draws, columns).
-
-    Raises:
-        StanDataError: if columns are missing.
-    """
-    shape = tuple(max(i) + 1 for i in zip(*(index for index, _, _ in places)))
-    is_complex = any(part for _, part, _ in places)
-    if len(places) != int(np.prod(shape)) * (2 if is_complex else 1):
-        raise StanDataError(f"the columns of {leaf} are not complete", leaf)
-    made = np.zeros((*values.shape[:2], *shape), complex if is_complex else float)
-    for index, part, at in places:
-        where: tuple[Any, ...] = (slice(None), slice(None), *index)
-        made[where] += 1j * values[:, :, at] if part == "imag" else values[:, :, at]
-    return made
+    return columns.arrays_of([n for n, _ in own], values[:, :, [i for _, i in own]]), stats
 
 
 def _program(file: File, variables: Mapping[str, Array]) -> Program:
@@ -326,22 +284,10 @@ def _program(file: File, variables: Mapping[str, Array]) -> Program:
     roots: dict[str, list[str]] = {}
     for name in variables:
         roots.setdefault(name.partition(".")[0], []).append(name)
-    axes = _array_axes(file.names)
+    axes = columns.axes_of(file.names)
     made = tuple(_variable(root, leaves, variables, axes) for root, leaves in roots.items())
     name = file.config.get("model", file.path.stem).removesuffix("_model")
     return Program(name, str(file.path), "numpyro", "mixed", parameters=made)
-
-
-def _array_axes(names: Sequence[str]) -> dict[str, int]:
-    """Of every tuple and item that a header names, how many indices stand behind it: 1 behind t in "t.2:1"."""
-    found: dict[str, int] = {}
-    for name in names:
-        path = ""
-        for segment in name.split(":"):
-            head, *rest = segment.split(".")
-            path = f"{path}.{head}" if path else head
-            found.setdefault(path, len(rest))
-    return found
 
 
 def _variable(

@@ -15,9 +15,9 @@ from ..density import initial
 from ..density.posterior import Posterior, condition
 from ..density.quantities import generated, inside
 from ..fits import stan_csv
+from ..fits.columns import arrays_of
 from ..fits.fit import Fit
 from ..fits.labels import labelled
-from ..fits.stan_csv import arrays_of
 from ..fits.storage import SUFFIXES
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of, plain_module_of, with_saved_weights
