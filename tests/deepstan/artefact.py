@@ -40,6 +40,7 @@ from ..wild import by_stan, densities
 BATCHED = {  # what docs/deepstan.md says to write of a network of a batch
     "vector mlp(": "array[] vector mlp(", "vector[batch_size] lambda": "array[batch_size] vector[ny] lambda",
     "imgs[28,28,batch_size]": "imgs[batch_size, 28, 28]",
+    "labels ~ categorical_logit(lambda)": "for (n in 1:batch_size) labels[n] ~ categorical_logit(lambda[n])",
 }  # fmt: skip
 # The size of hidden layers and runs; the paper's are for a day's work.
 SCALED = {"rq4/multimodal.py": {"iterations": 200, "warmup": 100, "svi_steps": 2000},
