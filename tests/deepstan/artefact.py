@@ -1,4 +1,4 @@
-"""The paper's own drivers, on this compiler: `python -m tests.deepstan.artefact FOLDER [DRIVER ...] [--epochs 60]`.
+"""The paper's own drivers, on this compiler: `python -m tests.deepstan.artefact FOLDER [DRIVER ...] [--epochs 20]`.
 
 FOLDER holds clones of deepppl/evaluation and deepppl/stanc3. Their scripts run as they are, with a package of the
 names that they import: `stanpyro`, `stannumpyro` and `runtimes` are stanimport, MNIST is scikit-learn's digits at 28
@@ -44,7 +44,8 @@ BATCHED = {  # what docs/deepstan.md says to write of a network of a batch
 }  # fmt: skip
 # The size of hidden layers and runs; the paper's are for a day's work.
 SCALED = {"rq4/multimodal.py": {"iterations": 200, "warmup": 100, "svi_steps": 2000},
-          "rq5/vae.py": {"batch_size": 32, "nh": 32}, "rq5/mlp.py": {"nh": 64}}  # fmt: skip
+          "rq5/vae.py": {"batch_size": 32, "nh": 32},
+          "rq5/mlp.py": {"nh": 64, "lr": 0.05, "posterior_size": 30}}  # fmt: skip
 
 
 # --- the package that the drivers import -----------------------------------------------------------------------------
@@ -328,7 +329,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("drivers", nargs="*", metavar="DRIVER", help="some of them; else all")
-    parser.add_argument("--epochs", type=int, default=60, help="of the Bayesian network")
+    parser.add_argument("--epochs", type=int, default=20, help="of the Bayesian network")
     given = parser.parse_args()
     found = drivers(given.folder.resolve(), given.epochs)
     if not found:

@@ -63,9 +63,9 @@ FAMILIES = {
 @options.suggesting
 def advi(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "meanfield",
-    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eta: float | None = None,
+    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eta: float | None = None, draws: int = 1000,
     adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, eval_elbo: int = 100,
-    draws: int = 1000, require_converged: bool = True, show_progress: bool = False, khat: bool = True,
+    khat: bool = True, require_converged: bool = True, show_progress: bool = False,
     networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
@@ -90,11 +90,10 @@ def advi(
 
     Returns:
         The fit: independent draws. `fit.info` holds "converged", "steps", the "elbo" of every `eval_elbo` steps, the
-        "eta" of the steps, the variables at the "center" of the normal law, and "pareto_k", the Pareto shape of
-        importance weights, above 0.7 for approximations that are far from the posterior.
+        "eta" of the steps, the variables at the "center" of the normal law, and "pareto_k".
 
     Warns:
-        ParetoWarning: for approximations that are far from the posterior.
+        ParetoWarning: where "pareto_k", the Pareto shape of importance weights, is above 0.7: far from the posterior.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
