@@ -66,10 +66,10 @@ def call(network: Network, untrained: Untrained, inputs: Sequence[Any], lifted: 
         return like
     leaves, structure = jax.tree.flatten(like)
     if all(k is not None for k in known):
-        return structure.unflatten(map(_array, leaves))
+        return jax.tree.unflatten(structure, map(_array, leaves))
     shapes = [jax.ShapeDtypeStruct(tuple(t.shape), float) for t in leaves]
     made = _differentiable(lambda *a: jax.tree.leaves(called(module, *a)), shapes)
-    return structure.unflatten(made(*_parted(map(jnp.asarray, given), real)))
+    return jax.tree.unflatten(structure, made(*_parted(map(jnp.asarray, given), real)))
 
 
 def _parted(values: Any, real: Sequence[bool]) -> tuple[list[Any], list[Any]]:
