@@ -187,12 +187,12 @@ class Network:
         """
         call = _current.get()
         if call is not None and self.name in call.given:
-            return self._instance(call.given[self.name])
+            return self.instance(call.given[self.name])
         if self._found is None:
             self._found = self._imported()
         return self._found
 
-    def _instance(self, found: Any) -> Any:
+    def instance(self, found: Any) -> Any:
         """The network, made if a class or a function without arguments is given for it."""
         if inspect.isclass(found) or inspect.isfunction(found):
             try:
@@ -221,7 +221,7 @@ class Network:
         if access == "networks" and not _is_network(found):
             reason = "only a torch, flax or equinox module may come from a package that is not the program's own"
             raise self.error(f"is a {type(found).__name__}: {reason}; {self._advice(absolute)}")
-        return self._instance(found)
+        return self.instance(found)
 
     def _attribute(self, module_name: str, attribute: str) -> Any:
         try:

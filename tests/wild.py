@@ -4,6 +4,8 @@ What a stanc accepts must be translated, for both backends, by the mixed and the
 beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli;
 where that can't run the program, those of the program evaluated statement by statement. Programs stand alone: one
 process for each, of limited time. What falls short is printed, then the counts.
+
+With `--translate` nothing is computed: what isn't translated is printed, and whether all the stancs refuse it too.
 """
 from __future__ import annotations
 
@@ -161,17 +163,30 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
     return "equal", ""
 
 
-def _alone(send, program: Path, root: Path, stancs: list[str]) -> None:
+def translated(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
+    """Whether a program is translated by both schemes, for both backends, and why not."""
+    paths = include_paths(program, root)
+    try:
+        for backend in ("numpyro", "pyro"):
+            for scheme in ("comprehensive", "mixed"):
+                stanimport.load(program, backend=backend, scheme=scheme, include_paths=paths)
+    except StanError as e:
+        reason = str(e).partition("\n")[0]
+        return ("fails" if canonical(program, paths, stancs) is not None else "refused, by stanc too"), reason
+    return "translated", ""
+
+
+def _alone(send, what, program: Path, root: Path, stancs: list[str]) -> None:
     warnings.simplefilter("ignore")
     try:
-        send.send(compared(program, root, stancs))
+        send.send(what(program, root, stancs))
     except Exception as e:
         send.send(("fails", f"{type(e).__name__}: {e}".partition("\n")[0]))
 
 
-def outcome(program: Path, root: Path, stancs: list[str], limit: float) -> tuple[str, str]:
+def outcome(what, program: Path, root: Path, stancs: list[str], limit: float) -> tuple[str, str]:
     receive, send = multiprocessing.Pipe(False)
-    process = multiprocessing.get_context("fork").Process(target=_alone, args=(send, program, root, stancs))
+    process = multiprocessing.get_context("fork").Process(target=_alone, args=(send, what, program, root, stancs))
     process.start()
     send.close()
     try:
@@ -188,6 +203,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--stanc", action="append", default=[], help="a stanc, the newest first")
     parser.add_argument("--limit", type=float, default=90, help="seconds for one program")
+    parser.add_argument("--translate", action="store_true", help="translate only")
     options = parser.parse_args()
     programs = sorted(options.folder.rglob("*.stan"))
     if not programs or importlib.util.find_spec("stanli") is None:
@@ -199,9 +215,10 @@ def main() -> None:
         if digest in seen:
             continue
         seen.add(digest)
-        status, why = outcome(program, options.folder, stancs, options.limit)
+        what = translated if options.translate else compared
+        status, why = outcome(what, program, options.folder, stancs, options.limit)
         counts[status] += 1
-        if status in ("differs", "fails", "crashes", "no answer in time"):
+        if status in ("differs", "fails", "crashes", "no answer in time", "refused, by stanc too"):
             print(f"{program.relative_to(options.folder)}: {status}: {why}", flush=True)
     print(f"{len(seen)} programs: " + ", ".join(f"{n} {s}" for s, n in counts.most_common()))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from stanlib.registry import Function
-from stanlib.types import COMPLEX, INT, REAL, Tuple, scalar_of, unwind
+from stanlib.types import COMPLEX, INT, REAL, Tuple, dimensions, scalar_of, unwind
 
 from ..ir import gprob
 from .asty import Builder
@@ -190,7 +190,17 @@ class Expressions:
         return b.call("ppl.unset", *arguments)
 
     def fitted(self, e: gprob.Fitted, b: Builder) -> ast.expr:
-        return b.call("ppl.fit", self(e.value), b.tuple_(list(map(self, e.shape))))
+        return b.call("ppl.fit", self(e.value), self._sizes(e.sized, b))
+
+    def _sizes(self, sized: gprob.Sized, b: Builder) -> ast.expr:
+        """The declared sizes of a value: a tuple's are those of its items. None where nothing is declared."""
+        element, dims = unwind(sized.type)
+        if isinstance(element, Tuple):
+            items = (self._sizes(in_array(sized, i, dims), b) for i in sized.items)
+            return b.tuple_(list(items)) if sized.items else b.const(None)
+        if not sized.shape and dimensions(sized.type):
+            return b.const(None)
+        return b.tuple_(list(map(self, sized.shape)))
 
     def copied(self, e: gprob.Copied, b: Builder) -> ast.expr:
         return b.call("ppl.copy", self(e.value))

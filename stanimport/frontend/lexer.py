@@ -224,6 +224,10 @@ _SEPARATORS = {
 # by the token before (for the constraints) and the one behind.
 _SOFT_AFTER = {"LOWER": "ASSIGN", "UPPER": "ASSIGN", "OFFSET": "ASSIGN", "MULTIPLIER": "ASSIGN", "ARRAY": "LBRACKET",
                "TUPLE": "LPAREN", "JACOBIAN": "PLUS_ASSIGN", "PROFILE": "LPAREN", "FATAL_ERROR": "LPAREN"}  # fmt: skip
+_BEHIND_VALUES = _SEPARATORS - {"ELSE"} | {
+    "ASSIGN", "PLUS_ASSIGN", "MINUS_ASSIGN", "TIMES_ASSIGN", "DIVIDE_ASSIGN", "SEMICOLON", "RPAREN", "RBRACKET",
+    "RBRACE", "LBRACKET", "COLON", "TILDE", "TRANSPOSE", "DOT",
+}  # fmt: skip
 _CONSTRAINTS = {"LOWER", "UPPER", "OFFSET", "MULTIPLIER"}
 
 IncludeResolver = Callable[[str, Span], Source]
@@ -342,9 +346,22 @@ class TokenStream:
         elif t.type in _SOFT_AFTER and not self.strict:
             behind = self._peek(0)
             follows = behind is not None and behind.type == _SOFT_AFTER[t.type]
+            follows = follows and not (t.type == "ARRAY" and self._is_indexed())
             if not follows or t.type in _CONSTRAINTS and self.previous not in ("LESS", "COMMA"):
                 self.diagnostics.deprecate(f"{t.value.text!r} is a keyword since Stan 2.33", t.value.span, "rename it")
                 t.type = "IDENTIFIER"
+
+    def _is_indexed(self) -> bool:
+        """Whether what goes on behind brackets, which come next, are no type but the rest of an expression."""
+        depth, n = 1, 1
+        while depth:
+            t = self._peek(n)
+            if t is None:
+                return False
+            depth += {"LBRACKET": 1, "RBRACKET": -1}.get(t.type, 0)
+            n += 1
+        behind = self._peek(n)
+        return behind is not None and behind.type in _BEHIND_VALUES
 
     def _deepstan_block(self, t: PlyToken) -> None:
         """Make `networks`, `guide` and `guide parameters`, one token, keywords where a block of the name begins."""

@@ -36,7 +36,15 @@ def module_of(module: Any, networks: Mapping[str, Any] | None = None) -> Module:
 def with_networks(module: Module, networks: Mapping[str, Any]) -> Module:
     """The module, whose functions have all of the program's networks: those given, the others as they are found."""
     before = module.model.with_networks(**networks).networks
-    return _given(module, {n.name: n.module() for n in _networks(module) if n.name not in before} | before)
+    # what is given as a class is made once, not anew in every call
+    given = {n.name: n.instance(before[n.name]) if n.name in before else n.module() for n in _networks(module)}
+    return _given(module, before | given)
+
+
+def networks_of(module: Module) -> dict[str, Any]:
+    """The networks that a module was given, as they were given."""
+    library = _library_of(module.stan)
+    return {n: library.own(v) if hasattr(library, "own") else v for n, v in module.model.networks.items()}
 
 
 def _networks(module: Module) -> list[Network]:
@@ -107,6 +115,11 @@ def with_saved_weights(
     return _given(module, known)
 
 
+def keeping_weights(module: Module, params: Mapping[str, Any]) -> Module:
+    """The module, whose networks have these weights or those that they have now, and keep them if trained further."""
+    return with_saved_weights(module, {**weights_of(module), **params}) if module.model.networks else module
+
+
 def _verify_weights(name: str, own: Mapping[str, Any], weights: Mapping[str, Any]) -> None:
     """Raise StanError for weights that the network does not have, or in another shape."""
     for part, weight in weights.items():
@@ -150,9 +163,11 @@ def restored(program: Program, *, backend: str | None = None, scheme: str | None
 
 
 def anew(module: Module, *, backend: str | None = None, scheme: str | None = None) -> Module:
-    """The same program for another backend or scheme, with the module's networks."""
-    made = restored(module.stan, backend=backend, scheme=scheme)
-    return _given(made, module.model.networks) if module.model.networks else made
+    """The same program for another backend or scheme, with the module's networks, trained by its own backend alone."""
+    made, networks = restored(module.stan, backend=backend, scheme=scheme), module.model.networks
+    if networks and made.stan.backend == "numpyro" != module.stan.backend:
+        networks = {n: _library_of(made.stan).untrained(v) for n, v in networks.items()}
+    return _given(made, networks) if networks else made
 
 
 def for_numpyro(module: Module) -> Module:

@@ -131,6 +131,11 @@ def _list(items: Sequence[gprob.Expr]) -> str:
     return ", ".join(map(expression, items))
 
 
+def _sizes(sized: gprob.Sized) -> str:
+    """Sizes, and behind them those of a tuple's items."""
+    return ", ".join([_list(sized.shape)] * bool(sized.shape) + [f"({_sizes(i)})" for i in sized.items])
+
+
 def _index(e: gprob.Index) -> str:
     return f"{expression(e.base)}[{', '.join(map(_one_index, e.indices))}]"
 
@@ -173,7 +178,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], str]] = {
     gprob.Widest: lambda e: f"widest {expression(e.value)}",
     gprob.Predictor: lambda e: f"predictor([{_list(e.coefficients)}], [{_list(e.columns)}], {_list(e.rest)})",
     gprob.TargetValue: lambda e: "target()", gprob.Unset: lambda e: "unset",
-    gprob.Fitted: lambda e: f"fit({expression(e.value)}, {_list(e.shape)})",
+    gprob.Fitted: lambda e: f"fit({expression(e.value)}, {_sizes(e.sized)})",
     gprob.Limit: _limit, **dict.fromkeys(_WRAPPED, _wrapped),
 }  # fmt: skip
 

@@ -89,8 +89,8 @@ class Running:
                 value = gprob.Converted(value.type, s.span, value)
             return replace(made, value=value)
         value = made.value
-        if s.sized.shape and not s.sized.items:
-            value = gprob.Fitted(value.type, s.span, value, made.sized.shape)
+        if s.sized.shape or s.sized.items:
+            value = gprob.Fitted(value.type, s.span, value, made.sized)
         assert s.value is not None
         return replace(made, value=self._owned(s.name, s.value, value))
 
@@ -98,7 +98,7 @@ class Running:
         """An assignment of a value of its own: in place where the array is nobody else's."""
         made: gprob.Assign = self.operands.parts(s)
         value = self._owned(s.place.name, s.value, made.value)
-        if not s.place.steps:
+        if all(step.item for step in s.place.steps):  # parts that indices select have the size that is there
             value = self._of_size(s, value)
         return replace(made, value=value, in_place=self._is_in_place(s))
 
@@ -110,13 +110,15 @@ class Running:
         return not any(step.item for step in s.place.steps)
 
     def _of_size(self, s: gprob.Assign, value: gprob.Expr) -> gprob.Expr:
-        """A value for a whole variable, checked against its declared sizes as far as these can't have changed."""
+        """A value for a whole variable or item, checked against its declared sizes if these can't have changed."""
         sized = self.facts.sizes.get(s.place.name)
-        if sized is None or not sized.shape or sized.items:
+        for step in s.place.steps:
+            sized = sized.items[step.item - 1] if sized is not None and sized.items else None
+        if sized is None or not (sized.shape or sized.items):
             return value
-        if any(isinstance(n, gprob.Var) and n.name in self.facts.assigned for n in traversal.walk(sized.shape)):
+        if any(isinstance(n, gprob.Var) and n.name in self.facts.assigned for n in traversal.walk(sized)):
             return value
-        return gprob.Fitted(value.type, s.span, value, tuple(map(self.operands, sized.shape)))
+        return gprob.Fitted(value.type, s.span, value, self.operands.parts(sized))
 
     def _owned(self, name: str, value: gprob.Expr, made: gprob.Expr) -> gprob.Expr:
         """A copy, where an array that another variable may hold would else be changed in place.

@@ -26,7 +26,7 @@ class Values(Protocol):
     def unset(self, shape: Sequence[int], kind: str = "real") -> Any:
         """A declared variable without a value: NaN, for integers the least one."""
 
-    def fit(self, value: Any, shape: Sequence[int]) -> Any:
+    def fit(self, value: Any, shape: Sequence[Any] | None) -> Any:
         """The value assigned to a variable of declared sizes, which must be the value's."""
 
     def array(self, items: Sequence[Any]) -> Any:

@@ -60,15 +60,20 @@ def row(items: Sequence[Any]) -> Any:
     return array([float(i) if isinstance(i, int) else i for i in items]) if items else np.zeros(0)
 
 
-def fit(value: Any, shape: Sequence[int]) -> Any:
+def fit(value: Any, shape: Sequence[Any] | None) -> Any:
     """The value assigned to a variable of declared sizes, which must be the value's.
 
-    The elements of an empty array have no sizes: those behind a size of 0 are the variable's. A variable without
-    elements takes a value of any size, as in Stan.
+    A tuple's sizes are those of its items; None are sizes that nobody has declared. The elements of an empty array
+    have no sizes: those behind a size of 0 are the variable's. A variable without elements takes a value of any size,
+    as in Stan.
 
     Raises:
         StanIndexError: naming both shapes.
     """
+    if shape is None:
+        return value
+    if isinstance(value, tuple):
+        return tuple(map(fit, value, shape))
     declared = _sizes(shape)
     given = value.event if differs_between_lanes((value,)) else namespace((value,)).shape(value)
     if given == declared:

@@ -59,6 +59,23 @@ FORMS = {
         "model { target += 4 * (square(x[1]) + square(x[1]) * exp(-0.5 * (1 + square(2 - x[2])) / 2.25)); }",
         "cov_exp_quad has been removed",
     ),
+    "array as the name of an array": (
+        """functions { real f(array[,] real array, int n) { return array[n, 1] * array[1][2]; } }
+            model { array[2] real array = {x[1], x[2]}; array[1] *= 3; array[2] += 1; array[1, 2] real kept = {array};
+            target += f(kept, 1) + sum({array[1], array[2]}) + array[1]^2 + (array[2] > 0 ? array[1] : array[2]); }""",
+        """model { real a = 3 * x[1]; real b = x[2] + 1;
+            target += a * b + a + b + square(a) + (b > 0 ? a : b); }""",
+        "'array' is a keyword",
+    ),
+    "truncation by distribution functions of a program": (
+        """functions { real foo_log(real y, real r) { return log(r) - r * y; }
+            real foo_cdf_log(real y, real r) { return log1m_exp(-r * y); }
+            real foo_ccdf_log(real y, real r) { return -r * y; } }
+            model { real y = exp(x[1]); y ~ foo(2) T[0.1, ]; y ~ foo(2) T[, 9]; y ~ foo(exp(x[2])) T[0.1, 9]; }""",
+        """model { real y = exp(x[1]); y ~ exponential(2) T[0.1, ]; y ~ exponential(2) T[, 9];
+            y ~ exponential(exp(x[2])) T[0.1, 9]; }""",
+        "foo has been removed",
+    ),
     "array and bool as names": (
         "model { real array = x[1]; real bool = x[2]; target += array * bool; }",
         "model { target += x[1] * x[2]; }",

@@ -90,11 +90,11 @@ def test_sampling_and_optimizing_use_networks_as_they_are(library):
     fit = stanimport.sample(module, DATA, seed=1, chains=1, iter_warmup=20, iter_sampling=5, networks={"net": net})
     np.testing.assert_allclose(fit.stan_variable("f")[0], predicted(weights_of(net)), rtol=1e-5, atol=1e-5)
     np.testing.assert_array_equal(np.concatenate(weights_of(net)), before)
-    if library == "flax":
-        mode = stanimport.optimize(module, DATA, seed=1, networks={"net": net})
-        residuals = Y - predicted(weights_of(net))
-        s = float(mode.stan_variable("s"))  # where 4 log(s) + sum / (2 s^2) + s is least
-        np.testing.assert_allclose(4 / s - np.sum(residuals**2) / s**3 + 1, 0.0, atol=1e-3)
+    mode = stanimport.optimize(module, DATA, seed=1, networks={"net": net})
+    residuals = Y - predicted(weights_of(net))
+    s = float(mode.stan_variable("s"))  # where 4 log(s) + sum / (2 s^2) + s is least
+    np.testing.assert_allclose(4 / s - np.sum(residuals**2) / s**3 + 1, 0.0, atol=1e-3)
+    np.testing.assert_allclose(mode.stan_variable("f"), predicted(weights_of(net)), rtol=1e-5, atol=1e-5)
 
 
 def test_unknown_networks_are_refused():
@@ -113,10 +113,12 @@ def fresh(library):
     net, weights_of = LIBRARIES[library]()
     if library == "flax":
         net.kernel.set_value(net.kernel.get_value() + 7)
+    if library == "torch":
+        net.weight.data += 7
     return net, weights_of
 
 
-@pytest.mark.parametrize("library", ["flax", "equinox"])
+@pytest.mark.parametrize("library", ["flax", "equinox", "torch"])
 def test_quantities_are_those_of_the_trained_networks(library, tmp_path):
     """Of the fit, of the saved fit with networks of other weights, of a fit that travelled to another process."""
     module = loaded(SOURCE, library)
@@ -162,8 +164,31 @@ def test_networks_of_pyro_are_loaded_with_their_weights(tmp_path):
     saved = Fit.load(fit.save(tmp_path / "fit.nc"), networks={"net": other})
     np.testing.assert_allclose(np.concatenate(weights_of(saved.networks["net"])), trained)
     assert not np.allclose(np.concatenate(weights_of(other)), trained)
-    with pytest.raises(stanimport.StanError, match="other methods run on NumPyro"):
-        stanimport.optimize(loaded(SOURCE, "torch"), DATA, networks={"net": net})
+
+
+def test_a_fit_keeps_its_networks_when_they_are_trained_further():
+    net, _ = torch_net()
+    settings = {"seed": 1, "iter": 30, "draws": 2, "networks": {"net": net}, "require_converged": False}
+    module = loaded(SOURCE, "torch")
+    first, sampled = stanimport.variational(module, DATA, **settings), stanimport.sample(
+        module, DATA, seed=1, chains=1, iter_warmup=5, iter_sampling=2, networks={"net": net})  # fmt: skip
+    further = stanimport.variational(module, DATA, eta=0.3, **settings)
+    assert not np.allclose(further.stan_variable("f"), first.stan_variable("f"), atol=0.1)
+    for fit in (first, sampled):
+        again = stanimport.generate_quantities(previous_fit=fit)
+        np.testing.assert_allclose(again.stan_variable("f"), fit.stan_variable("f"), rtol=1e-6)
+
+
+def test_networks_given_as_classes_are_made_once():
+    torch = pytest.importorskip("torch", reason="the pyro extra is not installed")
+
+    class Made(torch.nn.Linear):
+        def __init__(self):
+            super().__init__(2, 1)
+
+    mode = stanimport.optimize(loaded(SOURCE, "torch"), DATA, seed=1, networks={"net": Made})
+    weights = mode.networks["net"].weight.detach().numpy().ravel(), mode.networks["net"].bias.detach().numpy()
+    np.testing.assert_allclose(mode.stan_variable("f"), predicted(weights), rtol=1e-5, atol=1e-5)
 
 
 def test_networks_of_another_shape_are_refused(tmp_path):

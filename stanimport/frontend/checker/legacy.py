@@ -32,6 +32,16 @@ def warn(c: Context, name: ast.Name, successor: str) -> None:
     c.diagnostics.deprecate(f"{name.text} has been removed from Stan (2.33)", name.span, f"write {successor}")
 
 
+def users_cdf(c: Context, family: ast.Name, suffix: str) -> str:
+    """The function that truncation calls: `foo_lcdf`, or the program's own `foo_cdf_log` where there is no such."""
+    name = family.text + suffix
+    old = next(family.text + o for o, now in _SUFFIXES.items() if suffix in now)
+    if c.strict or c.functions.find(name) or not c.functions.find(old):
+        return name
+    warn(c, family, name)
+    return old
+
+
 def is_cdf_with_comma(c: Context, name: ast.Name) -> bool:
     """Whether this is a cdf, which took a comma for the bar behind its first argument."""
     if c.strict or not name.text.endswith("_cdf"):

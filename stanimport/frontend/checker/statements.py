@@ -244,7 +244,7 @@ def _truncated(
         if bound is None:
             continue
         for i, suffix in enumerate(("_lcdf", "_lccdf")):
-            match = calls.resolve(c, name + suffix, [bound, *arguments]).match
+            match = calls.resolve(c, legacy.users_cdf(c, s.distribution, suffix), [bound, *arguments]).match
             if match is None or calls.result_of(match) != REAL:
                 c.fail(f"{name!r} can't be truncated: it has no fitting {name}{suffix}", s.span)
             functions[i] = match.key if isinstance(match, UserFunction) else match[0]

@@ -32,7 +32,7 @@ class LogProb:
 
     Args:
         module: a translated module, or the path of a program.
-        data: as for `sample`.
+        data, networks: as for `sample`.
         seed: of random numbers in `transformed data`.
 
     Attributes:
@@ -44,8 +44,10 @@ class LogProb:
         StanDataError: for data that are not as declared.
     """
 
-    def __init__(self, module: Any, data: Any = None, *, seed: int = 0):
-        self.posterior, _ = posterior_of(module, data, seed)
+    def __init__(
+        self, module: Any, data: Any = None, *, seed: int = 0, networks: Mapping[str, Any] | None = None
+    ):  # fmt: skip
+        self.posterior, _ = posterior_of(module, data, seed, networks)
         self._programs: dict[Any, Program] = {}
         self.size = self.posterior.size
         self.names = [
@@ -92,12 +94,15 @@ class LogProb:
 
 
 @options.suggesting
-def log_prob(module: Any, data: Any = None, *, params: Mapping[str, Any] | Any, jacobian: bool = True) -> LogDensity:
+def log_prob(
+    module: Any, data: Any = None, *, params: Mapping[str, Any] | Any, jacobian: bool = True,
+    networks: Mapping[str, Any] | None = None,
+) -> LogDensity:  # fmt: skip
     """The log density of a program at constrained values of its parameters, and its gradient.
 
     Args:
         module: a translated module, or the path of a program.
-        data: as for `sample`.
+        data, networks: as for `sample`.
         params: a dict of all parameters, or the path of such a JSON file.
         jacobian: add the log Jacobian of the constraining transform: the density of the unconstrained parameters.
 
@@ -115,4 +120,4 @@ def log_prob(module: Any, data: Any = None, *, params: Mapping[str, Any] | Any, 
         >>> round(float(found.lp), 6)  # 6 / 2^2 for the prior, 1 / 2^8 for the data
         -5.139712
     """
-    return LogProb(module, data)(params, jacobian=jacobian)
+    return LogProb(module, data, networks=networks)(params, jacobian=jacobian)

@@ -166,7 +166,10 @@ def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: A
 
 @labelled
 @options.suggesting
-def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None) -> Predictions:
+def prior_predictive(
+    module: Any, data: Any = None, *, draws: int = 1000, seed: int | None = None,
+    networks: Mapping[str, Any] | None = None,
+) -> Predictions:  # fmt: skip
     """Draws from the prior, and of the data that the program observes, before anything is learned from them.
 
     Args:
@@ -174,6 +177,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
         data: the program's data. What it observes need not be among them, unless the prior or sizes depend on it.
         draws: how many.
         seed: of the random numbers; a new one if None.
+        networks: as for `sample`.
 
     Returns:
         The draws: `variables` of the data, `origin` of parameters and transformed parameters.
@@ -189,7 +193,7 @@ def prior_predictive(module: Any, data: Any = None, *, draws: int = 1000, seed: 
         ((100, 8), (100,))
     """
     options.at_least(1, draws=draws)
-    translated, chosen = module_of(module), new_seed() if seed is None else int(seed)
+    translated, chosen = module_of(module, networks), new_seed() if seed is None else int(seed)
     program, drawing = translated.stan, anew(translated, backend="numpyro", scheme="simulation")
     given = read_data(data)
     declared = (*program.data, *program.parameters, *program.transformed_parameters)

@@ -87,7 +87,9 @@ class Result:
 
         A loaded fit has those that it was loaded with, and those that the program finds by itself.
         """
-        return dict(self.module.model.networks) if self.program.networks else {}
+        from ..modules import networks_of
+
+        return networks_of(self.module) if self.program.networks else {}
 
     @property
     def labels(self) -> columns.Labels:

@@ -63,16 +63,16 @@ FAMILIES = {
 @options.suggesting
 def advi(
     module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "meanfield",
-    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eta: float | None = None,
-    adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, eval_elbo: int = 100,
-    draws: int = 1000, require_converged: bool = True, show_progress: bool = False, khat: bool = True,
+    iter: int = 10000, grad_samples: int = 1, elbo_samples: int = 100, eval_elbo: int = 100, eta: float | None = None,
+    adapt_engaged: bool = True, adapt_iter: int = 50, tol_rel_obj: float = 0.01, draws: int = 1000, khat: bool = True,
+    require_converged: bool = True, show_progress: bool = False, networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit a normal approximation by the algorithm of CmdStan's `variational`, with its options, and draw from it.
 
     `variational` has more kinds of approximations, minibatches, and steps that need no step size.
 
     Args:
-        module, data, seed, inits: as for `sample`.
+        module, data, seed, inits, networks: as for `sample`; the weights of networks stay as they are.
         algorithm: "meanfield" or "fullrank".
         iter: steps at most.
         grad_samples: draws for each gradient.
@@ -89,11 +89,10 @@ def advi(
 
     Returns:
         The fit: independent draws. `fit.info` holds "converged", "steps", the "elbo" of every `eval_elbo` steps, the
-        "eta" of the steps, the variables at the "center" of the normal law, and "pareto_k", the Pareto shape of
-        importance weights, above 0.7 for approximations that are far from the posterior.
+        "eta" of the steps, the variables at the "center" of the normal law, and "pareto_k".
 
     Warns:
-        ParetoWarning: for approximations that are far from the posterior.
+        ParetoWarning: where "pareto_k", the Pareto shape of importance weights, is above 0.7: far from the posterior.
 
     Raises:
         StanDataError, InitialValueError, OptionError: as for `sample`.
@@ -113,7 +112,7 @@ def advi(
     counts = dict(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
                   eval_elbo=eval_elbo, draws=draws)  # fmt: skip
     counts = _verified(counts, algorithm, tol_rel_obj, eta, adapt_engaged)
-    posterior, chosen = posterior_of(module, data, seed)
+    posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
     processor = DrawProcessor(posterior, counts["draws"])

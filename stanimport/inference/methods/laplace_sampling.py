@@ -28,12 +28,12 @@ _LIMITS = {"iter": 2000, "tol_grad": 1e-8, "tol_rel_obj": 1e4, "history_size": 5
 @options.suggesting
 def laplace_sample(
     module: Any, data: Any = None, *, mode: Any = None, draws: int = 1000, jacobian: bool = True,
-    seed: int | None = None, inits: Any = None,
+    seed: int | None = None, inits: Any = None, networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from the normal distribution whose mean is the mode and whose precision is minus the Hessian there.
 
     Args:
-        module, data, seed, inits: as for `sample`.
+        module, data, seed, inits, networks: as for `sample`.
         mode: where to expand: a fit by `optimize` with the same `jacobian`, its path, or a dict of values; found if
             None.
         draws: how many.
@@ -58,7 +58,7 @@ def laplace_sample(
         0.7
     """
     options.at_least(1, draws=draws)
-    posterior, chosen = posterior_of(module, data, seed)
+    posterior, chosen = posterior_of(module, data, seed, networks)
     processor = DrawProcessor(posterior, draws)
     density = partial(posterior.log_density, jacobian=jacobian)
     hessian, densities = _hessian(posterior, density), _densities(posterior, density, draws)

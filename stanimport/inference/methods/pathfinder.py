@@ -26,12 +26,12 @@ def pathfinder(
     draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 1000,
     history_size: int = 5, init_alpha: float | None = None, tol_obj: float = 1e-12, tol_rel_obj: float = 1e4,
     tol_grad: float = 1e-8, tol_rel_grad: float = 1e7, tol_param: float = 1e-8, psis_resample: bool = True,
-    show_progress: bool = False,
+    show_progress: bool = False, networks: Mapping[str, Any] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from an approximation of the posterior, in the time of a few optimizations.
 
     Args:
-        module, data, seed, inits: as for `sample`, a path taking the place of a chain.
+        module, data, seed, inits, networks: as for `sample`, a path taking the place of a chain.
         num_paths: how many optimizations.
         draws: how many draws to return.
         num_single_draws: draws of each path that they are chosen from.
@@ -68,7 +68,7 @@ def pathfinder(
                       tol_param=tol_param)  # fmt: skip
     _verify(counts, tolerances, init_alpha)
     limits = Limits(max_lbfgs_iters, history_size, **tolerances, init_alpha=init_alpha)
-    posterior, chosen = posterior_of(module, data, seed)
+    posterior, chosen = posterior_of(module, data, seed, networks)
     options.require_parameters(posterior.program.name, posterior.size)
     processor = DrawProcessor(posterior, draws)
     starts = initial.starting_points(posterior, inits, num_paths, chosen)

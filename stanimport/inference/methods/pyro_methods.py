@@ -28,7 +28,7 @@ from ..density.initial import ATTEMPTS, RADIUS, checked, outside, per_chain
 from ..failures import InitialValueError
 from ..fits.fit import Fit
 from ..io.data import read_data
-from ..modules import require_density
+from ..modules import keeping_weights, require_density
 from ..running.progress import Progress
 from .convergence import PIECE, has_converged
 
@@ -178,7 +178,7 @@ class Density:
             with torch.no_grad():
                 made = self.module.generated_quantities(**self.inputs, **draw)
         flat = {**parameters, **tuples.unpack({n: made[n] for n in names if n in made})}
-        return {n: _array(v) for n, v in flat.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
+        return {n: array(v) for n, v in flat.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
 
     def unconstrained(self, values: Mapping[str, np.ndarray], rest: torch.Tensor) -> torch.Tensor:
         """The point with these values of parameters, the others from the point `rest`. Raises StanDataError."""
@@ -218,7 +218,7 @@ def stacked(draws: list[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
     return {n: np.stack([d[n] for d in draws]) for n in (draws[0] if draws else ())}
 
 
-def _array(value: Any) -> np.ndarray:
+def array(value: Any) -> np.ndarray:
     return np.asarray(value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value)
 
 
@@ -240,7 +240,7 @@ def sample(
     with Progress(settings["chains"] * (settings["iter_warmup"] + settings["iter_sampling"]),
                   settings["show_progress"]) as progress:  # fmt: skip
         for i in range(settings["chains"]):
-            with double_precision(settings["seed"] * 1009 + i):
+            with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
                 density = Density(module, read_data(data))
                 density.wanted = wanted
                 chains.append(_chain(density, inits[i], settings, progress))
@@ -248,7 +248,7 @@ def sample(
     inputs = {n: v for n, v in density.inputs.items()}
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     return Fit(module.stan, "sample", stacked(list(variables)), stacked(list(stats)), inputs, kept,
-               {"step_size": np.asarray(sizes)}, module)  # fmt: skip
+               {"step_size": np.asarray(sizes)}, keeping_weights(module, {}))  # fmt: skip
 
 
 def _fixed(
@@ -258,7 +258,7 @@ def _fixed(
     count, chains = len(range(0, settings["iter_sampling"], settings["thin"])), []
     inits = starts(settings["inits"], settings["chains"], settings["seed"])
     for i in range(settings["chains"]):
-        with double_precision(settings["seed"] * 1009 + i):
+        with double_precision(settings["seed"] * 1009 + i), pyro.get_param_store().scope():
             density = Density(module, read_data(data))
             density.wanted = wanted
             point = density.start(inits[i]) if density.size else torch.zeros(0)
@@ -266,7 +266,8 @@ def _fixed(
     zeros = np.zeros((settings["chains"], count))
     kept = {n: v for n, v in settings.items() if n not in ("inits", "show_progress")} | {"method": "pyro"}
     info = {"step_size": np.full(settings["chains"], np.nan)}
-    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info, module)
+    return Fit(module.stan, "sample", stacked(chains), {"lp__": zeros}, density.inputs, kept, info,
+               keeping_weights(module, {}))  # fmt: skip
 
 
 def _kernel(density: Density, settings: Mapping[str, Any]) -> NUTS:
@@ -319,12 +320,13 @@ def variational(
             with torch.no_grad():
                 log_p = np.asarray([float(density(p)) for p in points])
             stats = {"lp__": log_p, "log_p__": log_p, "log_q__": log_q}
-        params = {n: _array(v) for n, v in pyro.get_param_store().items()}
+        params = {n: array(v) for n, v in pyro.get_param_store().items()}
     del store
     info = {"converged": has_converged(losses, settings["tol_rel_obj"]), "params": params,
             "elbo": -np.asarray([losses[i : i + PIECE].mean() for i in range(0, len(losses), PIECE)])}  # fmt: skip
     return Fit(module.stan, "variational", {n: v[None] for n, v in variables.items()},
-               {n: v[None] for n, v in stats.items()}, density.inputs, settings, info, module)  # fmt: skip
+               {n: v[None] for n, v in stats.items()}, density.inputs, settings, info,
+               keeping_weights(module, params))  # fmt: skip
 
 
 def _automatic(

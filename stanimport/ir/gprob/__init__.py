@@ -7,7 +7,7 @@ a pass may move statements without capturing; indices stay 1-based, as in Stan, 
 """
 from __future__ import annotations
 
-from .declarations import Constraint, Distribution, Sized, Unset
+from .declarations import Constraint, Distribution, Fitted, Sized, Unset
 from .expressions import (
     ALL,
     Apply,
@@ -19,7 +19,6 @@ from .expressions import (
     Copied,
     Decided,
     Expr,
-    Fitted,
     FunctionValue,
     Index,
     IndexExpr,

@@ -30,6 +30,14 @@ class Unset(Expr):
 
 
 @dataclass(frozen=True, slots=True)
+class Fitted(Expr):
+    """A value, checked against the sizes that a variable, or an item of one, was declared with."""
+
+    value: Expr
+    sized: Sized
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """`kind` is one of stanlib.constraints.PLAIN, or the name of the constrained type ("simplex", ...); "tuple" holds
     one constraint per item."""

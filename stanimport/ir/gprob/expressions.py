@@ -171,14 +171,6 @@ class Predictor(Expr):
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted(Expr):
-    """A value, checked against the sizes that a variable was declared with."""
-
-    value: Expr
-    shape: tuple[Expr, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Copied(Expr):
     """An array of its own, as one that is changed in place has to be."""
 

@@ -20,11 +20,16 @@ TRAINED = "run under numpyro.handlers.substitute with the parameters that SVI re
 def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: Mapping[str, Any]) -> Any:
     """The output of a flax or equinox module whose lifted parameters have these values.
 
-    Its other parameters are registered with NumPyro, so that inference trains them.
+    Its other parameters are registered with NumPyro, so that inference trains them. A torch module that is handed
+    over as one that stays as it is, is called on the host.
 
     Raises:
         StanNetworkError: for what is no such module, and for parameters that it lacks or has in another shape.
     """
+    if _is_untrained(module):
+        from .torch_networks import call
+
+        return call(network, module, inputs, lifted)
     library = _library(module)
     if any(c.__module__.startswith("flax.linen") for c in type(module).__mro__):
         advice = "wrap it as flax.nnx.bridge.ToNNX(module, rngs=...).lazy_init(...), or write it with flax.nnx"
@@ -53,8 +58,7 @@ def _no_module(network: Network, module: Any, library: str) -> StanError:
     kind = f"{type(module).__module__}.{type(module).__qualname__}"
     advice = "NumPyro's networks are modules of flax.nnx or equinox"
     if library == "torch":
-        advice += "; load the program with backend='pyro' to use this one in sample() and variational(): other " \
-                  "methods run on NumPyro"
+        advice += "; load the program with backend='pyro' to use this one"
     return network.error(f"is a {kind}: {advice}")
 
 
@@ -68,6 +72,24 @@ def _with_lifted(network: Network, module: Any, library: str, lifted: Mapping[st
         register = partial(numpyro.param, f"{network.name}$params", rest)
         learned = network.registered(register, lambda: _is_trained(network))
     return rebuild({**learned, **lifted})
+
+
+def untrained(module: Any) -> Any:
+    """A network of a program for Pyro, as one for NumPyro takes it: it stays as it is."""
+    if _library(module) != "torch":
+        return module
+    from .torch_networks import Untrained
+
+    return Untrained(module)
+
+
+def own(module: Any) -> Any:
+    """The network itself, of one that stays as it is."""
+    return module.module if _is_untrained(module) else module
+
+
+def _is_untrained(module: Any) -> bool:
+    return type(module).__name__ == "Untrained" and _library(module.module) == "torch"
 
 
 def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
@@ -87,14 +109,28 @@ def _nnx_parts(module: Any) -> tuple[dict[str, Any], Any]:
 
 def weights_of(module: Any) -> dict[str, Any]:
     """The weights of a module by their dotted names."""
-    own, _ = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
-    return own
+    if torchs := _torchs(module):
+        found: dict[str, Any] = torchs.weights_of(own(module))
+        return found
+    parts, _ = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
+    return parts
+
+
+def _torchs(module: Any) -> Any:
+    """What handles the weights of a torch module; None for another one."""
+    if _library(own(module)) != "torch":
+        return None
+    from ..pyro import networks
+
+    return networks
 
 
 def with_weights(module: Any, weights: Any) -> Any:
     """The module with trained weights: what `SVI` has under `<name>$params`, for all of its parameters or for some."""
-    own, rebuild = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
-    return rebuild({**own, **flat_weights(weights)})
+    if torchs := _torchs(module):
+        return untrained(torchs.with_weights(own(module), weights))
+    parts, rebuild = _nnx_parts(module) if _library(module) == "flax" else _equinox_parts(module)
+    return rebuild({**parts, **flat_weights(weights)})
 
 
 def flat_weights(weights: Any) -> dict[str, Any]:

@@ -40,8 +40,17 @@ def call_network(network: Network, module: Any, inputs: Sequence[Any], lifted: M
     network.verify_lifted({n: p.shape for n, p in own.items()}, {n: tuple(v.shape) for n, v in lifted.items()})
     rest = [n for n in own if n not in lifted]
     learned = network.registered(lambda: _learned(network, own, lifted), lambda: _is_trained(network, rest))
-    values = {n: v.to(own[n].dtype) for n, v in zip(lifted, tensors(list(lifted.values())))}
-    return _result(functional_call(module, {**learned, **values}, arguments))
+    return _result(called(module, inputs, dict(zip(lifted, tensors(list(lifted.values())))), learned))
+
+
+def called(
+    module: torch.nn.Module, inputs: Sequence[Any], lifted: Mapping[str, torch.Tensor],
+    learned: Mapping[str, torch.Tensor] = {},
+) -> Any:  # fmt: skip
+    """What a module returns, some of whose parameters have other values."""
+    own = dict(module.named_parameters())
+    values = {n: v.to(own[n].dtype) for n, v in lifted.items()}
+    return functional_call(module, {**learned, **values}, _converted(module, inputs))
 
 
 def weights_of(module: torch.nn.Module) -> dict[str, torch.Tensor]:
@@ -82,11 +91,10 @@ def _is_jax(module: Any) -> bool:
 
 
 def _converted(module: torch.nn.Module, inputs: Sequence[Any]) -> tuple[Any, ...]:
-    """The inputs as tensors of the module's own type and device; integers stay integers."""
+    """The inputs as tensors of the module's own type and device, if it has parameters; integers stay integers."""
     like = next((p for p in module.parameters() if p.is_floating_point()), None)
-    like = torch.zeros(()) if like is None else like
-    made = (as_tensor(x, device=like.device) for x in inputs)
-    return tuple(x.to(like.dtype) if x.is_floating_point() else x for x in made)
+    made = (as_tensor(x, device=None if like is None else like.device) for x in inputs)
+    return tuple(x.to(like.dtype) if like is not None and x.is_floating_point() else x for x in made)
 
 
 def _result(value: Any) -> Any:

@@ -15,7 +15,8 @@ from pyro.poutine.messenger import Messenger
 from stanlib.errors import StanError
 
 from ... import options, tuples
-from ..pyro_methods import Density, double_precision, stacked, starts
+from ...modules import keeping_weights
+from ..pyro_methods import Density, array, double_precision, stacked, starts
 from .feeds import Chunk
 from .inputs import Inputs
 from .locals import Local, adam, locals_of
@@ -210,7 +211,7 @@ class Steps:
     def trained(self, state: State, module: Module) -> Module:
         """The module, whose networks are trained in place."""
         with self._inside(state):
-            return module
+            return keeping_weights(module, {n: array(v) for n, v in pyro.get_param_store().items()})
 
     def ratios(self, state: State, tables: Mapping[str, np.ndarray], count: int, batch: int) -> np.ndarray:
         """The log density of the posterior of all data minus that of the approximation, at `count` draws."""
