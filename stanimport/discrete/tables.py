@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stanlib.dataclass import dataclass
-from stanlib.types import INT, REAL, array
+from stanlib.types import INT, REAL, array, dimensions
 
 from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
@@ -30,6 +30,9 @@ from .segments import excluded, numbered, segments, without_conditions
 from .sites import own_sites, with_values
 from .terms import LEAVES_THAT_ADD, Term
 from .zeros import is_binary
+
+if TYPE_CHECKING:
+    from .tallies import Tallies
 
 _UNREAD = -1  # as stanlib/discrete/problem.py has it
 
@@ -48,7 +51,7 @@ class Table:
 
 def table(
     term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-    excluding: Stmts, names: Fresh,
+    excluding: Stmts, names: Fresh, tallies: Tallies | None = None,
 ) -> Table:  # fmt: skip
     """The code for a term.
 
@@ -56,14 +59,15 @@ def table(
         static: The variables that depend on data alone.
         sizes: The declarations of all variables.
         excluding: Empty branches on what makes all terms impossible.
+        tallies: The counts among the discrete parameters.
     """
-    return _Builder(term, discrete, static, sizes, excluding, names).build()
+    return _Builder(term, discrete, static, sizes, excluding, names, tallies).build()
 
 
 class _Builder:
     def __init__(
         self, term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-        excluding: Stmts, names: Fresh,
+        excluding: Stmts, names: Fresh, tallies: Tallies | None = None,
     ):  # fmt: skip
         self.term, self.names, self.static, self.sizes = term, names, static, sizes
         self.span = term.statement.span
@@ -76,6 +80,7 @@ class _Builder:
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
+        self.told = self._told(tallies)
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
@@ -85,6 +90,7 @@ class _Builder:
         if self.place:
             counts = [self._places(counts)]
         self._elements(counts)
+        self._possible()
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
         dims, codes = self._filled(before, top, counts)
@@ -97,11 +103,11 @@ class _Builder:
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
         none = gprob.int_const(0, self.span)
-        bare = self._without_loops(top)
+        bare = None if self.told else self._without_loops(top)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
-        if not self.place and (stretches := self._stretches(top)) is not None:
+        if not self.place and not self.told and (stretches := self._stretches(top)) is not None:
             self._tabulate_stretches(stretches, counts)
             return len(counts), none
         self.dense = {s.index for s in self.sites if may_be_zero(s, top)}
@@ -110,6 +116,44 @@ class _Builder:
         nested = with_names(self._nested(top, 0), self.copies)
         self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
         return len(counts), none
+
+    # --- values that can go together
+
+    def _told(self, tallies: Tallies | None) -> tuple[gprob.Expr, ...]:
+        """What tells which values can go together, if all can't: for counts, with others or with gaps."""
+        counts = [s for s in self.sites if tallies and s.discrete.name in tallies.discrete]
+        if tallies is None or len(self.sites) == 1 and all(s.discrete.name in tallies.stepwise for s in counts):
+            return ()
+        return (*tallies.described, *tallies.told) if counts else ()
+
+    def _possible(self) -> None:
+        """Declares which values can go together, and the patterns of those at all places."""
+        if not self.told:
+            return
+        self.patterns, self.possible = self.names.helper("patterns"), self.names.helper("possible")
+        t = array(INT, len(self.loops) if not self.place else 1)
+        elements = variable(array(INT, dimensions(t) + 1), self.span, self.elements)
+        for name, function, own in (
+            (self.patterns, "discrete_patterns__", t),
+            (self.possible, "discrete_possible__", array(INT, len(self.sites) + 1)),
+        ):
+            value = raw(function, own, self.span, elements, *self.told)
+            self.made.append(gprob.Declare(self.span, name, gprob.Sized(own), None, value))
+        self.static = self.static | {self.patterns, self.possible, self.place}
+
+    def _pattern(self) -> gprob.Expr:
+        """The pattern of the current place."""
+        t = array(INT, len(self.loops) if not self.place else 1)
+        whole, at = variable(t, self.span, self.patterns), self._at()
+        return gprob.Index(INT, self.span, whole, tuple(at)) if at else whole
+
+    def _where_possible(self, body: Stmts) -> Stmts:
+        """The body for values that can go together."""
+        if not self.told:
+            return body
+        whole = variable(array(INT, len(self.sites) + 1), self.span, self.possible)
+        at = (*self._positions(), gprob.Single(self._pattern()))
+        return (gprob.If(self.span, gprob.Index(INT, self.span, whole, at), body),)
 
     # --- places
 
@@ -235,7 +279,7 @@ class _Builder:
         shape = (*(values.size(s, self.span) for s in self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
-        if self.place or self.only or any(s.discrete.varies for s in self.sites):
+        if self.place or self.only or self.told or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
         else:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
@@ -247,13 +291,14 @@ class _Builder:
             return None
         varying = [s for s in self.sites if s.discrete.varies and s.index not in self.dense]
         bounds = [values.own_bound(s, name, self.span) for s in varying for name in ("lower", "upper")]
+        bounds += [self._pattern()] if self.told else []
         return alike(top, self.loops, bounds, self.static, self.names)
 
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
         self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
         row = gprob.Single(variable(INT, self.span, a.row))
-        inner = self._valued(a.body, self.table, [*self._positions(), row])
+        inner = self._where_possible(self._valued(a.body, self.table, [*self._positions(), row]))
         for s in self.sites:
             inner = values.over_all(s, inner, s.index in self.dense, self.span)
         rows = variable(INT, self.span, a.count)
@@ -342,6 +387,7 @@ class _Builder:
         if shared or level == self.level:
             self.only, body = self._chosen(body)
             body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
+            body = self._where_possible(body)
         for s in reversed(self.sites):
             if shared or s.level == level:
                 body = values.over_all(s, body, shared or s.index in self.dense, self.span, self.only.get(s.index))

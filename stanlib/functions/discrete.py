@@ -127,6 +127,22 @@ def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts
     return bounds(how, int(start), numbers, int(starts), arguments)[1]
 
 
+@variadic_function("discrete_patterns__")
+def discrete_patterns__(xp: Namespace, elements: Array, *arguments: Array) -> Array:
+    """Numbers from 1 for the places of a term, the same where the same values of its elements can go together."""
+    from ..discrete.feasible import patterns
+
+    return patterns(xp, elements, arguments)[0]
+
+
+@variadic_function("discrete_possible__")
+def discrete_possible__(xp: Namespace, elements: Array, *arguments: Array) -> Array:
+    """Whether values of the elements of a term can go together, by those numbers, its last axis."""
+    from ..discrete.feasible import patterns
+
+    return patterns(xp, elements, arguments)[1]
+
+
 @variadic_function("discrete_log_sum__")
 def discrete_log_sum__(xp: Namespace, *arguments: Array) -> Array:
     """The logarithm of the sum over all values of the discrete parameters."""
