@@ -176,13 +176,16 @@ def _steps(s: gprob.Declare, body: Stmts, known: Set[str]) -> _Running | None:
     reads = list(_components(update.value, s.name))
     if at is None or not isinstance(loop.lower, gprob.Const) or not isinstance(begins, gprob.Const):
         return None
-    if begins.value != loop.lower.value + at - 1 or any(_offset(_index(e), loop.name) != at - 1 for e in reads):
+    first_place, lowest = begins.value, loop.lower.value
+    if not isinstance(first_place, int) or not isinstance(lowest, int) or first_place != lowest + at - 1:
+        return None
+    if any(_offset(_index(e), loop.name) != at - 1 for e in reads):
         return None
     count = sum(isinstance(n, gprob.Var) and n.name == s.name for t in body for n in traversal.walk(t))
     if not reads or count != len([n for t in body for n in _all_components(t, s.name)]):
         return None
     found_ = _Running(s, first[0].value, loop, update, (update, first[0]), at)
-    return found_ if _are_set(found_, begins.value, body) else None
+    return found_ if _are_set(found_, first_place, body) else None
 
 
 def _are_set(found: _Running, first: int, body: Stmts) -> bool:
@@ -192,13 +195,18 @@ def _are_set(found: _Running, first: int, body: Stmts) -> bool:
     loop, at, name = found.loop, found.offset, found.declared.name
     assert at is not None
     last = folded(call("add", loop.span, loop.upper, gprob.int_const(at, loop.span)))
-    ranges = {
-        t.name for t in uses.walk_statements(body) if isinstance(t, gprob.For) and same(t.upper, last)
-        and isinstance(t.lower, gprob.Const) and t.lower.value >= first
-    }  # fmt: skip
+    loops = {t.name: t for t in uses.walk_statements(body) if isinstance(t, gprob.For)}
+
+    def inside(i: gprob.Expr) -> bool:
+        for t in loops.values():
+            more, lower = _offset(i, t.name), t.lower.value if isinstance(t.lower, gprob.Const) else None
+            if more is not None and isinstance(lower, int) and lower + more >= first:
+                return same(t.upper, loop.upper) and more <= at or same(t.upper, last) and more <= 0
+        return False
+
     own = [e for e in _all_components(loop.body, name) if _offset(_index(e), loop.name) in (at - 1, at)]
     others = [e for t in body for e in _all_components(t, name) if not any(e is o for o in own)]
-    return all(isinstance(i := _index(e), gprob.Var) and i.name in ranges for e in others)
+    return all(inside(_index(e)) for e in others)
 
 
 def _place(s: gprob.Assign) -> gprob.Expr | None:

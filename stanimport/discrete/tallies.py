@@ -43,6 +43,11 @@ class Tallies:
     stepwise: set[str] = field(default_factory=set)
 
     @property
+    def counts(self) -> Set[str]:
+        """The names of counts."""
+        return self.discrete.keys()
+
+    @property
     def told(self) -> tuple[gprob.Expr, ...]:
         """What the sum is told of counts: how many, and each of them."""
         return (gprob.int_const(len(self.discrete), self.described[0].span), *self.arguments)

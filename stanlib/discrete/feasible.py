@@ -57,6 +57,7 @@ class _Places:
     def patterns(self, elements: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See above."""
         rows = elements.reshape(-1, elements.shape[-1])
+        self.sizes = [self.variable[max(int(column.max(initial=1)), 1) - 1].values for column in rows.T]
         codes, numbers = np.ones(len(rows), int), dict[_Key, int]()
         for i, row in enumerate(rows.tolist()):
             if 0 not in row:
@@ -66,17 +67,21 @@ class _Places:
         return codes.reshape(shape), np.stack(found, axis=-1) if found else np.zeros((1,) * (rows.shape[1] + 1), int)
 
     def _key(self, row: Sequence[int]) -> _Key:
-        """What the axes of a place are, and which values its members can have."""
+        """What the axes of a place are, and which values its members can have; one that is not read is any member."""
         label: dict[int, int] = {}
         axes = []
-        for e in (n - 1 for n in row):
-            tally, size = self.of.get(e), self.variable[max(e, 0)].values
+        for column, (e, size) in enumerate(zip((n - 1 for n in row), self.sizes)):
+            tally = self.of.get(e)
+            if e < 0:
+                axes.append(_Axis(size, label.setdefault(-1 - column, len(label))))
+                continue
             if tally is None:
                 axes.append(_Axis(size, label.setdefault(e, len(label))))
                 continue
             parts = tuple((label.setdefault(m, len(label)), a) for m, a in zip(tally.members, tally.amounts))
             axes.append(_Axis(size, -1, tally.how, tally.start - self.variable[e].least, parts))
-        return tuple(axes), tuple(self.allowed[m] if m >= 0 else (0,) for m in label)
+        every = ((self.allowed[m] if m >= 0 else tuple(range(self.sizes[-1 - m]))) for m in label)
+        return tuple(axes), tuple(every)
 
 
 def _possible(axes: Sequence[_Axis], allowed: Sequence[tuple[int, ...]]) -> np.ndarray:
