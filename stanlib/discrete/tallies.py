@@ -22,7 +22,8 @@ from .problem import Factor, Problem, Variable, ascending, factors_of, places_fi
 
 NUMPY = namespace(())
 FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,
-COUPLED = 256  # and where they stand in other factors too; fewer where one tally is counted from another
+COUPLED = 256  # and where they stand in other factors too,
+LINED = 32  # or where one tally is counted from another
 
 
 @dataclass(frozen=True)
@@ -183,8 +184,9 @@ def _kept(problem: Problem, of: Mapping[int, Tally]) -> set[int]:
     often = _often(len(problem.kinds), problem.factors, list(of.values()))
     kept: set[int] = set()
     for line in _lines([t for t in of.values() if len(t.members) > 1]):
-        coupled = len(line) == 1 and any(often[m] > 1 for m in line[0].members)
-        if max(_size(problem, t) for t in line) > (COUPLED if coupled else FEW):
+        coupled = any(often[m] > 1 for t in line for m in t.members)
+        few = FEW if not coupled else COUPLED if len(line) == 1 else min(COUPLED, LINED)
+        if max(_size(problem, t) for t in line) > few:
             kept |= {t.element for t in line}
     return kept
 

@@ -201,10 +201,11 @@ model { target += bernoulli_lpmf(z | p); array[2] int c = {0, 0}; for (n in 1:N)
 style("counts, the time since", """data { int T; vector[T] y; %given% }
 parameters { real a; real b; %discrete% }
 model { int since = 0; for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a + b * since);
-  if (z[t]) since = 0; else since += 1; y[t] ~ normal(since, 1); } }""",
+  if (z[t]) since = 0; else since += 1;
+  target += normal_lpdf(y[t] | since, 1); } }""",
     {"T": 5, "y": _normals(5)}, Variable("z", (5,), 0, 2), limit=10**5)
 style("counts, so far and in the end", """data { int T; vector[T] y; %given% }
 parameters { real a; real b; %discrete% }
 model { array[T + 1] int n; n[1] = 2; for (t in 1:T) n[t + 1] = n[t] + z[t];
   for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a - b * n[t]); y[t] ~ normal(b * n[t + 1], 1); } }""",
-    {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=60)
+    {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=400)
