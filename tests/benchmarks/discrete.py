@@ -163,7 +163,7 @@ transformed parameters { vector[I] phi = inv_logit(m + s * e); }""",
     for (t in (first[i] + 1):last[i]) { target += log(phi[i]); y[i, t] ~ bernoulli(p); } } }""",
     ),
     "animals that enter": (
-        {"I": 100, "T": 6, "y": _captures(100, 6)["y"]},
+        {"I": 100, "T": 8, "y": _captures(100, 8)["y"]},
         """data { int I; int T; array[I, T] int y; }
 parameters { vector<lower=0, upper=1>[T] come; real<lower=0, upper=1> phi; real<lower=0, upper=1> p; %discrete% }""",
         "array[I, T] int<lower=0, upper=1> z;",
