@@ -5,17 +5,17 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import replace
 
 from stanlib.dataclass import dataclass
-from stanlib.types import dimensions
+from stanlib.types import dimensions, is_scalar
 
 from ..ir import gprob, traversal, typed, uses
 from ..ir.fresh import Fresh
 from . import terms
-from .bodies import ends_once, opened
+from .bodies import ends_once, opened, with_value
 from .branches import without_patterns
-from .calls import calls_in, calls_of, is_part
+from .calls import calls_in, calls_of, choices_in, is_part
 from .components import plain
 from .normal import with_sizes
-from .parameters import Stmts, declared
+from .parameters import Stmts, declared, variable
 
 _DEEP = 8  # functions that call functions
 
@@ -50,6 +50,9 @@ class _Calls:
         """A body without the calls; `controlled` where discrete parameters decide whether it runs."""
         for s in body:
             here = controlled or bool(uses.reads(s) & self.tainted)
+            if here and (choice := self.choice(s)) is not None:
+                yield from self.block(self.branched(s, choice), depth, controlled)
+                continue
             e = self.call(s) if here and depth < _DEEP else None
             if e is None:
                 yield traversal.with_bodies(s, lambda b: tuple(self.block(b, depth, here)))
@@ -64,6 +67,24 @@ class _Calls:
         else:
             found = [e for e in calls_in(s) if e.function in self.adds]
         return next((e for e in found if isinstance(e, gprob.CallUser) and self.can_be(e)), None)
+
+    def choice(self, s: gprob.Stmt) -> gprob.Cond | None:
+        """The first choice of numbers in a statement, one of which calls such a function."""
+        if traversal.bodies(s) and not isinstance(s, gprob.If):
+            return None
+        found = choices_in(s.condition if isinstance(s, gprob.If) else s)
+        return next((e for e in found if is_scalar(e.type) and self.adds_to((e.then, e.otherwise))), None)
+
+    def adds_to(self, node: object) -> bool:
+        return any(isinstance(n, gprob.CallUser) and n.function in self.adds for n in traversal.walk(node))
+
+    def branched(self, s: gprob.Stmt, e: gprob.Cond) -> Stmts:
+        """`x = c ? a : b;` as `if (c) t = a; else t = b; x = t;`."""
+        name = self.names.helper("choice")
+        place, chosen = gprob.Place(name, e.type, e.span), variable(e.type, e.span, name)
+        then, otherwise = ((gprob.Assign(e.span, place, v),) for v in (e.then, e.otherwise))
+        branch = gprob.If(e.span, e.condition, then, otherwise)
+        return (gprob.Declare(e.span, name, gprob.Sized(e.type)), branch, with_value(s, e, chosen))
 
     def can_be(self, e: gprob.CallUser) -> bool:
         inner = [n for n in traversal.walk(e.arguments) if isinstance(n, gprob.CallUser)]

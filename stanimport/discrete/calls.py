@@ -104,6 +104,15 @@ def calls_of(node: object) -> Iterator[gprob.CallUser]:
             yield from calls_of(c)
 
 
+def choices_in(node: object) -> Iterator[gprob.Cond]:
+    """The choices in a node that are made in any case."""
+    if isinstance(node, gprob.Cond):
+        yield node
+    for c in traversal.children(node):
+        if not isinstance(node, (gprob.Cond, gprob.Logical)):
+            yield from choices_in(c)
+
+
 def is_part(e: gprob.Expr) -> bool:
     """Whether an expression is a variable, a constant, or a part of one."""
     if isinstance(e, gprob.Promote):

@@ -26,7 +26,7 @@ from .outcomes import with_impossible_ones
 from .parameters import Discrete, Stmts, of_program, setup, text, variable
 from .recorded import verify_steps
 from .tables import table
-from .tallies import counted
+from .tallies import Tallies, counted
 from .zeros import by_value
 
 _STATIC_BLOCKS = ("data", "transformed data")
@@ -108,9 +108,8 @@ class Summing:
         logs, body = looked_up(body, declared, discrete, found, self.names)
         made += logs
         sizes |= {s.name: s.sized for s in uses.walk_statements((*made, *body)) if isinstance(s, gprob.Declare)}
-        tables, arguments = self._tabulated(body, discrete, static, found, sizes)
-        count = gprob.int_const(len(tallies.discrete), self.source.span)
-        return (*made, *tables), (*self.described(), count, *tallies.arguments, *arguments)
+        tables, arguments = self._tabulated(body, discrete, static, found, sizes, tallies)
+        return (*made, *tables), (*self.described(), *tallies.told, *arguments)
 
     def sizes(self) -> dict[str, gprob.Sized]:
         """The declarations of variables before the model."""
@@ -119,7 +118,7 @@ class Summing:
 
     def _tabulated(
         self, body: Stmts, discrete: Mapping[str, Discrete], static: Set[str], found: Set[str],
-        sizes: Mapping[str, gprob.Sized],
+        sizes: Mapping[str, gprob.Sized], tallies: Tallies,
     ) -> tuple[list[gprob.Stmt], list[gprob.Expr]]:  # fmt: skip
         """The tables of the terms of a body, where they stand among what depends on no discrete parameter."""
         made: list[gprob.Stmt] = []
@@ -127,7 +126,7 @@ class Summing:
         excluding = tuple(impossible(body, static | discrete.keys()))
         for at, s in enumerate(body):
             for term in terms.collected(body, at, found):
-                one = table(term, discrete, static, sizes, excluding, self.names)
+                one = table(term, discrete, static, sizes, excluding, self.names, tallies)
                 made += one.statements
                 arguments += one.arguments
             made += terms.rest((s,), found)

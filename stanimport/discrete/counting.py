@@ -106,8 +106,6 @@ def _update(declared: gprob.Declare, s: gprob.Stmt, reader: _Reader, known: Set[
     if not uses.names_in(indices) <= known:
         return None
     found = replace(reader, indices=indices).change(s.value)
-    if found is not None and not _is_stepwise(found[1], known):
-        return None
     if found is not None:
         return Update(s, found[0], found[1], indices)
     value = _as_int(s.value)
@@ -116,10 +114,10 @@ def _update(declared: gprob.Declare, s: gprob.Stmt, reader: _Reader, known: Set[
     return None
 
 
-def _is_stepwise(e: gprob.Expr, known: Set[str]) -> bool:
+def is_stepwise(e: gprob.Expr, known: Set[str]) -> bool:
     """Whether an amount surely takes all ints between its least and its greatest: so do elements, and what is 0 or 1.
 
-    With others a count has gaps, for which what reads it may have no meaning.
+    With others a count has gaps.
     """
     if isinstance(e, gprob.Cond):
         branches = _integer(e.then), _integer(e.otherwise)
@@ -127,9 +125,9 @@ def _is_stepwise(e: gprob.Expr, known: Set[str]) -> bool:
     if isinstance(e, gprob.Apply) and e.function.name in ("add", "subtract"):
         a, b = e.arguments
         one = b if _integer(a) is not None else a
-        return (_integer(a) is not None or _integer(b) is not None) and _is_stepwise(one, known)
+        return (_integer(a) is not None or _integer(b) is not None) and is_stepwise(one, known)
     if isinstance(e, gprob.Apply) and e.function.name == "minus":
-        return _is_stepwise(e.arguments[0], known)
+        return is_stepwise(e.arguments[0], known)
     number, base = _integer(e), e.base if isinstance(e, gprob.Index) else e
     is_truth = isinstance(e, gprob.Logical) or isinstance(e, gprob.Apply) and e.function.name.startswith("logical_")
     return is_truth or isinstance(base, gprob.Var) and base.name not in known or number is not None and abs(number) < 2

@@ -1,13 +1,16 @@
-"""What a statement adds to the target, as an expression."""
+"""What statements add to the target, as expressions."""
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from stanlib import registry
 from stanlib.registry import Function
 from stanlib.types import INT, REAL
 
-from ..ir import gprob, typed
+from ..ir import gprob, traversal, typed
 from ..ir.calls import call
 from ..ir.fresh import stem
+from .parameters import Stmts
 
 
 def added(s: gprob.Stmt) -> gprob.Expr:
@@ -21,6 +24,16 @@ def added(s: gprob.Stmt) -> gprob.Expr:
     d = s.distribution
     density = _applied(d.lpdf, s.value, d, s)
     return density if d.lower is None and d.upper is None else _truncated(s, density)
+
+
+def summed(body: Stmts, name: str) -> Iterator[gprob.Stmt]:
+    """The statements with a variable in place of the target."""
+    for s in body:
+        if isinstance(s, (typed.Tilde, typed.Increment)):
+            total = call("add", s.span, gprob.Var(REAL, s.span, name), added(s))
+            yield gprob.Assign(s.span, gprob.Place(name, REAL, s.span), total)
+        else:
+            yield traversal.with_bodies(s, lambda b: tuple(summed(b, name)))
 
 
 def _applied(f: Function | str, outcome: gprob.Expr, d: gprob.Distribution, s: typed.Tilde) -> gprob.Expr:

@@ -161,6 +161,8 @@ class _Container:
 
     def assigned(self, s: gprob.Assign, around: tuple[gprob.Stmt, ...], known: Set[str]) -> bool:
         """Adds the piece of one assignment; whether it could be told."""
+        if not s.place.steps:
+            return False
         step = s.place.steps[0]
         if len(s.place.steps) > 1 or step.item or not uses.names_in(step) <= known:
             return False

@@ -5,10 +5,11 @@ sums of those, which stanlib/discrete/segments.py takes from sums over stretches
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from stanlib.dataclass import dataclass
 from stanlib.types import INT, array
 
 from ..ir import gprob, traversal, uses
@@ -16,6 +17,8 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
 from .alike import Alike
+from .distributing import distributed
+from .nodes import substituted
 from .parameters import Stmts, variable
 from .sites import Site
 from .values import bounds, plus_one
@@ -58,18 +61,81 @@ def numbered(a: Alike, sites: int, groups: str, names: Fresh) -> Iterator[gprob.
 
     The first loops are those over the values of so many sites.
     """
-    span, t, sizes = a.body[0].span, array(INT, len(a.loops)), []
-    for loop in a.loops:
-        length = plus_one(call("subtract", span, loop.upper, loop.lower), span)
-        sizes.append(call("max", span, length, gprob.int_const(0, span)))
-    at = [
-        gprob.Single(plus_one(call("subtract", span, variable(INT, span, i.name), i.lower), span)) for i in a.loops
-    ]
-    made = tuple(a.made(sizes, at, lambda body: _inside(a.loops, body), names))
+    span, t = a.body[0].span, array(INT, len(a.loops))
+    sizes = [_length(s) for s in a.loops]
+    made = tuple(a.made(sizes, [_position(s) for s in a.loops], lambda body: _inside(a.loops, body), names))
     yield from made
     kinds = [s for s in made if isinstance(s, gprob.Declare)][: len(a.keys) - len(a.loops) + sites]
     numbers = raw("discrete_alike__", t, span, *(variable(t, span, s.name) for s in kinds))
     yield gprob.Declare(span, groups, gprob.Sized(t, tuple(sizes)), None, numbers)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The terms of all outcomes of comparisons, which are the same in all series, for all series and iterations.
+
+    `made` are statements that find the outcomes; `terms` fills an array of the shape `sizes`, whose entries `codes`
+    tells for all values, series and iterations; `groups` is the number of the outcome for them.
+    """
+
+    made: Stmts
+    sizes: tuple[gprob.Expr, ...]
+    codes: gprob.Expr
+    groups: gprob.Expr
+    terms: Callable[[Callable[[Stmts, Sequence[gprob.IndexExpr]], Stmts], Set[str]], Stmts]
+
+
+def grid(a: Alike, sites: int, names: Fresh) -> Grid | None:
+    """None where outcomes differ between series."""
+    values, series, iteration = a.loops[:sites], a.loops[sites:-1], a.loops[-1]
+    keys = a.keys[: len(a.keys) - len(a.loops) + sites]
+    if uses.mentions(keys, {s.name for s in series}):
+        return None
+    span, around, t = a.body[0].span, (*values, iteration), array(INT, sites + 1)
+    sizes, recorded = tuple(_length(s) for s in around), [names.helper("key") for _ in keys]
+    zero = raw("discrete_filled__", t, span, gprob.int_const(0, span), *sizes)
+    at = (gprob.Step(INT, tuple(map(_position, around))),)
+    sets = tuple(gprob.Assign(span, gprob.Place(n, t, span, at), e) for n, e in zip(recorded, keys))
+    made = [gprob.Declare(span, n, gprob.Sized(t, sizes), None, zero) for n in recorded]
+    groups, count = names.helper("outcomes"), names.helper("count")
+    all_ = variable(t, span, groups)
+    numbers = raw("discrete_alike__", t, span, *(variable(t, span, n) for n in recorded))
+    made_ = (*made, *_inside(around, sets), gprob.Declare(span, groups, gprob.Sized(t, sizes), None, numbers),
+             gprob.Declare(span, count, gprob.Sized(INT), None, raw("discrete_rows__", INT, span, all_)))  # fmt: skip
+    of_each, pairs = array(INT, 2), (variable(INT, span, count), sizes[-1])
+    for k, s in enumerate(values):
+        first = raw("discrete_outcome__", of_each, span, all_, gprob.int_const(k, span), s.lower)
+        made_ += (gprob.Declare(span, a.firsts[k], gprob.Sized(of_each, pairs), None, first),)
+    lengths, every = tuple(_length(s) for s in series), array(INT, len(a.loops))
+    codes = raw("discrete_grid__", every, span, all_, gprob.int_const(1, span), *lengths)
+    spread = raw("discrete_grid__", every, span, all_, gprob.int_const(0, span), *lengths)
+
+    def terms(valued: Callable[[Stmts, Sequence[gprob.IndexExpr]], Stmts], static: Set[str]) -> Stmts:
+        row = gprob.Single(variable(INT, span, a.row))
+        own: dict[str, gprob.Expr] = {
+            s.name: gprob.Index(INT, span, variable(of_each, span, first), (row, _position(iteration)))
+            for s, first in zip(values, a.firsts)
+        }  # fmt: skip
+        known = {*static, *a.firsts, a.row, *(s.name for s in (*series, iteration))}
+        body = valued(substituted(a.body, own), [row, *map(_position, (*series, iteration))])
+        inner = _inside((*series, iteration), distributed(body, known))
+        return (gprob.For(span, a.row, gprob.int_const(1, span), pairs[0], inner),)
+
+    return Grid(made_, (pairs[0], *lengths, sizes[-1]), codes, spread, terms)
+
+
+def _length(loop: gprob.For) -> gprob.Expr:
+    span = loop.span
+    length = plus_one(call("subtract", span, loop.upper, loop.lower), span)
+    return call("max", span, length, gprob.int_const(0, span))
+
+
+def _position(loop: gprob.For) -> gprob.Single:
+    """Where an iteration of a loop stands in arrays over it."""
+    i: gprob.Expr = variable(INT, loop.span, loop.name)
+    if isinstance(loop.lower, gprob.Const) and loop.lower.value == 1:
+        return gprob.Single(i)
+    return gprob.Single(plus_one(call("subtract", loop.span, i, loop.lower), loop.span))
 
 
 def excluded(a: Alike, sites: int, conditions: Sequence[gprob.Expr], name: str) -> Iterator[gprob.Stmt]:

@@ -22,13 +22,14 @@ from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from . import values
 from .alike import Alike, alike
-from .densities import added
+from .densities import summed
 from .nodes import renamed, with_names
 from .parameters import Discrete, Stmts, text, variable
 from .pinned import may_be_zero
-from .segments import excluded, numbered, segments, without_conditions
+from .segments import excluded, grid, numbered, segments, without_conditions
 from .sites import own_sites, with_values
-from .terms import LEAVES_THAT_ADD, Term
+from .terms import Term
+from .together import Told, together
 from .zeros import is_binary
 
 _UNREAD = -1  # as stanlib/discrete/problem.py has it
@@ -48,7 +49,7 @@ class Table:
 
 def table(
     term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-    excluding: Stmts, names: Fresh,
+    excluding: Stmts, names: Fresh, tallies: Told | None = None,
 ) -> Table:  # fmt: skip
     """The code for a term.
 
@@ -56,14 +57,15 @@ def table(
         static: The variables that depend on data alone.
         sizes: The declarations of all variables.
         excluding: Empty branches on what makes all terms impossible.
+        tallies: The counts among the discrete parameters.
     """
-    return _Builder(term, discrete, static, sizes, excluding, names).build()
+    return _Builder(term, discrete, static, sizes, excluding, names, tallies).build()
 
 
 class _Builder:
     def __init__(
         self, term: Term, discrete: Mapping[str, Discrete], static: Set[str], sizes: Mapping[str, gprob.Sized],
-        excluding: Stmts, names: Fresh,
+        excluding: Stmts, names: Fresh, tallies: Told | None = None,
     ):  # fmt: skip
         self.term, self.names, self.static, self.sizes = term, names, static, sizes
         self.span = term.statement.span
@@ -76,6 +78,7 @@ class _Builder:
         self.copies = {n: names.helper(n) for n in term.changed}
         self.made: list[gprob.Stmt] = []
         self.only: dict[str, int] = {}
+        self.together = together(self.sites, len(self.loops), tallies, names)
         self.dense: Set[str] = frozenset()  # the indices of sites that are tabulated beyond the bounds of elements
 
     def build(self) -> Table:
@@ -85,6 +88,7 @@ class _Builder:
         if self.place:
             counts = [self._places(counts)]
         self._elements(counts)
+        self._find_together()
         code = with_values((*self.term.before, *self.term.top), self.sites)
         before, top = code[: len(self.term.before)], code[len(self.term.before) :]
         dims, codes = self._filled(before, top, counts)
@@ -97,11 +101,11 @@ class _Builder:
     def _filled(self, before: Stmts, top: Stmts, counts: Sequence[gprob.Expr]) -> tuple[int, gprob.Expr]:
         """Declares and fills the table; how many axes it has beside those of sites, and the rows at all places."""
         none = gprob.int_const(0, self.span)
-        bare = self._without_loops(top)
+        bare = None if self.together.told else self._without_loops(top)
         if bare is not None:
             self._tabulate([], self._wrapped((*before, *bare), 0, True))
             return 0, none
-        if not self.place and (stretches := self._stretches(top)) is not None:
+        if not self.place and not self.together.told and (stretches := self._stretches(top)) is not None:
             self._tabulate_stretches(stretches, counts)
             return len(counts), none
         self.dense = {s.index for s in self.sites if may_be_zero(s, top)}
@@ -110,6 +114,16 @@ class _Builder:
         nested = with_names(self._nested(top, 0), self.copies)
         self._tabulate(counts, self._wrapped((*self._copies(), *before, *nested), 0, False))
         return len(counts), none
+
+    def _find_together(self) -> None:
+        """Declares which values can go together."""
+        found = tuple(self.together.made(self.elements, bool(self.place), self.span))
+        self.made += found
+        self.static = self.static | uses.declared(found) | {self.place}
+
+    def _where_possible(self, body: Stmts) -> Stmts:
+        """The body for values that can go together."""
+        return self.together.where(body, tuple(self._positions()), self._at(), self.span)
 
     # --- places
 
@@ -235,7 +249,7 @@ class _Builder:
         shape = (*(values.size(s, self.span) for s in self.sites), *counts)
         zero = gprob.Const(REAL, self.span, 0.0)
         t = array(REAL, len(shape))
-        if self.place or self.only or any(s.discrete.varies for s in self.sites):
+        if self.place or self.only or self.together.told or any(s.discrete.varies for s in self.sites):
             self._declare(self.table, t, shape, zero)
         else:
             self.made.append(gprob.Declare(self.span, self.table, gprob.Sized(t, shape)))
@@ -247,13 +261,14 @@ class _Builder:
             return None
         varying = [s for s in self.sites if s.discrete.varies and s.index not in self.dense]
         bounds = [values.own_bound(s, name, self.span) for s in varying for name in ("lower", "upper")]
+        bounds += [self.together.pattern(self._at(), self.span)] if self.together.told else []
         return alike(top, self.loops, bounds, self.static, self.names)
 
     def _tabulate_rows(self, a: Alike, counts: Sequence[gprob.Expr]) -> gprob.Expr:
         """Declares and fills a table with one row for places that are alike; the numbers of rows at all places."""
         self.made += self._renamed_loops(tuple(a.made(counts, self._at(), self._around, self.names)))
         row = gprob.Single(variable(INT, self.span, a.row))
-        inner = self._valued(a.body, self.table, [*self._positions(), row])
+        inner = self._where_possible(self._valued(a.body, self.table, [*self._positions(), row]))
         for s in self.sites:
             inner = values.over_all(s, inner, s.index in self.dense, self.span)
         rows = variable(INT, self.span, a.count)
@@ -273,20 +288,32 @@ class _Builder:
 
     def _tabulate_stretches(self, a: Alike, counts: Sequence[gprob.Expr]) -> None:
         """Declares and fills an array of all that the term can be in an iteration, and the table of sums of those."""
-        span, count = self.span, variable(INT, self.span, a.count)
-        t, real, dims = array(INT, len(a.loops)), array(REAL, 1), array(REAL, len(self.sites) + len(counts))
-        groups, rows = self.names.helper("groups"), self.names.helper("terms")
-        self.made += self._renamed_loops(tuple(numbered(a, len(self.sites), groups, self.names)))
-        self.made.append(gprob.Declare(span, rows, gprob.Sized(real, (count,))))
-        inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
-        self.made += self._renamed(a.over_rows(inner, self.static))
-        numbers = (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
+        span, real, dims = self.span, array(REAL, 1), array(REAL, len(self.sites) + len(counts))
+        rows = self.names.helper("terms")
+        if (found := grid(a, len(self.sites), self.names)) is not None:
+            self.made += self._renamed_loops(found.made)
+            t = array(REAL, len(found.sizes))
+            self.made.append(gprob.Declare(span, rows, gprob.Sized(t, found.sizes)))
+            self.made += self._renamed(found.terms(lambda body, at: self._valued(body, rows, at), self.static))
+            numbers: tuple[gprob.Expr, ...] = (found.codes, found.groups, variable(t, span, rows))
+        else:
+            numbers = self._numbered_terms(a, rows, real)
         never = self.names.helper("excluded")
         self.made += self._renamed_loops(tuple(excluded(a, len(self.sites), self.excluding, never)))
         impossible = variable(array(INT, len(self.sites)), span, never)
         sums = raw("discrete_segments__", dims, span, *numbers, impossible)
         sizes = (*(values.size(s, span) for s in self.sites), *counts)
         self.made.append(gprob.Declare(span, self.table, gprob.Sized(dims, sizes), None, sums))
+
+    def _numbered_terms(self, a: Alike, rows: str, real: Any) -> tuple[gprob.Expr, ...]:
+        """Fills an array of terms that are numbered for all values, series and iterations."""
+        span, count, groups = self.span, variable(INT, self.span, a.count), self.names.helper("groups")
+        t = array(INT, len(a.loops))
+        self.made += self._renamed_loops(tuple(numbered(a, len(self.sites), groups, self.names)))
+        self.made.append(gprob.Declare(span, rows, gprob.Sized(real, (count,))))
+        inner = self._valued(a.body, rows, [gprob.Single(variable(INT, span, a.row))])
+        self.made += self._renamed(a.over_rows(inner, self.static))
+        return (variable(t, span, a.codes), variable(t, span, groups), variable(real, span, rows))
 
     def _renamed_loops(self, body: Stmts) -> Stmts:
         """Statements with names of their own for loops."""
@@ -296,7 +323,7 @@ class _Builder:
         """The statements with a sum in place of the target, which an entry of a table is set to."""
         start = gprob.Declare(self.span, self.sum, gprob.Sized(REAL), None, gprob.Const(REAL, self.span, 0.0))
         t, total = array(REAL, len(at)), variable(REAL, self.span, self.sum)
-        return (start, *self._summed(body), self._set(name, t, at, total))
+        return (start, *summed(body, self.sum), self._set(name, t, at, total))
 
     def _copies(self) -> Iterator[gprob.Stmt]:
         """Variables from outside that the code changes, with their values before it."""
@@ -342,6 +369,7 @@ class _Builder:
         if shared or level == self.level:
             self.only, body = self._chosen(body)
             body = self._valued(body, self.table, [*self._positions(), *([] if shared else self._at())])
+            body = self._where_possible(body)
         for s in reversed(self.sites):
             if shared or s.level == level:
                 body = values.over_all(s, body, shared or s.index in self.dense, self.span, self.only.get(s.index))
@@ -363,16 +391,6 @@ class _Builder:
 
     def _positions(self) -> Iterator[gprob.IndexExpr]:
         return (values.position(s, self.span) for s in self.sites)
-
-    def _summed(self, body: Stmts) -> Iterator[gprob.Stmt]:
-        """The statements with the sum in place of the target."""
-        for s in body:
-            if isinstance(s, LEAVES_THAT_ADD):
-                total = variable(REAL, s.span, self.sum)
-                place = gprob.Place(self.sum, REAL, s.span)
-                yield gprob.Assign(s.span, place, call("add", s.span, total, added(s)))
-            else:
-                yield traversal.with_bodies(s, lambda b: tuple(self._summed(b)))
 
     def _renamed(self, body: Stmts) -> Stmts:
         return renamed(body, self.names)

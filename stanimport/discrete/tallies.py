@@ -16,8 +16,9 @@ from stanlib.types import INT, REAL, VECTOR, Type, array, contains_int, dimensio
 from ..ir import gprob, traversal, typed, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
-from .counting import Update, literal_start, spelled_out, updates
+from .counting import Update, is_stepwise, literal_start, spelled_out, updates
 from .parameters import Discrete, Stmts, text, variable
+from .running import without_running
 from .sites import own_sites
 from .tables import table
 from .terms import LEAVES_THAT_ADD, Term, collected
@@ -30,49 +31,61 @@ _KINDS = (INT, REAL, VECTOR)
 @dataclass
 class Tallies:
     """A body that reads counts, the statements before it, the counts as discrete parameters, and what the sum is told.
+
+    `described` is what it is told of the program's parameters, `stepwise` are counts that surely have no gaps.
     """
 
     body: Stmts
+    described: Sequence[gprob.Expr]
     made: list[gprob.Stmt] = field(default_factory=list)
     discrete: dict[str, Discrete] = field(default_factory=dict)
     arguments: list[gprob.Expr] = field(default_factory=list)
+    stepwise: set[str] = field(default_factory=set)
+
+    @property
+    def counts(self) -> Set[str]:
+        """The names of counts."""
+        return self.discrete.keys()
+
+    @property
+    def told(self) -> tuple[gprob.Expr, ...]:
+        """What the sum is told of counts: how many, and each of them."""
+        return (gprob.int_const(len(self.discrete), self.described[0].span), *self.arguments)
 
 
 def counted(
     body: Stmts, discrete: Mapping[str, Discrete], described: Sequence[gprob.Expr], static: Set[str],
     sizes: Mapping[str, gprob.Sized], names: Fresh,
 ) -> Tallies:  # fmt: skip
-    """The body with all counts that can be told so.
-
-    Those that a term reads together with other elements stay as they are: it might have no meaning for values that
-    can't go together, as a probability above 1.
+    """The body with all counts that can be told so; those stay as they are that a term reads with a whole array.
 
     Args:
         described: what the sum is told of the discrete parameters.
         static: the variables that depend on data alone.
         sizes: the declarations of variables from other blocks.
     """
-    spelled, left = tuple(spelled_out(body, discrete, static, names)), set[str]()
+    running = without_running(body, uses.depending(body, discrete), static | discrete.keys(), names)
+    spelled, left = tuple(spelled_out(running, discrete, static, names)), set[str]()
     while True:
-        out, of = Tallies(spelled), dict[str, str]()
+        out, of = Tallies(spelled, described), dict[str, str]()
         while found := next(_candidates(out.body, discrete, out.discrete, static, sizes, names, left), None):
-            of[found.told(out, described)] = found.declaration.name
-        together = {of[n] for n in _with_others(out, discrete, static, names)}
+            of[found.told(out)] = found.declaration.name
+        together = {of[n] for n in _with_wholes(out, discrete, static, names)}
         if not together:
-            return out if out.discrete else Tallies(body)
+            return out if out.discrete else Tallies(body, described)
         left |= together
 
 
-def _with_others(
+def _with_wholes(
     out: Tallies, discrete: Mapping[str, Discrete], static: Set[str], names: Fresh
 ) -> Iterator[str]:  # fmt: skip
-    """The counts that a term reads together with other elements, or that it reads as a whole."""
+    """The counts that a term reads together with a whole array of elements, or that it reads as a whole."""
     all_ = {**discrete, **out.discrete}
     known, tainted = static | {s.name for s in out.made if isinstance(s, gprob.Declare)}, uses.depending(out.body, all_)
     for at in range(len(out.body)):
         for term in collected(out.body, at, tainted):
             sites, _ = own_sites(term, all_, known, names)
-            if len(sites) > 1 or any(s.missing for s in sites):
+            if any(s.missing for s in sites):
                 yield from (s.discrete.name for s in sites if s.discrete.name in out.discrete)
 
 
@@ -252,7 +265,7 @@ class _Count:
 
     # --- what stands in place of it
 
-    def told(self, out: Tallies, described: Sequence[gprob.Expr]) -> str:
+    def told(self, out: Tallies) -> str:
         """Adds the count to others: the body reads an element instead, whose name it gives."""
         out.made += self._numbers({**self.discrete, **out.discrete})
         start = gprob.int_const(literal_start(self.declaration) or 0, self.span)
@@ -261,7 +274,7 @@ class _Count:
         numbers, first = variable(self.type, self.span, self.elements), gprob.int_const(len(self.starts), self.span)
         bounds = self.names.helper("least"), self.names.helper("most")
         for n, function in zip(bounds, ("discrete_least__", "discrete_most__")):
-            value = raw(function, self.type, self.span, how, start, numbers, first, *described, *tables)
+            value = raw(function, self.type, self.span, how, start, numbers, first, *out.described, *tables)
             out.made.append(gprob.Declare(self.span, n, gprob.Sized(self.type, self.shape), None, value))
         made = self._as_discrete(self.names.helper(self.declaration.name), *bounds, self.type)
         if self.type != INT:
@@ -272,8 +285,21 @@ class _Count:
             first, gprob.int_const(len(self.terms), self.span), *tables,
         ]  # fmt: skip
         out.discrete[made.name] = made
+        out.stepwise |= {made.name} if self._is_stepwise() else set()
         out.body = self._read_instead(out.body, made)
         return made.name
+
+    def _is_stepwise(self) -> bool:
+        """Whether the count surely takes all values between the least and the greatest: no element counts twice."""
+        counting = [u for u in self.updates if u.how != "start"]
+        if len(counting) > 1 or not is_stepwise(counting[0].amount, self.static):
+            return False
+        path = next(path for s, path in uses.leaves(self.counting) if s is counting[0].statement)
+        indices = {
+            i.value.name for e in traversal.walk(counting[0].amount) if isinstance(e, gprob.Index)
+            for i in e.indices if isinstance(i, gprob.Single) and isinstance(i.value, gprob.Var)
+        }  # fmt: skip
+        return {s.name for s in path if isinstance(s, gprob.For)} <= indices
 
     def _tabulated(self, term: Term, out: Tallies) -> tuple[gprob.Expr, ...]:
         """What the sum is told of a term, whose table is made before."""

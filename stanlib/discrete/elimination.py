@@ -21,7 +21,7 @@ from .merged import spelled_out
 from .possible import Possible, at_known, conditioned
 from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
 from .sweeps import Sweep
-from .whole import is_simpler_whole
+from .whole import MANY, steps_saved
 
 ALONE = 0.7  # elements among all that nothing stands for, above which it is worth to leave chains whole
 Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
@@ -201,13 +201,13 @@ class _Elimination:
         problem, self.known = self.problem, possible.known
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
-        whole = not problem.tallies and is_simpler_whole(problem, self.known)
+        whole = 0.0 if problem.tallies else steps_saved(problem, self.known)
         given = list(problem.factors)
         if not whole or components:
             given = list(conditioned(self.xp, problem.factors, possible))
         if (not whole or components) and not asked().added and not problem.tallies:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
-        if whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
+        if whole > MANY or whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
             self.known, self.stands_for = np.full(len(self.known), -1), np.arange(len(self.known))
             given = list(problem.factors)
         return given

@@ -26,6 +26,8 @@ def spelled_out(xp: Namespace, f: Factor) -> Factor:
     count = xp.shape(f.table)[0]
     if count == 1:
         return replace(f, codes=None)
+    if not f.elements.shape[1]:
+        return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)
     elements, where = np.unique(f.elements[:, 0], return_inverse=True)
     if count >= GATHERED * len(f.codes) / len(elements):
         return replace(f, table=xp.get(f.table, (f.codes,)), codes=None)

@@ -63,6 +63,7 @@ def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> A
         An array (K1, ..., Km, ...), with anything that is no NaN where values are excluded.
     """
     codes, groups, ignored = np.asarray(codes), np.asarray(groups), np.asarray(excluded, bool)
+    terms = xp.reshape(terms, (math.prod(xp.shape(terms)),))
     series = codes.shape[ignored.ndim : -1]
     if not codes.size:
         return np.zeros(codes.shape[:-1])
@@ -117,8 +118,21 @@ def _of_series(xp: Namespace, codes: np.ndarray, groups: np.ndarray, terms: Any)
         there = np.flatnonzero(member.any(axis=0))
         first, last = int(there[0]), int(there[-1]) + 1
         member = member[:, first:last]
-        at = np.where(member[:, None], codes[:, :, first:last], -1).max(axis=0).T
-        yield xp.reshape(rows(xp, terms, at.reshape(-1)), at.shape), member
+        at = np.where(member[:, None], codes[:, :, first:last], -1).max(axis=0)
+        yield _taken(xp, terms, at), member
+
+
+def _taken(xp: Namespace, terms: Any, at: np.ndarray) -> Any:
+    """The terms at (series, iterations), as (iterations, series): a block of them where they are one."""
+    count, length = at.shape
+    line = int(at[1, 0] - at[0, 0]) if count > 1 else length
+    first = int(at[0, 0]) // max(line, 1) * line
+    shift = int(at[0, 0]) - first
+    regular = at[0, 0] + line * np.arange(count)[:, None] + np.arange(length)
+    if line < length or shift + length > line or first + line * count > xp.shape(terms)[0] or (at != regular).any():
+        return xp.reshape(rows(xp, terms, at.T.reshape(-1)), (length, count))
+    block = xp.reshape(xp.get(terms, (slice(first, first + line * count),)), (count, line))
+    return xp.swapaxes(xp.get(block, (slice(None), slice(shift, shift + length))), 0, 1)
 
 
 def _product(xp: Namespace, member: np.ndarray, terms: Any) -> Any:
@@ -159,6 +173,36 @@ def _before(xp: Namespace, terms: Any) -> Any:
     """The sums of all terms before each, and of all."""
     none = np.zeros((1, *xp.shape(terms)[1:]))
     return xp.cumsum(xp.concatenate([*xp.convert((none, terms))]), axis=0)
+
+
+# --- outcomes that all series share ----------------------------------------------------------------------------------
+
+
+def outcomes(groups: Any, axis: int) -> np.ndarray:
+    """Positions on an axis, (outcomes, iterations), of the first values with an outcome in an iteration.
+
+    Where none has it they are those of the first values at all, which the term is defined for too.
+
+    Args:
+        groups: the numbers of outcomes, from 1, (K1, ..., Km, iterations).
+    """
+    groups = np.asarray(groups)
+    shape = groups.shape[:-1]
+    flat = groups.reshape(math.prod(shape), groups.shape[-1])
+    found = [(flat == g).argmax(axis=0) for g in range(1, int(groups.max(initial=0)) + 1)]
+    return np.asarray(np.unravel_index(np.array(found, int).reshape(len(found), -1), shape)[axis])
+
+
+def over_series(groups: Any, numbered: bool, series: tuple[int, ...]) -> np.ndarray:
+    """Such numbers for series between the values and the iterations; or those of all outcomes, series and iterations.
+    """
+    groups = np.asarray(groups)
+    *shape, count = groups.shape
+    all_: np.ndarray = np.broadcast_to(groups.reshape(*shape, *(1 for _ in series), count), (*shape, *series, count))
+    if not numbered:
+        return all_
+    size = math.prod(series)
+    return np.asarray(((all_ - 1) * size + np.arange(size).reshape(*series, 1)) * count + np.arange(1, count + 1))
 
 
 # --- tables from sums along single axes ------------------------------------------------------------------------------

@@ -22,7 +22,8 @@ from .problem import Factor, Problem, Variable, ascending, factors_of, places_fi
 
 NUMPY = namespace(())
 FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,
-COUPLED = 256  # and where they stand in other factors too
+COUPLED = 256  # and where they stand in other factors too,
+LINED = 32  # or where one tally is counted from another
 
 
 @dataclass(frozen=True)
@@ -181,10 +182,24 @@ def _shorter(t: Tally, known: Container[_Key]) -> _Key | None:
 def _kept(problem: Problem, of: Mapping[int, Tally]) -> set[int]:
     """The tallies that stay elements: of many members, or of one more than another one that does."""
     often = _often(len(problem.kinds), problem.factors, list(of.values()))
-    kept = {e for e, t in of.items() if len(t.members) > 1 and _size(problem, t) > FEW}
-    known = {(of[e].how, of[e].parts()) for e in kept}
-    coupled = (of[e] for e in kept if any(often[m] > 1 for m in of[e].members))
-    return kept - {t.element for t in coupled if _size(problem, t) <= COUPLED and _shorter(t, known) is None}
+    kept: set[int] = set()
+    for line in _lines([t for t in of.values() if len(t.members) > 1]):
+        coupled = any(often[m] > 1 for t in line for m in t.members)
+        few = FEW if not coupled else COUPLED if len(line) == 1 else min(COUPLED, LINED)
+        if max(_size(problem, t) for t in line) > few:
+            kept |= {t.element for t in line}
+    return kept
+
+
+def _lines(tallies: Sequence[Tally]) -> list[list[Tally]]:
+    """Tallies together of which each has one member more than another one."""
+    lines: dict[_Key, list[Tally]] = {}
+    for t in sorted(tallies, key=lambda t: len(t.members)):
+        shorter = _shorter(t, lines)
+        line = [] if shorter is None else lines[shorter]
+        line.append(t)
+        lines[t.how, t.parts()] = line
+    return list({id(line): line for line in lines.values()}.values())
 
 
 def _often(count: int, factors: Sequence[Factor], tallies: Sequence[Tally]) -> np.ndarray:

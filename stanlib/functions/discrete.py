@@ -95,6 +95,25 @@ def discrete_segments__(xp: Namespace, codes: Array, groups: Array, terms: Array
     return sums(xp, codes, groups, terms, excluded)
 
 
+@variadic_function("discrete_outcome__")
+def discrete_outcome__(xp: Namespace, groups: Array, axis: Real, least: Real) -> Array:
+    """By number of an outcome and iteration the first value on an axis that has it, of (values, ..., iterations).
+
+    `least` is the first value on the axis.
+    """
+    from ..discrete.segments import outcomes
+
+    return outcomes(groups, int(axis)) + int(least)
+
+
+@variadic_function("discrete_grid__")
+def discrete_grid__(xp: Namespace, groups: Array, numbered: Real, *series: Array) -> Array:
+    """The outcomes for all series, or where they are to be numbered, the number of each one, series and iteration."""
+    from ..discrete.segments import over_series
+
+    return over_series(groups, bool(numbered), tuple(int(n) for n in series))
+
+
 @variadic_function("discrete_logs__")
 def discrete_logs__(xp: Namespace, x: Array) -> Array:
     """The logarithms of probabilities; the derivative of that of 0 is 0."""
@@ -125,6 +144,22 @@ def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts
     from ..discrete.reading import bounds
 
     return bounds(how, int(start), numbers, int(starts), arguments)[1]
+
+
+@variadic_function("discrete_patterns__")
+def discrete_patterns__(xp: Namespace, elements: Array, *arguments: Array) -> Array:
+    """Numbers from 1 for the places of a term, the same where the same values of its elements can go together."""
+    from ..discrete.feasible import patterns
+
+    return patterns(xp, elements, arguments)[0]
+
+
+@variadic_function("discrete_possible__")
+def discrete_possible__(xp: Namespace, elements: Array, *arguments: Array) -> Array:
+    """Whether values of the elements of a term can go together, by those numbers, its last axis."""
+    from ..discrete.feasible import patterns
+
+    return patterns(xp, elements, arguments)[1]
 
 
 @variadic_function("discrete_log_sum__")

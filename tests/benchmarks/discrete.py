@@ -162,6 +162,19 @@ transformed parameters { vector[I] phi = inv_logit(m + s * e); }""",
     target += log(chi);
     for (t in (first[i] + 1):last[i]) { target += log(phi[i]); y[i, t] ~ bernoulli(p); } } }""",
     ),
+    "animals that enter": (
+        {"I": 100, "T": 8, "y": _captures(100, 8)["y"]},
+        """data { int I; int T; array[I, T] int y; }
+parameters { vector<lower=0, upper=1>[T] come; real<lower=0, upper=1> phi; real<lower=0, upper=1> p; %discrete% }""",
+        "array[I, T] int<lower=0, upper=1> z;",
+        """model { for (i in 1:I) { int ever = 0; z[i, 1] ~ bernoulli(come[1]);
+    for (t in 2:T) { ever = ever || z[i, t - 1]; z[i, t] ~ bernoulli(phi * z[i, t - 1] + come[t] * (1 - ever)); }
+    for (t in 1:T) y[i, t] ~ bernoulli(p * z[i, t]); } }""",
+        """model { for (i in 1:I) { vector[3] f = [1 - come[1], come[1], 0]';
+    for (t in 1:T) { if (t > 1) f = [f[1] * (1 - come[t]), f[1] * come[t] + f[2] * phi, f[2] * (1 - phi) + f[3]]';
+      f = f .* [y[i, t] == 0, y[i, t] ? p : 1 - p, y[i, t] == 0]'; }
+    target += log(sum(f)); } }""",
+    ),
     "change point": (
         {"T": 150, "y": _random.poisson(np.where(np.arange(150) < 60, 3.0, 1.0))},
         "data { int T; array[T] int y; } parameters { real<lower=0> early; real<lower=0> late; %discrete% }",

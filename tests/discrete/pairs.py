@@ -519,3 +519,18 @@ parameters { vector[P] b; real<lower=0> s; real<lower=0, upper=1> q; %discrete% 
     lp[i] = bernoulli_lpmf({c, d, e} | q) + normal_lpdf(y | X * ([c, d, e]' .* b), s); i += 1; }
   target += log_sum_exp(lp); }""",
 )  # fmt: skip
+
+pair(
+    "animals that enter", {"M": 4, "T": 5, "y": [[0, 1, 0, 1, 0], [0, 0, 0, 0, 0], [1, 1, 0, 0, 0], [0, 0, 0, 0, 1]]},
+    """data { int M; int T; array[M, T] int y; }
+parameters { vector<lower=0, upper=1>[T] come; real<lower=0, upper=1> phi; real<lower=0, upper=1> p; %discrete% }""",
+    "array[M, T] int<lower=0, upper=1> z;",
+    """model { for (i in 1:M) { int ever = 0; z[i, 1] ~ bernoulli(come[1]);
+    for (t in 2:T) { ever = ever || z[i, t - 1];
+      z[i, t] ~ bernoulli(phi * z[i, t - 1] + come[t] * (1 - ever)); }
+    for (t in 1:T) y[i, t] ~ bernoulli(p * z[i, t]); } }""",
+    """model { for (i in 1:M) { vector[3] f = [1 - come[1], come[1], 0]';
+    for (t in 1:T) { if (t > 1) f = [f[1] * (1 - come[t]), f[1] * come[t] + f[2] * phi, f[2] * (1 - phi) + f[3]]';
+      f = f .* [y[i, t] == 0, y[i, t] ? p : 1 - p, y[i, t] == 0]'; }
+    target += log(sum(f)); } }""",
+)  # fmt: skip

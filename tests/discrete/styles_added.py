@@ -25,6 +25,8 @@ added("and read in the same iteration", f"""vector[N] lp; for (n in 1:N) {{ lp[n
   target += -square(lp[n] - x[n]); }}""")
 added("by branches", """real lp = 0; for (n in 1:N) { if (n == 2) { lp += m[z[n]]; } else { lp += x[n] * m[z[n]]; } }
   target += lp;""")
+added("whole vectors, where an element decides", """vector[N] e = rep_vector(0, N);
+  for (k in 1:3) if (z[k] == 2) e += x * m[1] + k; x ~ normal(e, 1);""", limit=2**N)
 added("predictors", """vector[N] eta; for (n in 1:N) { eta[n] = m[z[n]];
   for (j in 1:2) eta[n] += m[j] * z[n] * y[n, j]; } x ~ normal(eta, 1);""")
 added("of two axes", """matrix[N, 2] e; for (n in 1:N) for (j in 1:2) { e[n, j] = 0;
@@ -109,6 +111,9 @@ function("of a whole chain", """void path_lp(array[] int z, array[] vector g) {
 function("that returns a value", """real seen_lp(real y, int k, vector mu) { if (k == 1) { target += -mu[1]; return y; }
     target += normal_lpdf(y | mu[k], 1); return square(mu[k]) + y; }""",
     f"{_PRIOR} for (n in 1:N) {{ real m = seen_lp(y[n], z[n], mu); target += -abs(m) / s; }}")
+function("in a choice", """real more_lp(real x, int k) { target += x * k; return square(x) - k; }""",
+    f"""{_PRIOR} for (n in 1:N) {{ real a = z[n] == 1 ? more_lp(mu[1], z[n]) : b[n] ? more_lp(y[n], 3) : 0.5;
+    target += -0.1 * a + (b[n] ? more_lp(s, z[n]) : z[n]); }}""")
 function("left early", """void more_lp(real y, real m) { if (y < 0) return; if (m > 1) { target += m; return; }
     target += -square(m); }""",
     f"{_PRIOR} for (n in 1:N) more_lp(y[n], mu[z[n]]);")
@@ -179,3 +184,28 @@ series("with impossible terms", """for (i in 1:S) for (t in 1:T) { if (t > c[i] 
   target += log(y[i, t] > -1) + a[i] * t; else if (t > d[i]) target += b[i] * y[i, t]; }""", C, D, limit=60)
 series("of two loops", """for (i in 1:S) for (j in 1:2) { for (t in 1:T)
   target += normal_lpdf(y[i, t] | (t <= c[i] ? a[i] : b[j]), s); target += -0.1 * c[i] * j; }""", C)
+
+# --- counts beside other elements ------------------------------------------------------------------------------------
+
+style("counts, that drive what is next", """data { int I; int T; array[I, T] int y; %given% }
+parameters { real<lower=0, upper=1> p; real b; %discrete% }
+model { for (t in 1:T) { real q = 0.5; if (t > 1) { int n = sum(z[:, t - 1]); q = inv_logit(b * n); }
+  for (i in 1:I) { target += bernoulli_lpmf(z[i, t] | q); target += bernoulli_lpmf(y[i, t] | z[i, t] ? p : 0.05); } } }
+""", {"I": 3, "T": 3, "y": _ints(0, 1, 3, 3)}, Variable("z", (3, 3), 0, 2), limit=64)
+style("counts, that some read", """data { int N; array[N] int g; vector[N] y; array[N] int use; %given% }
+parameters { real<lower=0, upper=1> p; real b; %discrete% }
+model { target += bernoulli_lpmf(z | p); array[2] int c = {0, 0}; for (n in 1:N) c[g[n]] += z[n];
+  for (n in 1:N) { real m = use[n] == 1 ? b * c[g[n]] * z[n] : use[n] == 2 ? b * c[g[n]] : z[n];
+    target += normal_lpdf(y[n] | m, 1); } }""",
+    {"N": 5, "g": [1, 1, 1, 2, 2], "y": _normals(5), "use": [0, 1, 2, 1, 1]}, Variable("z", (5,), 0, 2), limit=32)
+style("counts, the time since", """data { int T; vector[T] y; %given% }
+parameters { real a; real b; %discrete% }
+model { int since = 0; for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a + b * since);
+  if (z[t]) since = 0; else since += 1;
+  target += normal_lpdf(y[t] | since, 1); } }""",
+    {"T": 5, "y": _normals(5)}, Variable("z", (5,), 0, 2), limit=10**5)
+style("counts, so far and in the end", """data { int T; vector[T] y; %given% }
+parameters { real a; real b; %discrete% }
+model { array[T + 1] int n; n[1] = 2; for (t in 1:T) n[t + 1] = n[t] + z[t];
+  for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a - b * n[t]); y[t] ~ normal(b * n[t + 1], 1); } }""",
+    {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=400)

@@ -23,7 +23,7 @@ REFUSED = {
     Z + "model {\n  for (i in 1:4) {\n    if (z[i] == 1) break;\n    x ~ normal(i, 1);\n  }\n}": (3, "a loop is left"),
     "functions { void f_lp(int k) { for (i in 1:k) { if (i > 2) return; target += i; } } }\n" + Z
         + "model { f_lp(z[2]); }": (2, "returns nothing"),
-    "functions { real f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += z[1] ? f_lp(1) : 0; }":
+    "functions { int f_lp(int k) { target += k; return 1; } }\n" + Z + "model { target += z[1] || f_lp(1); }":
         (2, "function that adds to the target"),
     "functions { real f_lp(int k) { target += k; return k ? 1 : f_lp(k - 1); } }\n" + Z
         + "model { target += f_lp(z[2]); }": (1, "function that adds to the target"),

@@ -74,6 +74,20 @@ MODELS: dict[str, tuple[str, Variable]] = {
   target += -square(a - 2 * b - m[2]);""", D),
     "ever before": ("""for (n in 1:N) { int ever = 0; for (t in 1:(n - 1)) if (D[t]) ever = 1;
   target += ever ? m[1] * D[n] : m[2] * x[n] * D[n]; }""", D),
+    "ever before, in the same loop": ("""int ever = 0; D[1] ~ bernoulli(p);
+  for (n in 2:N) { ever = ever || D[n - 1]; target += bernoulli_lpmf(D[n] | D[n - 1] * 0.8 + (1 - ever) * p); }
+  for (n in 1:N) target += m[1] * x[n] * D[n] + 0.1 * ever;""", D),
+    "none before, step by step": ("""array[N] int q; q[1] = 1; D[1] ~ bernoulli(p);
+  for (n in 2:N) { q[n] = q[n - 1] * (1 - D[n - 1]); target += bernoulli_lpmf(D[n] | D[n - 1] * 0.8 + q[n] * p); }
+  for (n in 1:N) target += m[1] * x[n] * D[n] - q[n] * m[2];""", D),
+    "how many before": ("""int c = 1; for (n in 1:N) { target += normal_lpdf(x[n] | D[n] * m[1] + c * m[2], 1);
+  if (D[n]) c += 1; } target += 0.2 * c;""", D),
+    "each twice": (f"""{_TELLS} int c = 0; for (n in 1:N) {{ c += D[n]; if (n > 1) c += D[n - 1]; }}
+  target += bernoulli_lpmf(1 | 0.05 + 0.1 * c) + (c % 2 == 1 ? m[2] : p);""", D),
+    "by twos, which has no meaning between": (f"""{_TELLS} int c = 0; for (n in 1:N) c += 2 * D[n];
+  target += normal_lpdf(y[1] | m[2], c % 2 == 0 ? 1 + c : -1);""", D),
+    "two counts of the same, which add up": ("""int a = 0; int b = 0; for (n in 1:N) { a += D[n]; b += 1 - D[n]; }
+  target += m[1] * a * b + log(1 - abs(a + b - N) * 2.0); for (n in 1:N) target += m[1] * x[n] * D[n];""", D),
     "the largest before": ("""D[1] ~ bernoulli(p);
   for (n in 2:N) target += bernoulli_lpmf(D[n] | 0.5 * p + 0.4 * p * (1 - max(D[1:(n - 1)])));
   target += x[2] * D[3];""",
