@@ -157,9 +157,10 @@ def format(
         path: the file, or with `source` only the name that messages use.
         source: the program's text.
         include_paths: folders in which `#include` looks; the program's own folder if there are none.
-        canonicalize: rewrite to fewer forms: "deprecations" (no declarations of functions that are defined, too),
-            "parentheses" (none that say nothing), "braces" (around all bodies), "includes" (files in place of their
-            includes), "strip-comments". True stands for all but the last.
+        canonicalize: rewrite to fewer forms: "deprecations" (what Stan has removed since is written as today; no
+            declarations of functions that are defined, too), "parentheses" (none that say nothing), "braces" (around
+            all bodies), "includes" (files in place of their includes), "strip-comments". True stands for all but the
+            last.
         max_line_length: lines are broken before they are longer, where they can be.
         strict: accept the language of Stan 2.39 and nothing else.
 

@@ -34,13 +34,17 @@ class StanDeprecationWarning(StanWarning):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One complaint. `severity` is "error", "warning" or "deprecation"; `hint` says what to do."""
+    """One complaint. `severity` is "error", "warning" or "deprecation"; `hint` says what to do.
+
+    `upgrade` is what a deprecation writes today where its span is: a name, or the operator of an expression.
+    """
 
     message: str
     span: Span
     hint: str = ""
     severity: str = "error"
     code: str = ""
+    upgrade: str = ""
 
     @property
     def line(self) -> int:
@@ -153,8 +157,8 @@ class Diagnostics:
     def warn(self, message: str, span: Span, hint: str = "", severity: str = "warning", code: str = "") -> None:
         self.warnings.append(Diagnostic(message, span, hint, severity, code))
 
-    def deprecate(self, message: str, span: Span, hint: str = "") -> None:
-        self.warn(message, span, hint, "deprecation", "deprecated")
+    def deprecate(self, message: str, span: Span, hint: str = "", upgrade: str = "") -> None:
+        self.warnings.append(Diagnostic(message, span, hint, "deprecation", "deprecated", upgrade))
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.7) -> str | None:

@@ -47,7 +47,22 @@ def include_paths(program: Path, root: Path) -> list[Path]:
 
 
 def canonical(program: Path, paths: list[Path], stancs: list[str]) -> str | None:
-    """The program in today's Stan, without includes, as the first stanc that accepts it prints it."""
+    """The program in today's Stan, without includes, as the first stanc that accepts it prints it: as it stands, or
+    else without what Stan has removed since, as our `format` writes it."""
+    as_it_stands = _printed(program, paths, stancs)
+    if as_it_stands is not None:
+        return as_it_stands
+    try:
+        upgraded = stanimport.format(program, canonicalize=True, include_paths=paths)
+    except StanError:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "program.stan")
+        copy.write_text(upgraded)
+        return _printed(copy, paths, stancs)
+
+
+def _printed(program: Path, paths: list[Path], stancs: list[str]) -> str | None:
     for stanc in stancs:
         command = [stanc, "--print-canonical", f"--include-paths={','.join(map(str, paths))}", str(program)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -31,7 +31,10 @@ def test_it_reads_like_a_model_written_by_hand():
     assert SCHOOLS in ast.get_docstring(ast.parse(text), clean=False)
 
 
-@pytest.mark.parametrize("source", [SCHOOLS, "model { }", "data { tuple(int, real) t; } parameters { real<lower=t.2> x; }"])
+TUPLE = "data { tuple(int, real) t; } parameters { real<lower=t.2> x; }"
+
+
+@pytest.mark.parametrize("source", [SCHOOLS, "model { }", TUPLE])
 def test_the_text_is_the_module_with_a_line_for_each_variable(source):
     translation = pipeline.translate(Source("m.stan", source), "m", pipeline.Options())
     assert ast.dump(ast.parse(translation.text)) == ast.dump(ast.parse(ast.unparse(translation.tree)))

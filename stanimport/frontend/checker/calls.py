@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import NoReturn
 
 from stanlib import overloads, registry
-from stanlib.types import VOID, Function, Level, Parameter, Type, any_level, is_discrete, level_for
+from stanlib.types import VOID, Function, Level, Parameter, Type, any_level, is_discrete, is_scalar, level_for
 
 from ...ir import gprob
 from ...source import Span
@@ -32,7 +32,7 @@ def call(c: Context, e: ast.Call, arguments: list[Typed]) -> Typed:
     """Check a call in an expression."""
     name = e.function.text
     if name == "get_lp" and not arguments and not c.strict:
-        c.diagnostics.deprecate("get_lp() has been removed from Stan", e.span, "write target()")
+        c.diagnostics.deprecate("get_lp() has been removed from Stan", e.span, "write target()", "target()")
         return Typed(gprob.TargetValue(registry.signatures.PRIMITIVES["real"], e.span), True)
     if higher_order.is_special(name):
         result = higher_order.call(c, e, arguments)
@@ -68,7 +68,7 @@ def find(c: Context, name: ast.Name, span: Span, arguments: Sequence[Typed]) -> 
     if resolution.match is None and not candidates(c, full):
         _unknown_function(c, name)
     if resolution.match is not None:
-        warn_removed(c, resolution.match, name)
+        warn_removed(c, resolution.match, name, arguments)
         if full != normalized(name.text):
             legacy.warn(c, name, full)
         return resolution.match
@@ -131,10 +131,23 @@ def allowed(c: Context, candidate: registry.Candidate) -> bool:
     return not (c.strict and candidate[0].removed)
 
 
-def warn_removed(c: Context, callee: Callee, name: ast.Name) -> None:
-    if not isinstance(callee, UserFunction) and callee[0].removed:
-        message = f"{name.text} has been removed from Stan ({callee[0].removed})"
-        c.diagnostics.deprecate(message, name.span, f"write {callee[0].successor}")
+def warn_removed(c: Context, callee: Callee, name: ast.Name, arguments: Sequence[Typed]) -> None:
+    if isinstance(callee, UserFunction) or not callee[0].removed:
+        return
+    message, successor = f"{name.text} has been removed from Stan ({callee[0].removed})", callee[0].successor
+    same = successor if _means_the_same(c, callee, arguments) else ""
+    c.diagnostics.deprecate(message, name.span, f"write {successor}", same)
+
+
+def _means_the_same(c: Context, removed: registry.Candidate, arguments: Sequence[Typed]) -> bool:
+    """Whether the successor of a function takes these arguments and gives the same type.
+
+    `abs` of an int is an int, `fabs` was a real number, and so another one where it is divided by an int.
+    """
+    if not removed[0].successor.isidentifier():  # if_else, whose successor is an operator
+        return is_scalar(arguments[0].type) and not all(is_discrete(a.type) for a in arguments[1:])
+    now = resolve(c, removed[0].successor, arguments).match
+    return now is not None and signature_of(now).result == signature_of(removed).result
 
 
 def signature_of(callee: Callee) -> Function:

@@ -140,7 +140,8 @@ def truth(c: Context, t: Typed) -> Typed:
     """A real number where int is meant as a truth value, as before Stan 2.33: whether it is not zero."""
     if c.strict or t.type != REAL:
         return t
-    c.diagnostics.deprecate("a real number as a condition has been removed from Stan (2.33)", t.span, "write x != 0")
+    message = "a real number as a condition has been removed from Stan (2.33)"
+    c.diagnostics.deprecate(message, t.span, "write x != 0", "!=")
     compared = apply_operator(BINARY["!="], t, Typed(gprob.Const(REAL, t.span, 0.0), False), t.span)
     assert compared is not None
     return Typed(compared, t.level)

@@ -29,7 +29,15 @@ def modern(c: Context, name: str) -> str:
 
 
 def warn(c: Context, name: ast.Name, successor: str) -> None:
-    c.diagnostics.deprecate(f"{name.text} has been removed from Stan (2.33)", name.span, f"write {successor}")
+    message = f"{name.text} has been removed from Stan (2.33)"
+    c.diagnostics.deprecate(message, name.span, f"write {successor}", successor)
+
+
+def warn_user_density(c: Context, s: ast.Tilde, is_discrete: bool) -> None:
+    """`y ~ f(...)` where the program's own density is called f_log."""
+    family = s.distribution.text
+    message, hint = f"{family} has been removed from Stan (2.33)", f"write {family}_lpdf or {family}_lpmf"
+    c.diagnostics.deprecate(message, s.distribution.span, hint, family + ("_lpmf" if is_discrete else "_lpdf"))
 
 
 def users_cdf(c: Context, family: ast.Name, suffix: str) -> str:
@@ -59,7 +67,7 @@ def without_suffix(c: Context, s: ast.Tilde) -> ast.Tilde:
     message = f"a distribution is named without its suffix: {family}"
     if c.strict:
         c.fail(message, s.distribution.span)
-    c.diagnostics.deprecate(message, s.distribution.span, f"write ~ {family}(...)")
+    c.diagnostics.deprecate(message, s.distribution.span, f"write ~ {family}(...)", family)
     return replace(s, distribution=ast.Name(family, s.distribution.span))
 
 

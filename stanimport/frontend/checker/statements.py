@@ -17,6 +17,7 @@ from stanlib.types import (
     Function,
     Type,
     array,
+    is_discrete,
     is_scalar,
     unwind,
 )  # fmt: skip
@@ -199,9 +200,9 @@ def _distribution(c: Context, s: ast.Tilde, arguments: list[Typed]) -> gprob.Dis
             continue
         resolution = calls.resolve(c, name + suffix, arguments)
         if resolution.match is not None:
-            calls.warn_removed(c, resolution.match, s.distribution)
+            calls.warn_removed(c, resolution.match, s.distribution, arguments)
             if suffix == legacy.USER_DENSITY:
-                legacy.warn(c, s.distribution, f"{name}_lpdf or {name}_lpmf")
+                legacy.warn_user_density(c, s, is_discrete(arguments[0].type))
             return _density(name, resolution.match, arguments)
         if resolution.ambiguous:
             found = [calls.signature_of(x) for x in resolution.ambiguous]

@@ -11,6 +11,7 @@ from ..lexer import IncludeResolver, Trivia
 from ..parser import parse
 from . import canonical, statements
 from .comments import Comments
+from .upgrading import upgraded
 from .writer import Writer
 
 
@@ -59,7 +60,7 @@ def _once(
 
 
 _CHANGES: dict[str, Callable[[ast.Program], ast.Program]] = {
-    "deprecations": canonical.without_forward_declarations, "parentheses": canonical.without_parentheses,
+    "deprecations": upgraded, "parentheses": canonical.without_parentheses,
     "braces": canonical.with_braces,
 }  # fmt: skip
 
