@@ -85,7 +85,8 @@ class _Upgrade:
             return ast.TargetValue(e.span)
         successor = self.found.get(_place(e.function.span), "")
         if successor and not successor.isidentifier():  # if_else
-            return ast.Paren(ast.Conditional(*e.arguments, e.span), e.span)
+            condition, yes, no = e.arguments
+            return ast.Paren(ast.Conditional(condition, yes, no, e.span), e.span)
         name = ast.Name(successor, e.function.span) if successor else self._named(e.function)
         e = replace(e, function=name)
         return replace(e, conditional=True) if _is_without_bar(e) else e
