@@ -13,8 +13,8 @@ import sys
 from typing import Any
 
 QUICK = (  # files, and beginnings of their paths
-    "constructs/", "contexts/", "deepstan/", "discrete/", "emit/", "frontend/", "inference/", "passes/", "ppl/",
-    "rejections/", "schemes/", "stanlib/",
+    "cmdstanpy/", "constructs/", "contexts/", "deepstan/", "discrete/", "emit/", "frontend/", "inference/", "passes/",
+    "ppl/", "rejections/", "schemes/", "stanlib/",
 )  # fmt: skip
 OPTIONS = {"xla_cpu_use_fusion_emitters": False, "xla_backend_optimization_level": 0}
 FLAGS = " ".join(f"--{name}={str(value).lower()}" for name, value in OPTIONS.items())  # for a process of its own
