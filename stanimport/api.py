@@ -277,7 +277,7 @@ def _hint(path: Path, for_text: str) -> str:
     return f"; did you mean {similar!r}?" if similar else ""
 
 
-def _module(program: StanFile, chosen: dict[str, Any]) -> types.ModuleType:
+def _module(program: StanFile, chosen: Mapping[str, object]) -> types.ModuleType:
     __tracebackhide__ = True
     try:
         return _known_or_new(program, settings.current(**chosen))

@@ -57,7 +57,7 @@ class _AmongOwn:
         metadata: Any = importlib.import_module("importlib.metadata")
         every = metadata.distributions
 
-        def of_jax(**wanted: Any) -> Iterator[Any]:
+        def of_jax(**wanted: object) -> Iterator[object]:
             return (d for d in every(**wanted) if _may_be_jax(d))
 
         metadata.distributions = of_jax
@@ -67,7 +67,7 @@ class _AmongOwn:
             metadata.distributions = every
 
 
-def _may_be_jax(distribution: Any) -> bool:
+def _may_be_jax(distribution: object) -> bool:
     """Whether the name of a distribution may begin with "jax", as far as the name of its folder tells."""
     folder = getattr(distribution, "_path", None)
     return folder is None or str(folder.name).lower().startswith("jax")

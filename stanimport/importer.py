@@ -28,7 +28,7 @@ else:
     _Loader = object  # importlib.abc takes 20 ms to import, and all of a loader's methods are here
 
 
-def _plainly(function: Callable[..., Any], *args: Any) -> Any:
+def _plainly(function: Callable[..., object], *args: object) -> Any:
     return function(*args)
 
 

@@ -56,7 +56,7 @@ def watch(shell: Any) -> None:
     """Let a shell's `%autoreload 2` reload edited programs too."""
     if not any(getattr(f, "__name__", "") == "_before_cell" for f in shell.events.callbacks["pre_run_cell"]):
 
-        def _before_cell(*_: Any) -> None:
+        def _before_cell(*_: object) -> None:
             if _reloads_all(shell):
                 reload_edited()
 

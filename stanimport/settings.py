@@ -35,7 +35,7 @@ _ENVIRONMENT = {"backend": "", "scheme": "", "trusted_folders": os.pathsep, "net
 _configured: dict[str, Any] = {}
 
 
-def configure(**options: Any) -> None:
+def configure(**options: object) -> None:
     """Set defaults for all translations from now on; None takes a setting back.
 
     Args:
@@ -68,7 +68,7 @@ def configure(**options: Any) -> None:
             _configured[name] = _checked(name, value)
 
 
-def current(**overrides: Any) -> Settings:
+def current(**overrides: object) -> Settings:
     """The settings in force: overrides, then `configure`, then the environment, then the built-in ones."""
     chosen: dict[str, Any] = {}
     for name, separator in _ENVIRONMENT.items():
@@ -80,7 +80,7 @@ def current(**overrides: Any) -> Settings:
     return replace(Settings(), **chosen)
 
 
-def _checked(name: str, value: Any) -> Any:
+def _checked(name: str, value: object) -> Any:
     """The value of an option as settings keep it.
 
     Raises:

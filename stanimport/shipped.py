@@ -63,7 +63,7 @@ def _is_trusted(path: Path, content: bytes, settings: Settings) -> bool:
 
 
 def encode(
-    text: str, entry: Entry, nodes: list[Any], includes: Sequence[tuple[str, bytes]], settings: Settings
+    text: str, entry: Entry, nodes: Sequence[object], includes: Sequence[tuple[str, bytes]], settings: Settings
 ) -> bytes:
     """The content of a translation's file.
 

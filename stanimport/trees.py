@@ -33,7 +33,7 @@ def encode(tree: ast.AST) -> list[Any]:
     return nodes
 
 
-def _encode_value(value: Any, numbers: dict[int, int]) -> Any:
+def _encode_value(value: object, numbers: dict[int, int]) -> object:
     """The value of a field in JSON: a node by its number, complex numbers and `...` under keys of their own."""
     if isinstance(value, ast.AST):
         return {"node": numbers[id(value)]}
@@ -76,7 +76,7 @@ def _decode_node(name: str, position: list[Any] | None, fields: dict[str, Any], 
     return node
 
 
-def _decode_value(value: Any, made: list[ast.AST]) -> Any:
+def _decode_value(value: object, made: list[ast.AST]) -> object:
     """The value that `_encode_value` took apart; its nodes have been made before."""
     if isinstance(value, list):
         return [_decode_value(v, made) for v in value]

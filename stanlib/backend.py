@@ -57,7 +57,7 @@ class Backend:
         """A declared network; arguments as for networks.Network."""
         return networks.Network(self, stan, *declared, **options)
 
-    def external(self, signature: str, path: str, dims: int, spec: Any = None) -> Any:
+    def external(self, signature: str, path: str, dims: int, spec: object = None) -> Any:
         """A function that the program declares without a body; arguments as for externals.external."""
         from . import externals
 
@@ -82,7 +82,7 @@ class Distributions:
 
         record, make = get(name), self._ppl.make_distribution
 
-        def distribution(*arguments: Any) -> Any:
+        def distribution(*arguments: object) -> object:
             return make(record, arguments)
 
         setattr(self, name, distribution)

@@ -101,7 +101,7 @@ def bounds_all_rows(constraint: str) -> bool:
 class call_with:
     """A call of a model whose data are a batch."""
 
-    def __init__(self, program: Program, batches: Batches, inputs: Mapping[str, Any]):
+    def __init__(self, program: Program, batches: Batches, inputs: Mapping[str, object]):
         self.factors = batches.factors(program, inputs) if batches.totals else None
 
     def __enter__(self) -> None:

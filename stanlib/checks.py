@@ -17,7 +17,7 @@ from .rejection import is_noted, refuse, whole
 SYMMETRY_TOLERANCE = 1e-8  # how far apart Stan lets m[i, j] and m[j, i] be
 
 
-def known(xp: Namespace, x: Any) -> Any:
+def known(xp: Namespace, x: object) -> Any:
     """x as a NumPy array if its components are known, else None; JAX would trace what is asked of its own arrays."""
     return named("numpy").asarray(x) if xp.is_concrete(x) else None
 
@@ -46,7 +46,7 @@ def of_reals(body: Callable[..., Array]) -> Callable[..., Array]:
     """The same for a body whose arguments are all taken as reals: integers become reals first."""
 
     @functools.wraps(body)
-    def converted(xp: Namespace, *args: Any) -> Array:
+    def converted(xp: Namespace, *args: object) -> Array:
         return body(xp, *xp.reals(args))
 
     return elementwise(converted)
@@ -58,7 +58,7 @@ def same_size(function: str, what: str, m: int, other: str, n: int) -> None:
         raise StanIndexError(f"{function}: {what} ({m}) and {other} ({n}) must match in size")
 
 
-def check_bounds(name: str, shape: tuple[int, ...], bounds: Mapping[str, Any]) -> None:
+def check_bounds(name: str, shape: tuple[int, ...], bounds: Mapping[str, object]) -> None:
     """Bounds of a variable that are containers must have its sizes; items of tuples in arrays have more of them."""
     for bound, value in bounds.items():
         own = tuple(getattr(value, "shape", ()))
@@ -72,14 +72,14 @@ def nonempty(xp: Namespace, function: str, x: Array) -> None:
         raise StanIndexError(f"{function}: the argument has size 0, but must have a non-zero size")
 
 
-def square(xp: Namespace, function: str, m: Any) -> int:
+def square(xp: Namespace, function: str, m: object) -> int:
     """The number of rows of a matrix, which must be its number of columns too."""
     rows, cols = xp.shape(m)
     same_size(function, "rows of the matrix", rows, "its columns", cols)
     return rows
 
 
-def size(function: str, name: str, n: Any) -> int:
+def size(function: str, name: str, n: object) -> int:
     """A size that a program computed, which must not be negative."""
     count: int = whole(n)
     if count < 0:
@@ -113,7 +113,7 @@ def asymmetric(xp: Namespace, m: Any) -> Any:
     return ~(xp.abs(m - xp.transpose(m)) <= SYMMETRY_TOLERANCE)
 
 
-def _asymmetry(xp: Namespace, function: str, m: Any) -> StanDomainError:
+def _asymmetry(xp: Namespace, function: str, m: object) -> StanDomainError:
     m = xp.known(m)
     if m is None:
         return StanDomainError(f"{function}: the matrix is not symmetric")

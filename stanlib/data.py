@@ -101,7 +101,7 @@ class Reader:
         check(self.program, v, value, constraint, **bounds)
         return value
 
-    def tuple(self, name: str, *items: Any) -> Any:
+    def tuple(self, name: str, *items: object) -> Any:
         """The value of a tuple: a tuple of arrays, and of such tuples. Each item is what `item` or `items` returned."""
         v = self.variables[name]
         if name not in self.given:
@@ -110,16 +110,16 @@ class Reader:
             raise missing(self.program, {n: g for n, g in self.given.items() if not isinstance(g, StandIn)})
         return _convert_tuple(self.program, v, self.given[name], items, 0)
 
-    def item(self, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Item:
+    def item(self, shape: Sequence[int] = (), constraint: str | None = None, **bounds: object) -> Item:
         """How an item of a tuple is declared; the sizes of arrays of tuples come first in its shape."""
         return Item(tuple(int(n) for n in shape), constraint, bounds)
 
-    def items(self, *items: Any) -> Any:
+    def items(self, *items: object) -> Any:
         """How an item that is a tuple is declared."""
         return items
 
 
-def missing(program: Program, given: Mapping[str, Any]) -> StanDataError:
+def missing(program: Program, given: Mapping[str, object]) -> StanDataError:
     """The error for data that lack variables; it names them all."""
     lacking = [v for v in program.data if v.name not in given]
     unknown = [n for n in given if n not in program.names("data")]
@@ -147,7 +147,7 @@ def _error(program: Program, v: Variable, problem: str) -> StanDataError:
     return StanDataError(f"{v.name} {problem}: {where}", v.name, program.filename, v.line)
 
 
-def _convert(program: Program, v: Variable, t: str, given: Any, shape: tuple[int, ...]) -> Any:
+def _convert(program: Program, v: Variable, t: str, given: object, shape: tuple[int, ...]) -> Any:
     """The value of a variable, or of an item of a tuple, of type `t` and of its declared `shape`; tracers stay.
 
     Raises:
@@ -182,7 +182,7 @@ def _first_real(value: np.ndarray) -> str:
     return str(value.flat[0])
 
 
-def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
+def _integers(program: Program, v: Variable, value: np.ndarray) -> int | np.ndarray:
     """A Python int, or an int64 array of the same shape; an array without components may be one of reals.
 
     Raises:
@@ -200,7 +200,7 @@ def _integers(program: Program, v: Variable, value: np.ndarray) -> Any:
     return int(value) if value.ndim == 0 else _owned(value, np.int64)
 
 
-def _reals(program: Program, v: Variable, value: np.ndarray) -> Any:
+def _reals(program: Program, v: Variable, value: np.ndarray) -> object:
     if value.dtype.kind == "c":
         raise _error(program, v, "must be real, not complex")
     return np.float64(value) if value.ndim == 0 else _owned(value, np.float64)
@@ -215,11 +215,11 @@ def _owned(value: np.ndarray, dtype: Any) -> np.ndarray:
     return view
 
 
-def _complex(program: Program, v: Variable, value: np.ndarray) -> Any:
+def _complex(program: Program, v: Variable, value: np.ndarray) -> object:
     return np.complex128(value) if value.ndim == 0 else np.array(value, np.complex128)
 
 
-def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[Any], outer: int) -> Any:
+def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[Any], outer: int) -> object:
     """The items of a tuple that lies in `outer` dimensions of arrays of tuples, beside its own."""
     dims = outer + (v.type.count(",", 0, v.type.find("]")) + 1 if v.type.startswith("array[") else 0)
     columns = _columns(program, v, given, dims, len(v.items))
@@ -235,7 +235,7 @@ def _convert_tuple(program: Program, v: Variable, given: Any, items: Sequence[An
     return tuple(out)
 
 
-def _columns(program: Program, v: Variable, given: Any, dims: int, count: int) -> list[Any]:
+def _columns(program: Program, v: Variable, given: object, dims: int, count: int) -> list[object]:
     """The items of a tuple, or for an array of tuples one nested list per item."""
     if dims:
         if not isinstance(given, (list, tuple)):
@@ -276,7 +276,7 @@ def check(program: Program, v: Variable, value: Any, constraint: str | None, **b
             raise _error(program, v, f"is not {record.description}{f' ({reason})' if reason else ''}")
 
 
-def is_traced(value: Any) -> bool:
+def is_traced(value: object) -> bool:
     """Whether a value is known to JAX only while it traces."""
     if not uses_jax((value,)):
         return False
@@ -285,7 +285,7 @@ def is_traced(value: Any) -> bool:
     return not all(named("jax").is_concrete(x) for x in (value if isinstance(value, tuple) else (value,)))
 
 
-def as_converted(value: Any) -> Any:
+def as_converted(value: object) -> Any:
     """A value of transformed data in the form that data have: Python's floats, from literals, become NumPy's."""
     if isinstance(value, tuple):
         return tuple(map(as_converted, value))
@@ -294,7 +294,7 @@ def as_converted(value: Any) -> Any:
     return np.complex128(value) if type(value) is complex else value
 
 
-def is_converted(v: Variable, value: Any) -> bool:
+def is_converted(v: Variable, value: object) -> bool:
     """Whether a value has the form that `transformed_data` returns: an array of the variable's type, or a number."""
     if v.items and isinstance(value, tuple):
         return len(value) == len(v.items) and all(map(is_converted, v.items, value))

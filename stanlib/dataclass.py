@@ -58,14 +58,14 @@ def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda instance: tuple(getattr(instance, n) for n in names)
 
 
-def _equality(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any, object], Any]:
-    def equals(self: Any, other: object) -> Any:
+def _equality(values: Callable[[Any], tuple[object, ...]]) -> Callable[[Any, object], Any]:
+    def equals(self: object, other: object) -> object:
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     return equals
 
 
-def _hash(values: Callable[[Any], tuple[Any, ...]]) -> Callable[[Any], int]:
+def _hash(values: Callable[[Any], tuple[object, ...]]) -> Callable[[Any], int]:
     return lambda self: hash(values(self))
 
 
@@ -107,7 +107,7 @@ class _Signature:
     def __init__(self, cls: type):
         self.cls = cls
 
-    def __get__(self, instance: object, owner: Any) -> inspect.Signature:
+    def __get__(self, instance: object, owner: object) -> inspect.Signature:
         if owner.__init__ is not self.cls.__init__:  # type: ignore[misc]
             raise AttributeError("__signature__")
         whole = inspect.signature(_init(self.cls))

@@ -38,7 +38,7 @@ def verify(
         raise StanDataError(problem, v.name, program.filename, v.line)
 
 
-def _size(text: str, data: Mapping[str, Any]) -> int | None:
+def _size(text: str, data: Mapping[str, object]) -> int | None:
     """The value of a size's text, made of numbers, names of data, sums and products; None of others."""
     try:
         return _value(ast.parse(text, mode="eval").body, data)
@@ -46,7 +46,7 @@ def _size(text: str, data: Mapping[str, Any]) -> int | None:
         return None
 
 
-def _value(node: ast.expr, data: Mapping[str, Any]) -> int | None:
+def _value(node: ast.expr, data: Mapping[str, object]) -> int | None:
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         left, right = _value(node.left, data), _value(node.right, data)
         return None if left is None or right is None else _OPERATIONS[type(node.op)](left, right)

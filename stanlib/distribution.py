@@ -158,7 +158,7 @@ class Distribution:
         most = [max(dimensions(o.types[i]) for o in overloads if i < len(o.types)) for i in range(len(self.dims))]
         return tuple(m - d for m, d in zip(most, self.dims))
 
-    def shapes(self, xp: Namespace, arguments: Sequence[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def shapes(self, xp: Namespace, arguments: Sequence[object]) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The shape to which the parameters of all observations broadcast, and that of one observation.
 
         Where the parameters don't tell the size of an observation (lkj_corr), it is 1.
@@ -193,7 +193,7 @@ class Distribution:
         """The parameters, reals where the signature says so: a program may give integers for them."""
         return [a if count else _in_reals(a) for a, count in zip(arguments, self.counts)]
 
-    def log_prob(self, y: Array, *arguments: Any) -> Array:
+    def log_prob(self, y: Array, *arguments: object) -> Array:
         """One log density per observation, of arguments of any array library.
 
         Parameters outside their domain raise StanDomainError where they are known, and make the result -inf where
@@ -201,7 +201,7 @@ class Distribution:
         """
         return self.checked_log_prob(y, arguments, self._density_checks)
 
-    def checked_log_prob(self, y: Array, arguments: Sequence[Any], checks: Sequence[Check]) -> Array:
+    def checked_log_prob(self, y: Array, arguments: Sequence[object], checks: Sequence[Check]) -> Array:
         """The same, for parameters of which some have been checked already: `checks` are those to be made."""
         xp = namespace((y, *arguments))
         with collected() as found:
@@ -215,7 +215,7 @@ class Distribution:
             terms = terms if b is None else xp.where(b, -xp.inf, terms)
         return terms
 
-    def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Any:
+    def wrong_variate(self, method: str, y: Any, arguments: Sequence[Any]) -> Array | None:
         """For which known outcomes Stan throws, one truth value for each; None if for none, or if they aren't known."""
         domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
         if domain is None or not is_of_data(domain.bounds):
@@ -228,7 +228,7 @@ class Distribution:
             refuse(True, partial(domain.error, f"{self.name}_{method}", self.variate_name, y))
         return numpy.any(wrong, axis=tuple(range(max(numpy.ndim(y) - self.event_dims, 0), wrong.ndim)))
 
-    def _outcomes(self, method: str, arguments: Sequence[Any]) -> Domain | None:
+    def _outcomes(self, method: str, arguments: Sequence[object]) -> Domain | None:
         """The outcomes for which Stan does not throw, of parameters that may not be known; None if none is refused."""
         domain = None if are_unknown() else self.variate.get(method)
         if isinstance(domain, Interval):
@@ -270,7 +270,7 @@ class Distribution:
             bad.append(xp.any(wrong, axis=tuple(range(-own, 0))) if own else wrong)
         return kept, bad
 
-    def checks_of(self, arguments: Sequence[Any]) -> tuple[Check, ...]:
+    def checks_of(self, arguments: Sequence[object]) -> tuple[Check, ...]:
         """The checks of the density that constants among its parameters have not passed once `check_parameters` ran."""
         return tuple(c for c in self._density_checks if c[0] >= len(arguments) or type(arguments[c[0]]) is not float)
 
@@ -279,7 +279,7 @@ class Distribution:
         domains = self.density_domains
         return tuple((i, n, domains[n]) for i, n in enumerate(self.argument_names) if n in domains)
 
-    def check_sizes(self, xp: Namespace, function: str, arguments: Sequence[Any], text: str) -> None:
+    def check_sizes(self, xp: Namespace, function: str, arguments: Sequence[object], text: str) -> None:
         """Containers that are vectorised over must be of one size; `text` is the signature with their names.
 
         Raises:
@@ -288,31 +288,31 @@ class Distribution:
         names = signatures.parse(text).argument_names
         check_sizes(xp, function, arguments, self.event_dims, [self.argument_dims.get(n, 0) for n in names])
 
-    def check_parameters(self, arguments: Sequence[Any]) -> None:
+    def check_parameters(self, arguments: Sequence[object]) -> None:
         """Raise StanDomainError for known parameters of the density outside their domain."""
         for i, name, domain in self._density_checks:
             if i < len(arguments) and is_of_data((arguments[i],)):
                 domain.check(namespace(()), f"{self.name}_{self.density}", name, arguments[i])
 
-    def guard_parameters(self, arguments: Sequence[Any]) -> None:
+    def guard_parameters(self, arguments: Sequence[object]) -> None:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
         checks = ((i, n, replace(d, traced=True)) for i, n, d in self._density_checks)
         guard(namespace(arguments), f"{self.name}_{self.density}", arguments, checks)
 
-    def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[Any]) -> None:
+    def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[object]) -> None:
         """Raise StanDomainError for a known outcome for which Stan throws."""
         domain = self._outcomes(method, arguments) if is_of_data((y,)) else None
         if domain is not None and is_of_data(domain.bounds):
             domain.check(xp, f"{self.name}_{method}", self.variate_name, y)
 
-    def refuse_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[Any]) -> None:
+    def refuse_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[object]) -> None:
         """Reject the draw, or raise, for an outcome for which Stan throws."""
         domain = self._outcomes(method, arguments)
         if domain is not None:
             guard(xp, f"{self.name}_{method}", (y,), [(0, self.variate_name, domain)])
 
 
-def _in_reals(x: Array) -> Any:
+def _in_reals(x: Array) -> Array:
     return float(x) if isinstance(x, (int, float)) else namespace((x,)).real(x)
 
 
@@ -320,10 +320,10 @@ DISTRIBUTIONS: dict[str, Distribution] = {}
 
 
 def stan_distribution(
-    *texts: str, rng: Sequence[str] = (), support: str | Callable[..., tuple[Any, ...]],
+    *texts: str, rng: Sequence[str] = (), support: str | Callable[..., tuple[object, ...]],
     domains: Mapping[str, Domain] | None = None, native: Native | None = None, event_dims: int = 0,
     argument_dims: Mapping[str, int] | None = None, variate: Mapping[str, Outcomes] | None = None,
-    examples: Sequence[tuple[Any, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
+    examples: Sequence[tuple[object, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
     circular: bool = False, regions: Mapping[str, Region] | None = None, preferred: str = "", by_matrix: str = "",
     vague: tuple[str, ...] = (),
@@ -364,13 +364,13 @@ def _summed_function(d: Distribution, method: str) -> Function:
     name, reduction = f"{d.name}_{method}", "prod" if method == "cdf" else "sum"
     texts = tuple(t.replace(f"{d.name}_{d.density}(", f"{name}(") for t in d.texts)
 
-    def body(xp: Namespace, y: Array, *parameters: Any) -> Array:
+    def body(xp: Namespace, y: Array, *parameters: object) -> Array:
         arguments: Sequence[Any] = parameters
         if d.density == "lpmf":
             y, *arguments = xp.reals((y, *arguments))
         return numbers(name, getattr(xp, reduction)(d.methods[method](xp, y, *arguments)))
 
-    def check(xp: Namespace, y: Array, *parameters: Any) -> None:
+    def check(xp: Namespace, y: Array, *parameters: object) -> None:
         d.check_sizes(xp, name, (y, *parameters), texts[0])
         d.refuse_variate(xp, method, y, parameters)
 
@@ -384,7 +384,7 @@ def _summed_function(d: Distribution, method: str) -> Function:
 def _rng_function(d: Distribution) -> Function:
     name = f"{d.name}_rng"
 
-    def body(xp: Namespace, random: Any, *arguments: Any) -> Array:
+    def body(xp: Namespace, random: object, *arguments: object) -> Array:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
         drawn: Array = d.methods["rng"](xp, random, *arguments)
         return drawn

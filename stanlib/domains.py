@@ -33,7 +33,7 @@ class Domain:
         if not numpy.asarray(self.test(numpy, numpy.asarray(x), *self._known_bounds())).all():
             raise self.error(function, argument, x)
 
-    def inside(self, xp: Namespace, x: Any) -> Any:
+    def inside(self, xp: Namespace, x: object) -> Any:
         """Where a value is inside."""
         return xp.asarray(self.test(xp, *xp.convert((x, *self.bounds))))
 
@@ -42,7 +42,7 @@ class Domain:
         number = None if self.bounds else xp.glance(x)
         return number is not None and bool(self.test(named("numpy"), number))
 
-    def _known_bounds(self) -> list[Any]:
+    def _known_bounds(self) -> list[object]:
         return [namespace((b,)).known(b) for b in self.bounds]
 
     def error(self, function: str, argument: str, x: Array) -> StanDomainError:
@@ -55,7 +55,7 @@ class Domain:
         wanted = self.told([_at_first(numpy, ~inside, b) for b in bounds])
         return StanDomainError(f"{function}: {shown}, but must be {wanted}!")
 
-    def told(self, bounds: Iterable[Any] | None = None) -> str:
+    def told(self, bounds: Iterable[object] | None = None) -> str:
         """The description, with these bounds instead of its own; one that is None is not known."""
         shown = self.bounds if bounds is None else bounds
         return self.description.format(*("its bound" if b is None else b for b in shown))
@@ -71,7 +71,7 @@ class Domain:
         return xp.where(bad, int(self.safe) if xp.is_integer(x) else self.safe, x)
 
 
-def or_nan(description: str, test: Callable[[Namespace, Any], Any], safe: float | None = None) -> Domain:
+def or_nan(description: str, test: Callable[[Namespace, Any], object], safe: float | None = None) -> Domain:
     """A domain to which NaN belongs too."""
     return Domain(description, lambda xp, x: test(xp, x) | xp.isnan(x), safe=safe)
 
@@ -120,7 +120,7 @@ def _name(xp: Namespace, argument: str, inside: Array, x: Array) -> str:
     return f"{argument}[{at[0] + 1}] is {x[at]}" if at else f"{argument} is {x}"
 
 
-def _at_first(xp: Namespace, bad: Array, bound: Any) -> Any:
+def _at_first(xp: Namespace, bad: Array, bound: object) -> Array:
     """The bound of the first component that is outside, where each has one of its own."""
     bound = xp.asarray(bound)
     return bound[xp.nonzero(bad)[0][0]] if bad.ndim == 1 and bound.shape == bad.shape else bound
@@ -145,17 +145,17 @@ SIMPLEX = Domain(
 SIMPLEX_TOLERANCE = 1e-8
 
 
-def at_least(bound: Any) -> Domain:
+def at_least(bound: object) -> Domain:
     """The domain of what is not below a bound."""
     return Domain("greater than or equal to {}", lambda xp, x, least: x >= least, bounds=(bound,))
 
 
-def above(bound: Any) -> Domain:
+def above(bound: object) -> Domain:
     """The domain of what is above a bound."""
     return Domain("greater than {}", lambda xp, x, least: x > least, bounds=(bound,))
 
 
-def between(lower: Any, upper: Any) -> Domain:
+def between(lower: object, upper: object) -> Domain:
     """The domain of what is in the closed interval."""
     return Domain(
         "in the interval [{}, {}]", lambda xp, x, low, high: (x >= low) & (x <= high), bounds=(lower, upper)
@@ -169,7 +169,7 @@ class Interval:
     lower: int | str
     upper: int | str
 
-    def of(self, parameters: Mapping[str, Any]) -> Domain:
+    def of(self, parameters: Mapping[str, object]) -> Domain:
         """The domain for these parameters."""
         return between(*(parameters.get(b, b) if isinstance(b, str) else b for b in (self.lower, self.upper)))
 

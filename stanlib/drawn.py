@@ -25,7 +25,7 @@ _current: ContextVar[_Run | None] = ContextVar("drawn", default=None)
 class noted:
     """Gives the values of the sites of parameters inside, by name, as they are sampled."""
 
-    def __enter__(self) -> dict[str, Any]:  # written out, as all that every call of a model enters
+    def __enter__(self) -> _Run:  # written out, as all that every call of a model enters
         values = _Run()
         self.token = _current.set(values)
         return values
@@ -40,7 +40,7 @@ def run() -> int:
     return 0 if values is None else values.number
 
 
-def note(name: str, value: Any) -> Any:
+def note(name: str, value: object) -> object:
     """The value, once it is noted."""
     values = _current.get()
     if values is not None:
@@ -48,7 +48,7 @@ def note(name: str, value: Any) -> Any:
     return value
 
 
-def parameters(variables: Sequence[Variable], sites: Mapping[str, Any]) -> dict[str, Any]:
+def parameters(variables: Sequence[Variable], sites: Mapping[str, object]) -> dict[str, Any]:
     """The values of parameters by those of their sites, those that have been sampled."""
     made = {v.name: _value(v, v.name, sites) for v in variables}
     return {name: value for name, value in made.items() if value is not None}

@@ -22,7 +22,7 @@ def rng_names(record: Distribution) -> tuple[str, ...]:
     return signatures.parse(record.rng_texts[0]).argument_names if record.rng_texts else record.argument_names
 
 
-def rng_arguments(record: Distribution, arguments: Sequence[Any], event_shape: Sequence[int]) -> tuple[Any, ...]:
+def rng_arguments(record: Distribution, arguments: Sequence[object], event_shape: Sequence[int]) -> tuple[Any, ...]:
     """The arguments of a law's rng, by those of its density and the shape of an observation.
 
     Raises:
@@ -37,7 +37,7 @@ def rng_arguments(record: Distribution, arguments: Sequence[Any], event_shape: S
 
 
 def part(
-    xp: Namespace, random: Random, name: str, place: Any, arguments: Sequence[Any], lower: Any, upper: Any
+    xp: Namespace, random: Random, name: str, place: object, arguments: Sequence[object], lower: object, upper: object
 ) -> Any:
     """A draw of a law for a part of a parameter, of the shape of its place.
 
@@ -77,7 +77,7 @@ def numbers(whole: Any) -> Any:
     return np.arange(np.size(whole)).reshape(np.shape(whole))[()]
 
 
-def computed(own: Any, read: Sequence[Any]) -> Any:
+def computed(own: object, read: Sequence[object]) -> Any:
     """The same of variables, which may be computed twice.
 
     Raises:

@@ -89,7 +89,7 @@ def _load(point: EntryPoint, known: Callable[[], Iterable[str]]) -> None:
         raise ImportError(f"{point.value} (entry point {point.name!r}) defines {taken[0]}, which Stan has already")
 
 
-def origins(functions: Iterable[Any]) -> Iterator[Path]:
+def origins(functions: Iterable[object]) -> Iterator[Path]:
     """The files of other packages in which records of functions stand."""
     if not loaded:
         return

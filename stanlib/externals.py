@@ -39,7 +39,7 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
     def fail(problem: str) -> StanFunctionError:
         return StanFunctionError(f"the function {path} ({signature}{place}) {problem}")
 
-    def body(xp: Namespace, *arguments: Any) -> Any:
+    def body(xp: Namespace, *arguments: object) -> Any:
         if backend == "pyro" and xp.LIBRARY == "numpy":
             import torch
 

@@ -21,7 +21,7 @@ class NoNumbersError(ValueError):
     """What was given is no array of numbers; the message says why, to follow a name."""
 
 
-def numbers_of(given: Any) -> np.ndarray:
+def numbers_of(given: object) -> np.ndarray:
     """What was given as an array of integers, reals or complex numbers.
 
     Raises:
@@ -30,14 +30,14 @@ def numbers_of(given: Any) -> np.ndarray:
     return array_of(verified(given))
 
 
-def verified(given: Any) -> Any:
+def verified(given: object) -> Any:
     """What was given, as `plain_of` has it, if NumPy would make nothing of it that it is not. Raises NoNumbersError."""
     plain = plain_of(given)
     _verify(plain)
     return plain
 
 
-def array_of(plain: Any) -> np.ndarray:
+def array_of(plain: object) -> np.ndarray:
     """What was verified as an array: text in it that stands for numbers is read as such. Raises NoNumbersError."""
     try:
         value = np.asarray(plain)
@@ -100,7 +100,7 @@ def _has_missing(value: Any) -> bool:
     return not all(isinstance(kind, np.dtype) for kind in kinds) and bool(np.any(missing()))
 
 
-def _verify(given: Any) -> None:
+def _verify(given: object) -> None:
     """Refuse what can't be numbers, where NumPy would make some of it."""
     row = [given]
     for _ in range(_DEEPEST):
@@ -138,7 +138,7 @@ def _number(x: Any) -> int | float | complex:
     return float(x)
 
 
-def _sample(given: Any) -> str:
+def _sample(given: object) -> str:
     """The first that is no number: itself, or its type where it has no short name."""
     for x in np.asarray(given, object).ravel().tolist():
         try:

@@ -26,23 +26,23 @@ _made: dict[int, tuple[weakref.ref[Any], Call]] = {}
 class Call:
     """One call of `transformed_data`: its program's text, and the numbers among what it returned."""
 
-    def __init__(self, program: Program, values: Mapping[str, Any]):
+    def __init__(self, program: Program, values: Mapping[str, object]):
         self.source = program.source
         self.numbers = {n: v for n, v in values.items() if not list(_arrays(v))}
 
 
-def remember(program: Program, values: Mapping[str, Any]) -> None:
+def remember(program: Program, values: Mapping[str, object]) -> None:
     """Note what `transformed_data` returned."""
     call = Call(program, values)
     for array in (a for v in values.values() for a in _arrays(v)):
         _made[id(array)] = weakref.ref(array, partial(_forget, id(array))), call
 
 
-def _forget(key: int, _: Any) -> None:
+def _forget(key: int, _: object) -> None:
     _made.pop(key, None)
 
 
-def are_remembered(program: Program, values: Mapping[str, Any]) -> bool:
+def are_remembered(program: Program, values: Mapping[str, object]) -> bool:
     """Whether all these data come from one call for this program."""
     calls, numbers = set(), dict[str, Any]()
     for name, value in values.items():
@@ -60,11 +60,11 @@ def are_remembered(program: Program, values: Mapping[str, Any]) -> bool:
     )
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     return type(one) is type(other) and bool(one == other or one != one and other != other)
 
 
-def _arrays(value: Any) -> Iterator[Any]:
+def _arrays(value: object) -> Iterator[object]:
     """The arrays of NumPy, JAX and PyTorch in a value, of which each is known by its identity."""
     if isinstance(value, tuple):
         for item in value:
@@ -73,7 +73,7 @@ def _arrays(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _is_foreign(value: Any) -> bool:
+def _is_foreign(value: object) -> bool:
     return hasattr(value, "device") and not isinstance(value, (np.ndarray, np.generic))
 
 
@@ -100,7 +100,7 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
     return given | {n: given[n] if _is_kept(given[n], v) else v for n, v in reader.read.items()}
 
 
-def _is_kept(value: Any, read: Any) -> bool:
+def _is_kept(value: object, read: object) -> bool:
     """Whether data need not be converted to what was read of them; of JAX's reals that are integers they must be."""
     if isinstance(value, np.ndarray):
         return value.dtype in _NATIVE and value.dtype.isnative
@@ -110,12 +110,12 @@ def _is_kept(value: Any, read: Any) -> bool:
     return _is_foreign(value) and _kind(value) in _KEPT
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """The name of the type of the numbers in an array."""
     return str(getattr(value, "dtype", "")).removeprefix("torch.")
 
 
-def _counted(value: Any) -> Any:
+def _counted(value: object) -> object:
     """Whole numbers in arrays of reals of JAX and PyTorch as integers: batches of pixels that networks take too."""
     if not _is_foreign(value) or not _kind(value).startswith("float"):
         return value
@@ -129,7 +129,7 @@ class _Complete(BaseException):
 
 
 class _AllData(Reader):
-    def __init__(self, program: Program, given: Mapping[str, Any]):
+    def __init__(self, program: Program, given: Mapping[str, object]):
         integers = {v.name for v in program.data if v.type.rpartition(" ")[2] == "int"}
         super().__init__(program, {n: _counted(v) if n in integers else v for n, v in given.items()})
         self.read: dict[str, Any] = {}
@@ -137,10 +137,10 @@ class _AllData(Reader):
     def __call__(self, name: str, *declared: Any, **bounds: Any) -> Any:
         return self._noted(name, super().__call__(name, *declared, **bounds))
 
-    def tuple(self, name: str, *items: Any) -> Any:
+    def tuple(self, name: str, *items: object) -> Any:
         return self._noted(name, super().tuple(name, *items))
 
-    def _noted(self, name: str, value: Any) -> Any:
+    def _noted(self, name: str, value: object) -> object:
         self.read[name] = value
         if len(self.read) == len(self.variables):
             raise _Complete

@@ -26,7 +26,7 @@ class Span:
     upper: Any = None
 
 
-def at(x: Any, *indices: Any) -> Any:
+def at(x: object, *indices: object) -> Any:
     """`x[i, j, ...]` in Stan: ints drop their axis, integer arrays and Spans keep it."""
     if differs_between_lanes((x, *_values(indices))):
         return hand_over("at", x, *indices)
@@ -38,7 +38,7 @@ def at(x: Any, *indices: Any) -> Any:
     return _picked(xp, x, [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))])
 
 
-def _picked(xp: Namespace, x: Any, converted: list[Any]) -> Any:
+def _picked(xp: Namespace, x: Any, converted: list[Any]) -> object:
     """The part of x that NumPy's indices select, each along its own axis."""
     if sum(_is_array(xp, i) for i in converted) <= 1 and not _is_separated(xp, converted):
         return xp.get(x, tuple(converted))
@@ -62,7 +62,7 @@ def assign(x: Any, value: Any, *indices: Any, over: Any = None) -> Any:
     return xp.at_set(x, _target(xp, x, value, indices), value)
 
 
-def assign_in_place(x: Any, value: Any, *indices: Any, over: Any = None) -> None:
+def assign_in_place(x: Any, value: Any, *indices: Any, over: object = None) -> None:
     """`x[i, j, ...] = value` for a NumPy array (or tuple of arrays) that nothing else refers to."""
     if over is not None or differs_between_lanes((x, value, *_values(indices))):
         hand_over("assign", x, value, *indices, over=over, in_place=True)
@@ -84,7 +84,7 @@ def _is_masked() -> bool:
     return frames.current().mask is not None
 
 
-def _target(xp: Namespace, x: Any, value: Any, indices: tuple[Any, ...]) -> Any:
+def _target(xp: Namespace, x: object, value: object, indices: tuple[object, ...]) -> object:
     """The NumPy index of the part of x that is assigned, whose shape must be the value's."""
     converted = [_convert(xp, i, n) for i, n in zip(indices, xp.shape(x))]
     shape = tuple(s for i, n in zip(converted, xp.shape(x)) for s in _selected(xp, i, n))
@@ -104,7 +104,7 @@ def check_part(given: tuple[int, ...], shape: tuple[int, ...]) -> None:
         raise StanIndexError(f"a value of shape {_shown(given)} is assigned to a part of shape {_shown(shape)}")
 
 
-def _outer(xp: Namespace, converted: list[Any], shape: tuple[int, ...]) -> tuple[Any, ...]:
+def _outer(xp: Namespace, converted: list[Any], shape: tuple[int, ...]) -> tuple[object, ...]:
     """Index arrays that select the outer product of the indices instead of pairing them."""
     kept = [not (np.ndim(i) == 0 and not isinstance(i, slice)) for i in converted]
     out, position = [], 0
@@ -118,7 +118,7 @@ def _outer(xp: Namespace, converted: list[Any], shape: tuple[int, ...]) -> tuple
     return tuple(out)
 
 
-def _values(indices: tuple[Any, ...]) -> list[Any]:
+def _values(indices: tuple[object, ...]) -> list[object]:
     return [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
 
 
@@ -154,7 +154,7 @@ def _refused(index: np.ndarray, n: int) -> np.ndarray:
     return inside
 
 
-def out_of_range(index: Any, n: int) -> StanIndexError:
+def out_of_range(index: object, n: int) -> StanIndexError:
     """The error for an index, or the first of several, that is not between 1 and n."""
     known = namespace((index,)).known(index)
     if known is None:
@@ -173,13 +173,13 @@ def _slice(xp: Namespace, span: Span, n: int) -> slice:
     return slice(lower - 1, upper)
 
 
-def _bound(xp: Namespace, value: Any) -> int:
+def _bound(xp: Namespace, value: object) -> int:
     if xp.LIBRARY == "jax" and not xp.is_concrete(value):
         raise StanUnknownError("the bounds of an index range must not depend on parameters: shapes would")
     return whole(value)
 
 
-def _is_array(xp: Namespace, index: Any) -> bool:
+def _is_array(xp: Namespace, index: object) -> bool:
     return not isinstance(index, slice) and xp.ndim(index) > 0
 
 
@@ -190,7 +190,7 @@ def _is_separated(xp: Namespace, converted: list[Any]) -> bool:
     )
 
 
-def _selected(xp: Namespace, index: Any, n: int) -> tuple[int, ...]:
+def _selected(xp: Namespace, index: object, n: int) -> tuple[int, ...]:
     if isinstance(index, slice):
         return (len(range(*index.indices(n))),)
     return tuple(xp.shape(index))

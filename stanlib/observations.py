@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from .arrays import is_of_data, namespace
 from .arrays.base import Array, Namespace
@@ -22,7 +21,7 @@ def numbers(function: str, values: Array) -> Array:
 
 
 def check_sizes(
-    xp: Namespace, name: str, arguments: Sequence[Any], event_dims: int, dims: Sequence[int] = ()
+    xp: Namespace, name: str, arguments: Sequence[object], event_dims: int, dims: Sequence[int] = ()
 ) -> None:
     """Containers that are vectorised over must be of one size; Stan does not broadcast containers of size 1.
 
@@ -70,7 +69,7 @@ def with_ends(method: Callable[..., Array], below: float, above: float) -> Calla
     """The method with constants for infinite outcomes, where its formula would have NaN gradients."""
 
     @functools.wraps(method)
-    def terms(xp: Namespace, y: Array, *arguments: Any) -> Array:
+    def terms(xp: Namespace, y: Array, *arguments: object) -> Array:
         infinite = xp.isinf(y)
         if xp.is_concrete(infinite) and not xp.any(infinite):
             return method(xp, y, *arguments)

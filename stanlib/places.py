@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import CodeType, FrameType, TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .errors import (
     Place,
@@ -47,7 +47,7 @@ class running:
 
     __slots__ = ("program", "filename", "token")
 
-    def __init__(self, function: Callable[..., Any], program: Program):
+    def __init__(self, function: Callable[..., object], program: Program):
         self.program, self.filename = program, function.__code__.co_filename
 
     def __enter__(self) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from . import batches, declared_sizes, drawn, networks, places
 from .batches import Batches, warn_of_rows
@@ -25,7 +25,7 @@ class StanFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], backend: Backend, program: Program,
+        self, function: Callable[..., object], backend: Backend, program: Program,
         stan_names: Mapping[str, str] | None = None,
     ):  # fmt: skip
         self.__name__, self.__qualname__, self.__module__ = function.__name__, function.__name__, function.__module__
@@ -34,18 +34,18 @@ class StanFunction:
         self.function, self.backend, self.program = function, backend, program
         self.stan_names = dict(stan_names or {})  # where Python could not take Stan's name: {"lambda_": "lambda"}
 
-    def _named(self, values: Mapping[str, Any]) -> dict[str, Any]:
+    def _named(self, values: Mapping[str, object]) -> dict[str, Any]:
         """The values that the generated function takes, under the names that it has for them."""
         wanted = self.function.__code__.co_varnames[: self.function.__code__.co_kwonlyargcount]
         return {n: values[self.stan_names.get(n, n)] for n in wanted}
 
-    def _by_name(self, unnamed: tuple[Any, ...]) -> None:
+    def _by_name(self, unnamed: tuple[object, ...]) -> None:
         """Values are given by their names. Raises TypeError for those that are not."""
         if unnamed:
             name = self.__name__
             raise TypeError(f"{name}() takes values by their names: {name}(**data), not {name}(data)")
 
-    def _run(self, /, *args: Any, **named: Any) -> Any:
+    def _run(self, /, *args: object, **named: object) -> Any:
         """Call the generated function; every error says where in the Stan file it arose."""
         import numpy
 
@@ -64,12 +64,12 @@ class StanFunction:
 class _Called(StanFunction):
     """A function of the data, which may have networks of its own."""
 
-    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
+    def __init__(self, function: Callable[..., object], data: TransformedData, stan_names: Mapping[str, str]):
         super().__init__(function, data.backend, data.program, stan_names)
         self.data = data
         self.networks: dict[str, Any] = {}
 
-    def with_networks(self, **given: Any) -> Any:
+    def with_networks(self, **given: object) -> Self:
         """The same, with these networks for those that the program declares under their names.
 
         Raises:
@@ -83,7 +83,7 @@ class _Called(StanFunction):
         made.networks = {**self.networks, **given}
         return made
 
-    def __copy__(self) -> Any:
+    def __copy__(self) -> Self:
         made = object.__new__(type(self))  # not as pickle does, which takes what the module has under the name
         made.__dict__.update(self.__dict__)
         return made
@@ -96,7 +96,7 @@ class _Called(StanFunction):
         return _with_networks, (whole, self.networks)
 
 
-def _with_networks(function: _Called, networks: Mapping[str, Any]) -> Any:
+def _with_networks(function: _Called, networks: Mapping[str, object]) -> object:
     """Unpickle a function with networks of its own."""
     return function.with_networks(**networks)
 
@@ -119,7 +119,7 @@ class TransformedData(StanFunction):
         stanlib.errors.StanDataError: heads must have shape (3), not (2): declared as...
     """
 
-    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         from . import given_again
         from .data import Reader, as_converted
 
@@ -129,7 +129,7 @@ class TransformedData(StanFunction):
         given_again.remember(self.program, made)
         return made
 
-    def prepare(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    def prepare(self, inputs: Mapping[str, object]) -> dict[str, Any]:
         """The data that a model takes, by Stan name: as given if they come from this function, else from raw data.
 
         Raises:
@@ -165,18 +165,18 @@ class Model(_Called):
 
     is_guide = False
 
-    def __init__(self, function: Callable[..., Any], data: TransformedData, stan_names: Mapping[str, str]):
+    def __init__(self, function: Callable[..., object], data: TransformedData, stan_names: Mapping[str, str]):
         super().__init__(function, data, stan_names)
         self.batches = Batches()
 
-    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
         self.backend.enter(self.program)
         with drawn.noted() as sites:
             self._call({**self.networks, **inputs})
         return drawn.parameters(self.program.parameters, sites)
 
-    def _call(self, inputs: Mapping[str, Any]) -> None:
+    def _call(self, inputs: Mapping[str, object]) -> None:
         """Run the function on the data and networks among its inputs; draws for which Stan would throw are rejected.
 
         Raises:
@@ -197,7 +197,7 @@ class Model(_Called):
                 else:
                     self._rejected(rejections.take())
 
-    def _rejected(self, flag: Any) -> None:
+    def _rejected(self, flag: object) -> None:
         """Draws for which a condition holds that no site of the program has taken up are rejected."""
         if flag is not None:
             self.backend.reject_draws(flag)
@@ -270,7 +270,7 @@ class GeneratedQuantities(_Called):
         6.0
     """
 
-    def __call__(self, /, *unnamed: Any, **inputs: Any) -> dict[str, Any]:
+    def __call__(self, /, *unnamed: object, **inputs: object) -> dict[str, Any]:
         self._by_name(unnamed)
         self.backend.enter(self.program)
         with networks.call_with(self.program, {**self.networks, **inputs}, trained=True) as inputs:
@@ -283,7 +283,7 @@ class GeneratedQuantities(_Called):
                 made: dict[str, Any] = poisoned(result, rejections.take())
                 return made
 
-    def _drawn(self, v: Variable, name: str, inputs: Mapping[str, Any]) -> Any:
+    def _drawn(self, v: Variable, name: str, inputs: Mapping[str, object]) -> Any:
         """The value of a parameter; a tuple's items and a complex number's parts may also be given by their sites.
 
         These are called `p.1`, `p.2` and `z.real`, `z.imag`.

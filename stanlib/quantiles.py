@@ -42,7 +42,7 @@ def truncated_quantile(
     return _point(xp, lower, upper, place)
 
 
-def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
+def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> object:
     """Where an increasing function changes its sign between two points, in every element.
 
     Each step takes the inverse quadratic through three points where it can be trusted, and half the interval elsewhere.
@@ -67,7 +67,7 @@ def _root(xp: Namespace, f: Callable[[Any], Any], first: Any, last: Any) -> Any:
     return xp.where(abs(beyond) < abs(at), other, x)
 
 
-def _next_place(xp: Namespace, close: float, a: Any, b: Any, c: Any, fa: Any, fb: Any, fc: Any) -> Any:
+def _next_place(xp: Namespace, close: float, a: Any, b: Any, c: Any, fa: Any, fb: Any, fc: Any) -> object:
     """Where between a and b, a function is evaluated next, from 0 to 1: a is the last point, c the one left."""
     width, height = (a - b) / (c - b), (fa - fb) / (fc - fb)
     inverse = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
@@ -77,12 +77,12 @@ def _next_place(xp: Namespace, close: float, a: Any, b: Any, c: Any, fa: Any, fb
     return xp.minimum(xp.maximum(t, least), 1.0 - least)
 
 
-def _whole_quantile(xp: Namespace, tails: "_Tails", lower: Any, upper: Any, share: Any) -> Any:
+def _whole_quantile(xp: Namespace, tails: "_Tails", lower: Any, upper: Any, share: Any) -> object:
     """The same of a discrete law: the first of two neighbours is below the quantile, the last is not."""
     before = None if lower is None else lower - 1
     over = tails.searching(before, upper, share)
 
-    def halve(ends: tuple[Any, Any]) -> tuple[Any, Any]:
+    def halve(ends: tuple[Any, Any]) -> tuple[object, object]:
         middle = xp.floor(0.5 * (ends[0] + ends[1]))
         below = over(middle) < 0
         return xp.where(below, middle, ends[0]), xp.where(below, ends[1], middle)
@@ -100,10 +100,10 @@ class _Tails:
     record: Distribution
     arguments: tuple[Any, ...]
 
-    def below(self, y: Any) -> Any:
+    def below(self, y: object) -> Any:
         return self.record.methods["lcdf"](self.xp, *self.xp.convert((y, *self.arguments)))
 
-    def above(self, y: Any) -> Any:
+    def above(self, y: object) -> Any:
         return self.record.methods["lccdf"](self.xp, *self.xp.convert((y, *self.arguments)))
 
     def searching(self, lower: Any, upper: Any, share: Any) -> Any:
@@ -126,7 +126,7 @@ def excess(
 ) -> Any:
     """How much more probability lies below a point than below the quantile: 0 there, with derivatives of its own."""
 
-    def cdf(y: Any) -> Any:
+    def cdf(y: object) -> Any:
         return record.methods["cdf"](xp, *xp.convert((y, *arguments)))
 
     below = 0.0 if lower is None else cdf(lower)
@@ -134,7 +134,7 @@ def excess(
     return cdf(point) - (below + share * (above - below))
 
 
-def _point(xp: Namespace, lower: Any, upper: Any, place: Any) -> Any:
+def _point(xp: Namespace, lower: Any, upper: Any, place: Any) -> object:
     """The points of the interval as places from 0 to 1, in their order."""
     if lower is not None and upper is not None:
         return lower + place * (upper - lower)

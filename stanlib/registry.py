@@ -123,13 +123,13 @@ class Function:
     def on(self, library: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Decorator: another body for one array library ("numpy", "jax" or "torch"), written directly below."""
 
-        def add(body: Callable[..., Any]) -> Callable[..., Any]:
+        def add(body: Callable[..., object]) -> Callable[..., Any]:
             self.overrides[library] = body
             return body
 
         return add
 
-    def __call__(self, *args: Any) -> Any:
+    def __call__(self, *args: object) -> Any:
         if differs_between_lanes(args) or self.random and frames.current().axes:
             return hand_over("call", self, args)
         xp = namespace(args)
@@ -137,7 +137,7 @@ class Function:
             return self._computed(xp, args)
         return poisoning(lambda: self._computed(xp, args))
 
-    def _computed(self, xp: Namespace, args: tuple[Any, ...]) -> Any:
+    def _computed(self, xp: Namespace, args: tuple[object, ...]) -> Any:
         if self.raw:
             return self._of_library(xp, self.body(xp, *args), args)
         if self.check is not None:
@@ -146,7 +146,7 @@ class Function:
         result = self.overrides.get(xp.LIBRARY, self.body)(xp, *xp.convert(checked))
         return self._of_library(xp, result, checked)
 
-    def _of_library(self, xp: Namespace, result: Any, args: Sequence[Any]) -> Any:
+    def _of_library(self, xp: Namespace, result: Any, args: Sequence[Any]) -> object:
         """The result as operators of the library take it: what is made of tensors is one, though it be a constant.
 
         NumPy's arrays without axes don't stand beside tensors in an operation, its numbers do.
@@ -176,7 +176,7 @@ def stan_function(*texts: str, symbol: str = "", **options: Any) -> Callable[[Ca
 
 
 def variadic_function(
-    name: str, variadic: Variadic | None = None, **options: Any
+    name: str, variadic: Variadic | None = None, **options: object
 ) -> Callable[[Callable[..., Any]], Function]:
     """Decorator that registers the body of a function that takes functions and passes further arguments on to them.
 

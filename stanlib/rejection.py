@@ -41,7 +41,7 @@ class Rejections:
         self.found: list[tuple[Any, Error]] = []
         self.scope = tracing()
 
-    def note(self, bad: Any, error: Error) -> None:
+    def note(self, bad: object, error: Error) -> None:
         """A condition that was met."""
         self.found.append((bad, error))
 
@@ -65,7 +65,7 @@ def before_deciding(ask: Callable[[Any], None]) -> None:
     _asked.append(ask)
 
 
-def decided(condition: Any) -> Any:
+def decided(condition: object) -> Any:
     """A condition on parameters that decides what Python runs next: then the draw may be the reason of an error."""
     for ask in _asked:
         ask(condition)
@@ -91,7 +91,7 @@ class collected:
         self.token = _current.set(made)
         return made
 
-    def __exit__(self, *raised: Any) -> None:
+    def __exit__(self, *raised: object) -> None:
         _current.reset(self.token)
 
 
@@ -197,7 +197,7 @@ def refuse_here(error: Error) -> None:
         refuse(True, error)
 
 
-def poisoning(run: Callable[[], Any]) -> Any:
+def poisoning(run: Callable[[], object]) -> Any:
     """What `run` returns, its reals NaN where it rejects: for calls of the library by itself, outside of programs."""
     with collected(raising=True) as found:
         out = run()
@@ -210,13 +210,13 @@ class Lifted:
     What lies outside of JAX's traces is told that the draw is rejected, too.
     """
 
-    def __init__(self, function: Callable[..., Any]):
+    def __init__(self, function: Callable[..., object]):
         self.function, self.around = function, _current.get()
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return poisoned(*self.flagged(*arguments))
 
-    def flagged(self, *arguments: Any) -> tuple[Any, Any]:
+    def flagged(self, *arguments: object) -> tuple[Any, Any]:
         """The result, and whether the draw is rejected; None if nothing in the function can."""
         with collected() as found:
             out = self.function(*arguments)
@@ -232,7 +232,7 @@ def pending() -> Any:
     return None if found is None or _gathering.get() else found.take()
 
 
-def _where_masked(bad: Any) -> Any:
+def _where_masked(bad: Any) -> object:
     """The condition, where code runs for lanes of a loop that a mask may leave out: some lane must be left."""
     frame = frames.current()
     if frame.mask is None or is_of_data((bad,)) and not named("numpy").any(bad):

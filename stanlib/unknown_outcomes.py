@@ -21,7 +21,7 @@ def unknown_outcomes(unknown: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def moved_outcomes(moved: Mapping[str, Any]) -> Iterator[None]:
+def moved_outcomes(moved: Mapping[str, object]) -> Iterator[None]:
     """Within it models take these values in the places of data of those names, whatever they are declared as."""
     token = _MOVED.set(moved)
     try:
@@ -31,7 +31,7 @@ def moved_outcomes(moved: Mapping[str, Any]) -> Iterator[None]:
         _MOVED.reset(token)
 
 
-def with_moved(data: Mapping[str, Any]) -> dict[str, Any]:
+def with_moved(data: Mapping[str, object]) -> dict[str, Any]:
     """The data of a model with what is to be in the places of some."""
     return {**data, **(_MOVED.get() or {})}
 

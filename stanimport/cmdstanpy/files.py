@@ -4,7 +4,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from ..errors import StanDataError
 from ..inference.io.data import write_json
@@ -14,12 +13,12 @@ from .stanfit import KINDS, CmdStanFit
 METHODS = ("sample", "optimize", "variational", "laplace", "pathfinder")
 
 
-def write_stan_json(path: str | os.PathLike[str], data: Mapping[str, Any]) -> None:
+def write_stan_json(path: str | os.PathLike[str], data: Mapping[str, object]) -> None:
     """Write data as JSON: dicts of numbers, NumPy arrays, columns and tuples."""
     write_json(data, Path(path))
 
 
-def from_csv(path: Any = None, method: str | None = None) -> CmdStanFit:
+def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
     """The fit in CmdStan's CSV files: a path, a folder, a pattern, or a list of paths.
 
     Raises:

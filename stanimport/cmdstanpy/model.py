@@ -44,9 +44,9 @@ class CmdStanModel:
     """
 
     def __init__(
-        self, model_name: str | None = None, stan_file: str | os.PathLike[str] | None = None, exe_file: Any = None,
-        force_compile: bool = False, stanc_options: Mapping[str, Any] | None = None,
-        cpp_options: Mapping[str, Any] | None = None, user_header: Any = None, *, compile: Any = None,
+        self, model_name: str | None = None, stan_file: str | os.PathLike[str] | None = None, exe_file: object = None,
+        force_compile: bool = False, stanc_options: Mapping[str, object] | None = None,
+        cpp_options: Mapping[str, object] | None = None, user_header: object = None, *, compile: object = None,
         functions: Mapping[str, str] | None = None,
     ):  # fmt: skip
         if stan_file is None:
@@ -77,8 +77,8 @@ class CmdStanModel:
         """Nothing: there is no executable."""
         return {}
 
-    def compile(self, force: bool = False, stanc_options: Any = None, cpp_options: Any = None,
-                user_header: Any = None, override_options: bool = False) -> None:  # fmt: skip
+    def compile(self, force: bool = False, stanc_options: object = None, cpp_options: object = None,
+                user_header: object = None, override_options: bool = False) -> None:  # fmt: skip
         """Nothing has to be compiled; functions in C++ are refused as by the constructor."""
         refuse_header(user_header)
 
@@ -92,16 +92,17 @@ class CmdStanModel:
 
     # --- methods of inference --------------------------------------------------------------------------------------
 
-    def sample(self, data: Any = None, chains: int | None = None, parallel_chains: int | None = None,
-               threads_per_chain: int | None = None, seed: Any = None, chain_ids: Any = None, inits: Any = None,
-               iter_warmup: int | None = None, iter_sampling: int | None = None, save_warmup: bool = False,
-               thin: int | None = None, max_treedepth: int | None = None, metric: Any = None, step_size: Any = None,
-               adapt_engaged: bool = True, adapt_delta: float | None = None, adapt_init_phase: int | None = None,
+    def sample(self, data: object = None, chains: int | None = None, parallel_chains: int | None = None,
+               threads_per_chain: int | None = None, seed: object = None, chain_ids: object = None,
+               inits: object = None, iter_warmup: int | None = None, iter_sampling: int | None = None,
+               save_warmup: bool = False, thin: int | None = None, max_treedepth: int | None = None,
+               metric: object = None, step_size: object = None, adapt_engaged: bool = True,
+               adapt_delta: float | None = None, adapt_init_phase: int | None = None,
                adapt_metric_window: int | None = None, adapt_step_size: int | None = None, fixed_param: bool = False,
-               output_dir: Any = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
+               output_dir: object = None, sig_figs: int | None = None, save_latent_dynamics: bool = False,
                save_profile: bool = False, show_progress: bool = True, show_console: bool = False,
                refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
-               force_one_process_per_chain: bool | None = None, inv_metric: Any = None,
+               force_one_process_per_chain: bool | None = None, inv_metric: object = None,
                save_diagnostics: bool = False) -> CmdStanMCMC:  # fmt: skip
         """Draw from the posterior by NUTS: see `stanimport.sample`."""
         ready(output_dir)
@@ -118,7 +119,7 @@ class CmdStanModel:
         saved(fit, output_dir, sig_figs, save_profile)
         return CmdStanMCMC(fit)
 
-    def optimize(self, data: Any = None, seed: int | None = None, inits: Any = None, output_dir: Any = None,
+    def optimize(self, data: object = None, seed: int | None = None, inits: object = None, output_dir: object = None,
                  sig_figs: int | None = None, save_profile: bool = False, algorithm: str | None = None,
                  init_alpha: float | None = None, tol_obj: float | None = None, tol_rel_obj: float | None = None,
                  tol_grad: float | None = None, tol_rel_grad: float | None = None, tol_param: float | None = None,
@@ -141,7 +142,7 @@ class CmdStanModel:
         saved(fit, output_dir, sig_figs)
         return CmdStanMLE(fit)
 
-    def variational(self, data: Any = None, seed: int | None = None, inits: Any = None, output_dir: Any = None,
+    def variational(self, data: object = None, seed: int | None = None, inits: object = None, output_dir: object = None,
                     sig_figs: int | None = None, save_latent_dynamics: bool = False, save_profile: bool = False,
                     algorithm: str | None = None, iter: int | None = None, grad_samples: int | None = None,
                     elbo_samples: int | None = None, eta: float | None = None, adapt_engaged: bool = True,
@@ -161,14 +162,14 @@ class CmdStanModel:
         saved(fit, output_dir, sig_figs)
         return CmdStanVB(fit)
 
-    def pathfinder(self, data: Any = None, *, init_alpha: float | None = None, tol_obj: float | None = None,
+    def pathfinder(self, data: object = None, *, init_alpha: float | None = None, tol_obj: float | None = None,
                    tol_rel_obj: float | None = None, tol_grad: float | None = None, tol_rel_grad: float | None = None,
                    tol_param: float | None = None, history_size: int | None = None, num_paths: int | None = None,
                    max_lbfgs_iters: int | None = None, draws: int | None = None, num_single_draws: int | None = None,
                    num_elbo_draws: int | None = None, psis_resample: bool = True, calculate_lp: bool = True,
-                   seed: int | None = None, inits: Any = None, output_dir: Any = None, sig_figs: int | None = None,
-                   save_profile: bool = False, show_console: bool = False, refresh: int | None = None,
-                  time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
+                   seed: int | None = None, inits: object = None, output_dir: object = None,
+                   sig_figs: int | None = None, save_profile: bool = False, show_console: bool = False,
+                   refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None,
                    num_threads: int | None = None) -> CmdStanPathfinder:  # fmt: skip
         """Draw from an approximation found along optimization paths: see `stanimport.pathfinder`."""
         given = _given(init_alpha=init_alpha, tol_obj=tol_obj, tol_rel_obj=tol_rel_obj, tol_grad=tol_grad,
@@ -211,10 +212,10 @@ class CmdStanModel:
         saved(fit, output_dir, sig_figs)
         return CmdStanLaplace(fit, mode if isinstance(mode, CmdStanMLE) else None)
 
-    def generate_quantities(self, data: Any = None, previous_fit: Any = None, seed: int | None = None,
-                            gq_output_dir: Any = None, sig_figs: int | None = None, show_console: bool = False,
+    def generate_quantities(self, data: object = None, previous_fit: object = None, seed: int | None = None,
+                            gq_output_dir: object = None, sig_figs: int | None = None, show_console: bool = False,
                             refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
-                            mcmc_sample: Any = None) -> CmdStanGQ:  # fmt: skip
+                            mcmc_sample: object = None) -> CmdStanGQ:  # fmt: skip
         """Run generated quantities for the draws of a fit or of CSV files: see `stanimport.generate_quantities`."""
         previous = mcmc_sample if previous_fit is None else previous_fit
         if previous is None:
@@ -228,7 +229,9 @@ class CmdStanModel:
         saved(fit, gq_output_dir, sig_figs)
         return CmdStanGQ(fit, previous)
 
-    def log_prob(self, params: Any, data: Any = None, *, jacobian: bool = True, sig_figs: int | None = None) -> Any:
+    def log_prob(
+        self, params: object, data: object = None, *, jacobian: bool = True, sig_figs: int | None = None
+    ) -> Any:
         """The log density and its gradient as a DataFrame with the columns `lp__`, `g_theta`, `g_beta.1`, ..."""
         require("pandas", extra="inference")
         import pandas
@@ -239,8 +242,9 @@ class CmdStanModel:
         told = [value, *gradient] if sig_figs is None else [float(f"{v:.{sig_figs}g}") for v in (value, *gradient)]
         return pandas.DataFrame([told], columns=["lp__", *names])
 
-    def diagnose(self, inits: Any = None, data: Any = None, *, epsilon: float | None = None, error: float | None = None,
-                 require_gradients_ok: bool = True, sig_figs: int | None = None) -> Any:  # fmt: skip
+    def diagnose(self, inits: object = None, data: object = None, *, epsilon: float | None = None,
+                 error: float | None = None, require_gradients_ok: bool = True,
+                 sig_figs: int | None = None) -> Any:  # fmt: skip
         """Compare gradients with central differences, on the unconstrained scale.
 
         Args:
@@ -276,24 +280,24 @@ class CmdStanModel:
         return found
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Fits as this package has them, also among the inits of several chains."""
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
     return value.fit if isinstance(value, CmdStanFit) else value
 
 
-def _within(timeout: float | None, function: Callable[..., Any]) -> Callable[..., Any]:
+def _within(timeout: float | None, function: Callable[..., object]) -> Callable[..., Any]:
     """The function, which raises TimeoutError where it has not ended after so many seconds."""
 
-    def run(*args: Any, **options: Any) -> Any:
+    def run(*args: object, **options: object) -> Any:
         with interrupts.deadline(timeout):
             return function(*args, **options)
 
     return run
 
 
-def _given(**options: Any) -> dict[str, Any]:
+def _given(**options: object) -> dict[str, object]:
     return {n: v for n, v in options.items() if v is not None}
 
 
@@ -317,7 +321,7 @@ def _verify_optimizer(algorithm: str | None, history_size: int | None, **toleran
             raise ValueError(f"Argument '{name}' must be greater than 0, found {value}")
 
 
-def _tell(method: str, **options: Any) -> None:
+def _tell(method: str, **options: object) -> None:
     """Warn of options that the method has no use for."""
     for name in _given(**options):
         warnings.warn(f"the option {name} has no effect: {method} has another line search here than CmdStan's",

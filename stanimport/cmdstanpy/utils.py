@@ -14,7 +14,7 @@ from typing import Any
 from .. import api
 
 
-def install_cmdstan(*args: Any, **options: Any) -> bool:
+def install_cmdstan(*args: object, **options: object) -> bool:
     """Nothing has to be installed."""
     return True
 
@@ -58,8 +58,8 @@ def cmdstan_version() -> tuple[int, int]:
 
 
 def compile_stan_file(
-    src: str | os.PathLike[str], force: bool = False, stanc_options: Mapping[str, Any] | None = None,
-    cpp_options: Mapping[str, Any] | None = None, user_header: Any = None,
+    src: str | os.PathLike[str], force: bool = False, stanc_options: Mapping[str, object] | None = None,
+    cpp_options: Mapping[str, object] | None = None, user_header: object = None,
 ) -> str:  # fmt: skip
     """Check and translate a program; the path of its file, for there is no executable.
 
@@ -72,7 +72,7 @@ def compile_stan_file(
     return os.fspath(src)
 
 
-def refuse_header(user_header: Any) -> None:
+def refuse_header(user_header: object) -> None:
     """Raise NotImplementedError for a file of functions in C++."""
     if user_header is not None:
         raise NotImplementedError("functions in C++ (user_header) can't be used: write them in Stan, or in Python "
@@ -92,7 +92,7 @@ def disable_logging() -> AbstractContextManager[None]:
 def format_stan_file(
     stan_file: str | os.PathLike[str], *, overwrite_file: bool = False,
     canonicalize: bool | str | Iterable[str] = False, max_line_length: int | None = 78, backup: bool = True,
-    stanc_options: Mapping[str, Any] | None = None,
+    stanc_options: Mapping[str, object] | None = None,
 ) -> None:  # fmt: skip
     """Print a program in stanc's layout, or write it so: see `stanimport.format`.
 

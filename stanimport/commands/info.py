@@ -29,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _installed() -> dict[str, Any]:
+def _installed() -> dict[str, str]:
     """The versions of Python, stanimport and the packages that it works with, and where the caches are."""
     from .. import __version__
 
@@ -42,7 +42,7 @@ def _installed() -> dict[str, Any]:
     return found | {"cache": str(settings.user_cache()), "compiled by XLA": str(settings.jit_cache() or "off")}
 
 
-def _program(options: argparse.Namespace) -> dict[str, Any]:
+def _program(options: argparse.Namespace) -> dict[str, object]:
     """The declarations of every block, by variable."""
     stan = api.load(options.file, include_paths=options.include_path).stan
     return {block: {v.name: v.declaration for v in getattr(stan, block)} for block in BLOCKS}

@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any):
         super().__init__(allow_abbrev=False, **options)
 
-    def parse_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:  # type: ignore[override]
+    def parse_args(self, args: Sequence[str] | None = None, namespace: object = None) -> Any:  # type: ignore[override]
         options, unknown = self.parse_known_args(args, namespace)
         if unknown:
             self.error(self._unrecognized(unknown))

@@ -7,7 +7,6 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any
 
 from stanlib import constraints, distribution, registry
 from stanlib.domains import Domain
@@ -105,7 +104,7 @@ def _conditions(domains: Mapping[str, Domain]) -> str:
     return f"{'; '.join(told)}." if told else ""
 
 
-def _formula(body: Callable[..., Any] | None) -> str:
+def _formula(body: Callable[..., object] | None) -> str:
     """What a short body computes, as Python, without the array namespace that it is given.
 
     Nothing of bodies that leave the work to helpers of their module.
@@ -134,13 +133,13 @@ def _is_docstring(s: python_ast.stmt) -> bool:
 class _Plain(python_ast.NodeTransformer):
     """`xp.exp(x)` is `exp(x)`; arguments `xp` are left out."""
 
-    def visit_Attribute(self, node: python_ast.Attribute) -> Any:
+    def visit_Attribute(self, node: python_ast.Attribute) -> python_ast.Name | python_ast.Attribute:
         self.generic_visit(node)
         if isinstance(node.value, python_ast.Name) and node.value.id == "xp":
             return python_ast.Name(node.attr)
         return node
 
-    def visit_Call(self, node: python_ast.Call) -> Any:
+    def visit_Call(self, node: python_ast.Call) -> python_ast.Call:
         self.generic_visit(node)
         node.args = [a for a in node.args if not (isinstance(a, python_ast.Name) and a.id == "xp")]
         return node

@@ -146,7 +146,7 @@ async def _closed(server: Server, given: lsp.DidCloseTextDocumentParams) -> None
     await server.examine_later(given.text_document.uri)
 
 
-def _files_changed(server: Server, given: Any) -> None:
+def _files_changed(server: Server, given: object) -> None:
     """Files that are not open, which programs may include, differ."""
     server.documents.forget_all()
     server.publish()

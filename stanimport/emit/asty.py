@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ..source import Span
 
@@ -21,7 +21,7 @@ class Builder:
             "lineno": line, "col_offset": column - 1, "end_lineno": end_line, "end_col_offset": end_column - 1,
         }  # fmt: skip
 
-    def make(self, kind: type[Node], **fields: Any) -> Node:
+    def make(self, kind: type[Node], **fields: object) -> Node:
         return kind(**fields, **self.place)
 
     # --- expressions

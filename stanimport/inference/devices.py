@@ -26,7 +26,7 @@ def is_cpu(device: Any) -> bool:
     return device is None or bool(device.platform == "cpu")
 
 
-def mesh_of(mesh: Any, threads: int | None, method: str, chain_method: str | None) -> Mesh | None:
+def mesh_of(mesh: object, threads: int | None, method: str, chain_method: str | None) -> Mesh | None:
     """The mesh that was given, or one of so many of the CPU's threads; None for one device.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 
-def digest_of(value: Any) -> str:
+def digest_of(value: object) -> str:
     """A digest of all numbers of a value, with their shape and whether they are integers, reals or complex."""
     if isinstance(value, tuple):
         return hashlib.sha256("\0".join(map(digest_of, value)).encode()).hexdigest()

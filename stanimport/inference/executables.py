@@ -128,7 +128,7 @@ class Executable:
         given = {i: np.asarray(c) for i, c in enumerate(kept.constants)}
         self._constants = [self._put(n, given[i]) for n, i in enumerate(code.used) if i < self._count]
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         """The results as arrays of NumPy, which can't be written to."""
         forks.verify()
         leaves, first = nested.leaves(arguments), len(self._constants)
@@ -138,7 +138,7 @@ class Executable:
             made = self._machine.taken(self._execute(self._constants + put), self._makers)
         return nested.filled(self._result, map(_read, made))
 
-    def _put(self, number: int, array: np.ndarray) -> Any:
+    def _put(self, number: int, array: np.ndarray) -> object:
         """An argument where XLA finds it."""
         shape, kind = self._code.arguments[number]
         if array.shape != shape:
@@ -178,7 +178,7 @@ class _Machine:
             device_set = {device}
             _device_assignment = (device,)
 
-            def _to_xla_hlo_sharding(self, dimensions: int) -> Any:
+            def _to_xla_hlo_sharding(self, dimensions: int) -> object:
                 return xla_client.HloSharding.replicate()
 
         self.here = Here(device)
@@ -224,7 +224,7 @@ def _loaded(key: bytes) -> tuple[Code, Any]:
     return code, _machine().load(code.machine_code)
 
 
-def find(kept: Kept, result: Any) -> Executable | None:
+def find(kept: Kept, result: object) -> Executable | None:
     """The program of a process without JAX; None if it needs JAX.
 
     Args:

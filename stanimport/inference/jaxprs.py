@@ -22,7 +22,7 @@ class Unknown(Exception):
     """Something that can't be read, such as a function of Python's."""
 
 
-def text_of(jaxpr: Jaxpr, fixed: Mapping[int, Any]) -> str:
+def text_of(jaxpr: Jaxpr, fixed: Mapping[int, object]) -> str:
     """What tells a traced function, with those of its constants that belong to it, by position.
 
     Raises:
@@ -50,13 +50,13 @@ def _lines(jaxpr: Jaxpr) -> Iterable[str]:
     yield " ".join(map(named, jaxpr.outvars))
 
 
-def _kind(aval: Any) -> str:
+def _kind(aval: object) -> str:
     if not isinstance(aval, jax.core.ShapedArray):
         raise Unknown(aval)
     return f"{aval.shape}{aval.dtype}{aval.weak_type}"
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     """A parameter of an operation, or a constant, in full."""
     if isinstance(value, _PLAIN) or isinstance(value, type):
         return repr(value)

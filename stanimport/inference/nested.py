@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 
-def leaves(tree: Any) -> list[Any]:
+def leaves(tree: object) -> list[Any]:
     """What stands in a tree, from left to right; dicts in the order of their keys, and nothing for None."""
     if tree is None:
         return []
@@ -16,7 +16,7 @@ def leaves(tree: Any) -> list[Any]:
     return [tree]
 
 
-def filled(tree: Any, values: Iterator[Any]) -> Any:
+def filled(tree: object, values: Iterator[object]) -> Any:
     """A tree of this structure with the next values as its leaves."""
     if tree is None:
         return None
@@ -28,7 +28,7 @@ def filled(tree: Any, values: Iterator[Any]) -> Any:
     return next(values)
 
 
-def mapped(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+def mapped(function: Callable[..., Any], tree: object, *others: object) -> Any:
     """A tree of what the function makes of the leaves of trees of one structure."""
     every = zip(*map(leaves, (tree, *others)), strict=True)
     return filled(tree, (function(*one) for one in every))

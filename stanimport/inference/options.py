@@ -77,7 +77,7 @@ def suggesting(function: F) -> F:
     known = [p.name for p in inspect.signature(function).parameters.values()]
 
     @functools.wraps(function)
-    def checked(*args: Any, **options: Any) -> Any:
+    def checked(*args: object, **options: object) -> Any:
         for name in options:
             if name not in known:
                 told = {**ELSEWHERE[""], **ELSEWHERE.get(function.__name__, {})}.get(name)
@@ -111,7 +111,7 @@ def require_several(algorithm: str, size: int) -> None:
         raise OptionError(f"the {algorithm} flow is one of several parameters, and there is {size}: take meanfield")
 
 
-def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
+def one_of(name: str, value: object, allowed: Collection[str]) -> object:
     """The value of an option that takes one of some words.
 
     Raises:
@@ -124,7 +124,7 @@ def one_of(name: str, value: Any, allowed: Collection[str]) -> Any:
     return value
 
 
-def batches(rows: Any) -> dict[str, int]:
+def batches(rows: object) -> dict[str, int]:
     """How many rows of each size a batch has, as `minibatch` says. Raises OptionError."""
     if not isinstance(rows, Mapping) or not rows:
         raise OptionError("minibatch must say how many rows a batch has, by size: {'N': 256}")
@@ -185,21 +185,21 @@ def new_folder(option: str, given: str | os.PathLike[str]) -> Path:
     return path
 
 
-def at_least(bound: float, **options: Any) -> None:
+def at_least(bound: float, **options: object) -> None:
     """Raise OptionError unless every option is a number of at least `bound`."""
     for name, value in options.items():
         if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) or not float(value) >= bound:
             raise OptionError(f"{name} must be at least {bound}, not {value!r}")
 
 
-def between(low: float, high: float, **options: Any) -> None:
+def between(low: float, high: float, **options: object) -> None:
     """Raise OptionError unless every option is a number strictly between two."""
     for name, value in options.items():
         if not isinstance(value, Real) or not low < float(value) < high:
             raise OptionError(f"{name} must be between {low} and {high}, not {value!r}")
 
 
-def numbers_of_rows(size: str, given: Any, total: int) -> np.ndarray:
+def numbers_of_rows(size: str, given: object, total: int) -> np.ndarray:
     """Numbers of rows, counted from 1.
 
     Raises:

@@ -65,8 +65,8 @@ class Program:
     """
 
     def __init__(
-        self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None, as_one: bool = False,
-        brief: bool = False, hasty: bool = False, calls: Called | None = None,
+        self, function: Callable[..., object], *examples: object, device: jax.Device | None = None,
+        as_one: bool = False, brief: bool = False, hasty: bool = False, calls: Called | None = None,
     ):  # fmt: skip
         self.device, self._given = device, () if calls is None else (calls.constants,)
         if calls is not None:
@@ -81,7 +81,7 @@ class Program:
         self.key, self._compiled = _programs.get(lowered, text, device, options)
         self._calls = frozenset(_CUSTOM_CALL.findall(text))
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         forks.verify()
         compiled = interrupts.result_of(self._compiled)
         with double_precision():
@@ -100,7 +100,7 @@ class Program:
         return kept
 
     @classmethod
-    def found(cls, kept: Kept, result: Any) -> Program | None:
+    def found(cls, kept: Kept, result: object) -> Program | None:
         """A program that was compiled before, in this process or another one; None if it is gone.
 
         Args:
@@ -123,7 +123,7 @@ class Program:
         return made
 
     @staticmethod
-    def shapes(function: Callable[..., Any], *examples: Any) -> Any:
+    def shapes(function: Callable[..., object], *examples: object) -> Any:
         """The shapes and types of a function's results, without computing them."""
         with TRACING, double_precision():
             return jax.eval_shape(function, *examples)
@@ -181,7 +181,7 @@ class _Compiled:
     def _failed(compiled: Future[Compiled]) -> bool:
         return compiled.cancelled() or compiled.done() and compiled.exception() is not None
 
-    def shared(self, key: tuple[Any, ...], make: Callable[[], Program]) -> Program:
+    def shared(self, key: tuple[object, ...], make: Callable[[], Program]) -> Program:
         """The program that was made for a key, which must tell all that it is made of."""
         if any("callback" in part for part in key if isinstance(part, str)):
             return make()
@@ -216,7 +216,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_begin_anew)
 
 
-def shared(key: tuple[Any, ...], make: Callable[[], Program]) -> Program:
+def shared(key: tuple[object, ...], make: Callable[[], Program]) -> Program:
     """The program that was made for a key before, or a new one: what made it need not be traced again."""
     return _programs.shared(key, make)
 

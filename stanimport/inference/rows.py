@@ -125,7 +125,7 @@ class Points:
         self.lanes = [int(np.prod(t.shape[:-1])) for t in tracks]
         self.shape = (sum(self.lanes), end - start, self.size)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> np.ndarray:
         parts = [t.array(self.start, self.end).reshape(self.shape[1], -1, self.size) for t in self.tracks]
         return np.ascontiguousarray(np.concatenate(parts, axis=1).swapaxes(0, 1))
 

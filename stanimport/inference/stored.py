@@ -70,7 +70,7 @@ def read(key: bytes) -> Any:
         return None
 
 
-def write(key: bytes, content: Any) -> None:
+def write(key: bytes, content: object) -> None:
     """Keep what pickles for other processes."""
     path = _path(key)
     if path is None:
@@ -86,7 +86,7 @@ def write(key: bytes, content: Any) -> None:
         return
 
 
-def _decode(content: bytes) -> Any:
+def _decode(content: bytes) -> object:
     """What was pickled into a file; None if the file is damaged, of another format, or can't be unpickled."""
     head = len(_MAGIC)
     start = head + hashlib.sha256().digest_size

@@ -39,7 +39,7 @@ class Traced:
         tree: the structure of the result.
     """
 
-    def __init__(self, function: Callable[..., Any], *examples: Any, device: jax.Device | None = None):
+    def __init__(self, function: Callable[..., object], *examples: object, device: jax.Device | None = None):
         forks.verify()
         interrupts.check()
         self.examples = examples
@@ -55,7 +55,7 @@ class Traced:
         every = [self._fixed[i] if i in self._fixed else next(given) for i in range(len(self._jaxpr.constvars))]
         return jax.core.eval_jaxpr(self._jaxpr, every, *leaves)
 
-    def __call__(self, constants: Any, *arguments: Any) -> Any:
+    def __call__(self, constants: object, *arguments: object) -> Any:
         return jax.tree.unflatten(self.tree, self.leaves(constants, jax.tree.leaves(arguments)))
 
     def lower(self, device: jax.Device | None = None, as_one: bool = False) -> Lowered:
@@ -87,17 +87,17 @@ class Called:
     are arguments of the whole program, which has to be made with `calls=` this. Arguments as those of `Traced`.
     """
 
-    def __init__(self, function: Callable[..., Any], *examples: Any):
+    def __init__(self, function: Callable[..., object], *examples: object):
         self._traced = Traced(function, *examples)
         self.constants = self._given = self._traced.constants
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return self._traced(self._given, *arguments)
 
-    def within(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def within(self, function: Callable[..., object]) -> Callable[..., Any]:
         """The function that calls this one, with this one's data as another argument, the first."""
 
-        def calling(given: Any, *arguments: Any) -> Any:
+        def calling(given: Any, *arguments: object) -> object:
             self._given = given
             try:
                 return function(*arguments)
@@ -112,7 +112,7 @@ def text_of(lowered: Lowered) -> str:
     return f"{lowered.in_avals}\n{lowered.as_text()}"
 
 
-def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
+def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[object]]:
     """What was traced with single numbers among its constants, as those of the data are: JAX writes them in place.
 
     Those that XLA simplifies what they stand in by (1 as a factor, 0 as a term, 0.5 as an exponent) stay. What no
@@ -122,7 +122,7 @@ def _with_scalars(traced: ClosedJaxpr) -> tuple[Jaxpr, list[Any]]:
     alive, _ = partial_eval.dce_jaxpr(traced.jaxpr, [True] * len(traced.jaxpr.outvars), instantiate=True)
     variables, constants = list(alive.constvars), list(traced.consts)
 
-    def lifted(atom: Any) -> Any:
+    def lifted(atom: object) -> Any:
         if not isinstance(atom, Literal) or not isinstance(atom.aval, ShapedArray):
             return atom
         if atom.aval.dtype.kind != "f" or _is_plain(float(atom.val)):
@@ -158,6 +158,6 @@ def _divided(constants: Sequence[Any], device: jax.Device | None) -> tuple[dict[
     return fixed, [jax.device_put(constants[i], device) for i in sorted(free)]
 
 
-def _is_divided(array: Any) -> bool:
+def _is_divided(array: object) -> bool:
     """Whether several devices share an array."""
     return isinstance(array, jax.Array) and len(array.sharding.device_set) > 1

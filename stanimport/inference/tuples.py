@@ -45,7 +45,7 @@ def pack(variable: Variable, arrays: Mapping[str, Any], name: str = "") -> Any:
     return tuple(pack(item, arrays, f"{name}.{i}") for i, item in enumerate(variable.items, 1))
 
 
-def joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
+def joined(arrays: Mapping[str, object]) -> dict[str, Any]:
     """The arrays of leaves, from those of sites: a complex number has a site for each of its parts."""
     out: dict[str, Any] = {}
     for name, value in arrays.items():
@@ -57,7 +57,7 @@ def joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def parted(arrays: Mapping[str, Any], sites: Iterable[str]) -> dict[str, Any]:
+def parted(arrays: Mapping[str, object], sites: Iterable[str]) -> dict[str, Any]:
     """The arrays of these sites, as far as there are some, from those of leaves."""
     out: dict[str, Any] = {}
     for site in sites:
@@ -69,7 +69,7 @@ def parted(arrays: Mapping[str, Any], sites: Iterable[str]) -> dict[str, Any]:
     return out
 
 
-def unpack(values: Mapping[str, Any]) -> dict[str, Any]:
+def unpack(values: Mapping[str, object]) -> dict[str, Any]:
     """The arrays of all leaves, from values among which are tuples."""
     out: dict[str, Any] = {}
     for name, value in values.items():
@@ -80,7 +80,7 @@ def unpack(values: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def given(variables: Sequence[Variable], values: Mapping[str, Any]) -> dict[str, Any]:
+def given(variables: Sequence[Variable], values: Mapping[str, object]) -> dict[str, Any]:
     """The values of the leaves of variables, as people give them; other names as they are.
 
     A tuple may be a sequence of its items or CmdStan's `{"1": ..., "2": ...}`, an array of tuples a sequence of these,
@@ -96,7 +96,7 @@ def given(variables: Sequence[Variable], values: Mapping[str, Any]) -> dict[str,
     return out
 
 
-def _spread(variable: Variable, name: str, value: Any, outer: int = 0) -> dict[str, Any]:
+def _spread(variable: Variable, name: str, value: object, outer: int = 0) -> dict[str, Any]:
     """The leaves of a variable, which lies in `outer` dimensions of arrays of tuples beside its own."""
     if not variable.items:
         return {name: value}
@@ -107,7 +107,7 @@ def _spread(variable: Variable, name: str, value: Any, outer: int = 0) -> dict[s
     return out
 
 
-def _columns(name: str, value: Any, dims: int, count: int) -> list[Any]:
+def _columns(name: str, value: object, dims: int, count: int) -> list[object]:
     """The items of a tuple; of an array of tuples one nested list per item, or one array if it is given so."""
     if dims and not _has_arrays(value):
         if not isinstance(value, (list, tuple)):
@@ -121,7 +121,7 @@ def _columns(name: str, value: Any, dims: int, count: int) -> list[Any]:
     return list(value)
 
 
-def _has_arrays(value: Any) -> bool:
+def _has_arrays(value: object) -> bool:
     """Whether a value is a tuple of arrays, or of such tuples."""
     return isinstance(value, np.ndarray) or isinstance(value, tuple) and all(map(_has_arrays, value))
 

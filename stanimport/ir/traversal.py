@@ -78,7 +78,7 @@ def walk(node: object) -> Iterator[Node]:
             stack += children(top)
 
 
-def rewrite(node: object, change: Callable[[Any], Any]) -> Any:
+def rewrite(node: object, change: Callable[[Any], object]) -> Any:
     """The node rebuilt from the bottom: `change` is applied to every node after its parts."""
     if isinstance(node, tuple):
         return _same_or_new(node, [rewrite(n, change) for n in node])
@@ -94,7 +94,7 @@ def rewrite(node: object, change: Callable[[Any], Any]) -> Any:
     return change(replace(node, **new) if new else node)
 
 
-def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[Any, ...]:
+def _same_or_new(old: tuple[Any, ...], items: list[Any]) -> tuple[object, ...]:
     """The old tuple where no item has changed: whoever rewrites need not compare deep programs."""
     return old if all(a is b for a, b in zip(old, items)) else tuple(items)
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from stanlib.types import INT, MATRIX, Tuple, Type, array, unwind
 
@@ -23,7 +22,7 @@ def run(program: gprob.Program, names: Fresh) -> gprob.Program:
     return map_blocks(program, lambda block: tuple(traversal.rewrite(s, _indexed) for s in _block(block, names)))
 
 
-def _indexed(e: Any) -> Any:
+def _indexed(e: object) -> object:
     """`row(x, n)` and `col(x, n)` as `x[n]` and `x[:, n]`: of many n they are one selection."""
     if not isinstance(e, gprob.Apply) or e.function.name not in ("row", "col"):
         return e

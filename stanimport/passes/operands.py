@@ -163,7 +163,7 @@ class Operands:
         dynamic = self.dynamic(d.arguments)
         return {"lpdf": self.named(d.lpdf, (True, *dynamic)), "drawn_by": self.ask(d.drawn_by, dynamic, True)}
 
-    def _tail(self, f: Any, count: int) -> Any:
+    def _tail(self, f: object, count: int) -> object:
         return self.named(f, (True,) * count) if isinstance(f, str) else f
 
     def named(self, function: str, dynamic: tuple[bool, ...]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from stanlib.registry import Function
 from stanlib.types import INT, REAL, array, is_scalar
@@ -140,7 +139,7 @@ def _filled(loops: Sequence[gprob.For], assigned: Sequence[gprob.Stmt], names: F
     """The loops around assignments, with indices of their own."""
     indices = {loop.name: names.helper(loop.name) for loop in loops}
 
-    def renamed(node: object) -> Any:
+    def renamed(node: object) -> object:
         return replace(node, name=indices[node.name]) if isinstance(node, gprob.Var) and node.name in indices else node
 
     body: Stmts = tuple(traversal.rewrite(a, renamed) for a in assigned)

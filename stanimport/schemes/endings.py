@@ -59,7 +59,7 @@ def _own(s: gprob.Stmt) -> tuple[Any, ...]:
     return tuple(c for c in traversal.children(s) if not isinstance(c, gprob.Stmt))
 
 
-def _values(nodes: tuple[Any, ...]) -> Iterator[Any]:
+def _values(nodes: tuple[object, ...]) -> Iterator[object]:
     """The nodes in expressions whose values matter, and not only their sizes."""
     stack = list(nodes)
     while stack:
@@ -69,7 +69,7 @@ def _values(nodes: tuple[Any, ...]) -> Iterator[Any]:
             stack += traversal.children(node)
 
 
-def _mentions(nodes: tuple[Any, ...], names: Set[str]) -> bool:
+def _mentions(nodes: tuple[object, ...], names: Set[str]) -> bool:
     return any(isinstance(n, (gprob.Var, gprob.Place)) and n.name in names for n in _values(nodes))
 
 

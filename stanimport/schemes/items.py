@@ -47,7 +47,7 @@ def _parts(s: gprob.Sample, names: Fresh) -> tuple[list[gprob.Sample], gprob.Mak
 def _replaced(model: Stmts, wholes: Mapping[str, gprob.MakeTuple]) -> Stmts:
     """The statements, which read the tuple of the parts instead of the parameter, and of that what they need."""
 
-    def change(node: Any) -> Any:
+    def change(node: object) -> Any:
         if isinstance(node, gprob.Var) and node.name in wholes:
             return wholes[node.name]
         if isinstance(node, gprob.Item) and isinstance(node.base, gprob.MakeTuple):

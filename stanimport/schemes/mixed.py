@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ..ir import gprob, traversal, typed
 from ..ir.fresh import Fresh, stem
@@ -103,7 +102,7 @@ def is_static(model: Stmts) -> Callable[[gprob.Expr], bool]:
     dynamic = depending(model, parameters)
     zero = gprob.int_const(0, model[0].span) if model else None
 
-    def without_sizes(node: Any) -> Any:
+    def without_sizes(node: object) -> object:
         about = node.arguments[0] if isinstance(node, gprob.Apply) and node.function.shape_only else None
         return zero if isinstance(about, gprob.Var) and about.name in parameters else node
 

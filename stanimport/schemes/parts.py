@@ -41,7 +41,7 @@ class _Law:
     site: str
 
 
-def draw_parts(model: Stmts, names: Fresh, static: Any) -> Stmts:
+def draw_parts(model: Stmts, names: Fresh, static: object) -> Stmts:
     """The model, where parameters without a law of their own are drawn by those of their parts."""
     for group in _groups(model):
         try:
@@ -213,7 +213,7 @@ class _Drawing:
         own = [s.name for s in walk_statements(kept) if isinstance(s, (gprob.Declare, gprob.For))]
         new = {n: self.names.helper(n) for n in dict.fromkeys(own)}
 
-        def change(node: Any) -> Any:
+        def change(node: object) -> Any:
             if isinstance(node, gprob.Declare) and node.name in new:
                 return replace(node, name=new[node.name], site=None, constraint=None)
             if isinstance(node, (gprob.Var, gprob.Place, gprob.For)) and node.name in new:
@@ -332,10 +332,10 @@ class _Drawing:
 
     # --- what is read -------------------------------------------------------------------------------------------------
 
-    def _reading(self, node: Any, instead: Mapping[str, str]) -> Any:
+    def _reading(self, node: object, instead: Mapping[str, str]) -> Any:
         """The node, which reads draws instead of parameters."""
 
-        def change(n: Any) -> Any:
+        def change(n: object) -> Any:
             return replace(n, name=instead[n.name]) if isinstance(n, gprob.Var) and n.name in instead else n
 
         return traversal.rewrite(node, change)

@@ -118,7 +118,7 @@ def _verify_shape(record: Record, s: gprob.Sample, d: gprob.Distribution) -> Non
         raise NoPrior(f"is that of more values than {s.site} has")
 
 
-def _event_dims(element: Any) -> int:
+def _event_dims(element: object) -> int:
     return {"vector": 1, "row_vector": 1, "matrix": 2}.get(str(element), 0)
 
 

@@ -20,12 +20,12 @@ _kinds: dict[type, int] = {}
 _modules: list[Namespace | None] = [None, None, None, None]
 
 
-def namespace(args: Iterable[Any]) -> Namespace:
+def namespace(args: Iterable[object]) -> Namespace:
     """The namespace that can compute with all of these arguments."""
     return module(_kind(args))
 
 
-def differs_between_lanes(args: Iterable[Any]) -> bool:
+def differs_between_lanes(args: Iterable[object]) -> bool:
     """Whether any argument has one value per iteration of a vectorised loop (stanlib.lanes)."""
     return _kind(args) == _LANES
 
@@ -42,7 +42,7 @@ def module(kind: int) -> Namespace:
     return found
 
 
-def is_of_data(args: Iterable[Any]) -> bool:
+def is_of_data(args: Iterable[object]) -> bool:
     """Whether no argument belongs to JAX or PyTorch: then it comes from data alone."""
     return _kind(args) == _NUMPY
 
@@ -70,7 +70,7 @@ def _states(jax: bool, torch: bool) -> tuple[Callable[[], Any], ...]:
     return tuple(states)
 
 
-def uses_jax(args: Iterable[Any]) -> bool:
+def uses_jax(args: Iterable[object]) -> bool:
     """Whether any argument belongs to JAX."""
     return _kind(args) == _JAX
 

@@ -8,7 +8,7 @@ from .base import Array, Arrays
 
 
 def loop(
-    stack: Callable[[Sequence[Any]], Any], step: Callable[..., Any], carry: Arrays, xs: Arrays,
+    stack: Callable[[Sequence[Any]], object], step: Callable[..., Any], carry: Arrays, xs: Arrays,
     constants: Sequence[Any], reverse: bool,
 ) -> Any:  # fmt: skip
     """The scan of base.py, which stacks what the steps return with `stack`."""
@@ -25,5 +25,5 @@ def loop(
     return carry, stack(collected)
 
 
-def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Array) -> Any:
+def cond(predicate: Array, f: Callable[..., object], g: Callable[..., object], *args: Array) -> Any:
     return f(*args) if predicate else g(*args)

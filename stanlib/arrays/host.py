@@ -26,13 +26,13 @@ CYLINDER = {
 }
 
 
-def hypergeometric(a: Any, b: Any, z: Any) -> Any:
+def hypergeometric(a: object, b: object, z: object) -> Any:
     """The generalised hypergeometric function pFq(a; b; z) of vectors a and b."""
     with np.errstate(all="ignore"):
         return np.float64(_sum(*(np.asarray(v, np.clongdouble) for v in (a, b, z))).real)
 
 
-def hypergeometric_partials(a: Any, b: Any, z: Any) -> tuple[Any, Any, Any]:
+def hypergeometric_partials(a: object, b: object, z: object) -> tuple[Any, Any, Any]:
     """Its derivatives in a, b (by complex steps) and z (DLMF 16.3.1)."""
     a, b, z = (np.asarray(v, np.clongdouble) for v in (a, b, z))
     step = 1j * np.longdouble(_STEP)
@@ -66,7 +66,7 @@ def _ratios(a: Any, b: Any, z: Any, start: int, count: int) -> Array:
     return z * np.prod(a[:, None] + k, axis=0) / (np.prod(b[:, None] + k, axis=0) * (k + 1))
 
 
-def _series(a: Array, b: Array, z: Array) -> Any:
+def _series(a: Array, b: Array, z: Array) -> object:
     """The sum of the terms in blocks, until what is left is below the precision."""
     total = term = np.clongdouble(1)
     start, size = 0, _FIRST_BLOCK
@@ -81,7 +81,7 @@ def _series(a: Array, b: Array, z: Array) -> Any:
     return np.clongdouble(np.nan)
 
 
-def _at_one(a: Any, b: Any) -> Any:
+def _at_one(a: Any, b: Any) -> object:
     """At z = 1 the rest after n terms is n^-s times a series in 1 / n, for s = sum(b) - sum(a): Richardson's scheme."""
     s = b.sum() - a.sum()
     if s.real <= 0:
@@ -94,7 +94,7 @@ def _at_one(a: Any, b: Any) -> Any:
     return table[0]
 
 
-def _at_minus_one(a: Any, b: Any) -> Any:
+def _at_minus_one(a: object, b: object) -> object:
     """At z = -1 the signs alternate: algorithm 1 of Cohen, Rodriguez Villegas and Zagier, Exp. Math. 9 (2000)."""
     n = _ALTERNATING_TERMS
     terms = np.concatenate([[1], np.cumprod(_ratios(a, b, np.clongdouble(1), 0, n - 1))])

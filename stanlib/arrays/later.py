@@ -12,7 +12,7 @@ def later(module: str, name: str) -> Callable[..., Any]:
     """The function of a module that is loaded when it is first called."""
     found: Callable[..., Any] | None = None
 
-    def function(*arguments: Real | tuple[Array | str, ...], **options: Any) -> Any:
+    def function(*arguments: Real | tuple[Array | str, ...], **options: object) -> Any:
         nonlocal found
         if found is None:
             found = getattr(importlib.import_module(module), name)

@@ -37,8 +37,8 @@ class Constraint:
     description: str
     event_dims: int
     free_dims: int
-    constrain: Callable[..., tuple[Any, Any]]
-    unconstrain: Callable[..., Any]
+    constrain: Callable[..., tuple[Array, Array]]
+    unconstrain: Callable[..., Array]
     check: Callable[..., Any]
     free_shape: Callable[..., tuple[int, ...]]
     arguments: tuple[str, ...] = ()
@@ -48,8 +48,8 @@ class Constraint:
     is_sized: bool = False
     within: str = ""
     reasons: Callable[[ModuleType, Any], Iterator[str]] | None = None
-    value: Callable[..., Any] | None = None
-    jacobian: Callable[..., Any] | None = None
+    value: Callable[..., Array] | None = None
+    jacobian: Callable[..., Array] | None = None
 
     def sizes_of(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """What all functions of the record take beside a value of that shape: its rows and columns, or nothing."""

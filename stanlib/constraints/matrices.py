@@ -100,7 +100,7 @@ CHOLESKY_FACTOR_CORR = add(
 )  # fmt: skip
 
 
-def _corr_matrix(xp: Namespace, x: Array, rows: int | None = None, cols: int | None = None) -> tuple[Any, Any]:
+def _corr_matrix(xp: Namespace, x: Array, rows: int | None = None, cols: int | None = None) -> tuple[Array, Array]:
     factor, before, log_jacobian = _factor(xp, x, _by_columns, rows)
     n = xp.shape(factor)[-1]
     # of L to L L': entry (i, j) below the diagonal contributes the diagonal entry j

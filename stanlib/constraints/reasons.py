@@ -5,7 +5,6 @@ It works on values that are known, and looks at the first event that breaks the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .faults import at_index
 Array = np.ndarray
 
 
-def of_kind(record: Constraint, value: Any) -> str:
+def of_kind(record: Constraint, value: object) -> str:
     """What is wrong with a value of a constrained type: "its components sum to 1.1"; nothing if that is not known."""
     array = np.asarray(value, float)
     if array.ndim < record.event_dims:
@@ -30,7 +29,7 @@ def of_kind(record: Constraint, value: Any) -> str:
     return f"{at_index(at)}: {found}" if at and found else found
 
 
-def of_bounds(name: str, value: Real, bounds: Mapping[str, Any]) -> str:
+def of_bounds(name: str, value: Real, bounds: Mapping[str, object]) -> str:
     """The first component of a value outside its bounds: "y[3] is -1.0, but must be greater than or equal to 0"."""
     array = np.asarray(value)
     for side, sign, holds in (("lower", "greater", np.greater_equal), ("upper", "less", np.less_equal)):

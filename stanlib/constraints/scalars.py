@@ -4,17 +4,18 @@ Infinite bounds are no bounds, as in Stan. An absent offset is 0, an absent mult
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from . import AFFINE, Constraint, add
 
 
-def _same(shape: tuple[int, ...], *arguments: Any) -> tuple[int, ...]:
+def _same(shape: tuple[int, ...], *arguments: object) -> tuple[int, ...]:
     return shape
 
 
-def _select(xp: Namespace, condition: Array, f: Any, otherwise: Array, *args: Real) -> Array:
+def _select(xp: Namespace, condition: Array, f: Callable[..., Array], otherwise: Array, *args: Real) -> Array:
     """f(*args) where the condition holds, with zeros in the place of what doesn't concern it, `otherwise` elsewhere."""
     if xp.is_concrete(condition) and xp.all(condition):
         return f(*args)
@@ -127,7 +128,7 @@ def _affine_jacobian(xp: Namespace, x: Array, offset: Array, multiplier: Array) 
     return xp.log(xp.asarray(multiplier)) + 0.0 * x
 
 
-def _affine(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> tuple[Any, Any]:
+def _affine(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> tuple[Array, Array]:
     return _affine_value(xp, x, offset, multiplier), _affine_jacobian(xp, x, offset, multiplier)
 
 

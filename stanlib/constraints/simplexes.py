@@ -29,7 +29,7 @@ def sum_to_zero_inverse(xp: Namespace, z: Array) -> Array:
     n = xp.shape(z)[-1] - 1
     i, _ = xp.convert((xp.arange(1.0, n + 1), z))
     behind = xp.flip(xp.cumsum(xp.flip(z[..., 1:], axis=-1), axis=-1), axis=-1)  # z_(i+1) and all behind it
-    tail = -behind / i
+    tail: Array = -behind / i
     zero = xp.zeros((*xp.shape(z)[:-1], 1))
     return (tail - xp.concatenate([tail[..., 1:], zero], axis=-1)[..., :n]) * xp.sqrt(i * (i + 1.0))
 
@@ -60,7 +60,7 @@ def _transposed(xp: Namespace, x: Array) -> Array:
     return xp.swapaxes(x, -1, -2)
 
 
-def _zero_matrix(xp: Namespace, x: Array) -> tuple[Any, Any]:
+def _zero_matrix(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """The transform of vectors for rows and for columns, where Stan puts what would come first last."""
     rows = _rotate(xp, sum_to_zero(xp, x), 1)
     columns = _rotate(xp, sum_to_zero(xp, _transposed(xp, rows)), 1)
@@ -124,7 +124,7 @@ ROW_STOCHASTIC = add(
 )  # fmt: skip
 
 
-def _columns(xp: Namespace, x: Array) -> tuple[Any, Any]:
+def _columns(xp: Namespace, x: Array) -> tuple[Array, Array]:
     y, log_jacobian = _rows(xp, xp.swapaxes(x, -1, -2))
     return xp.swapaxes(y, -1, -2), log_jacobian
 

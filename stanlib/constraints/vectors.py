@@ -36,7 +36,7 @@ ORDERED = add(
 )
 
 
-def _positive_ordered(xp: Namespace, x: Array) -> tuple[Any, Any]:
+def _positive_ordered(xp: Namespace, x: Array) -> tuple[Array, Array]:
     return xp.cumsum(xp.exp(x), axis=-1), xp.sum(x, axis=-1)
 
 
@@ -58,7 +58,7 @@ POSITIVE_ORDERED = add(
 )  # fmt: skip
 
 
-def _unit_vector(xp: Namespace, x: Array) -> tuple[Any, Any]:
+def _unit_vector(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """The direction of x; a standard normal law of x makes the direction uniform."""
     square = xp.sum(x * x, axis=-1)
     return x / xp.sqrt(square)[..., None], -0.5 * square

@@ -54,7 +54,7 @@ def _is_factor(xp: Namespace, m: Array) -> Array:
     return _is_lower(xp, m) & xp.all(xp.diagonal(m) > 0)
 
 
-def _matrices(description: str, test: Callable[..., Any], region: Any = None) -> Any:
+def _matrices(description: str, test: Callable[..., Any], region: Any = None) -> Domain:
     """A domain of square matrices; sizes are checked apart."""
 
     def inside(xp: Namespace, m: Array) -> Array:
@@ -76,7 +76,7 @@ def require(xp: Namespace, name: str, argument: str, x: Real, domain: Any) -> Ar
     return guard(xp, name, (x,), [(0, argument, domain)])[0]
 
 
-def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: Any) -> None:
+def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: object) -> None:
     """Vectors, or arrays of vectors, must be of one size, and the arrays of one length.
 
     Raises:

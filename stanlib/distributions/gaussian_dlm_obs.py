@@ -45,7 +45,7 @@ class gaussian_dlm_obs:
         return xp.scan(lambda *args: _filter(xp, *args), tuple(start), steps, F, G, noise, W)[0][2]
 
 
-def _filter(xp: Namespace, state: Array, y: Real, F: Array, G: Array, V: Array, W: Array) -> Any:
+def _filter(xp: Namespace, state: Array, y: Real, F: Array, G: Array, V: Array, W: Array) -> object:
     """Mean, covariance and log density so far, after one more observation."""
     mean, covariance, total = state
     mean = xp.matmul(G, mean)

@@ -1,8 +1,6 @@
 """The hypergeometric distribution. Source: Stan Functions Reference, "Hypergeometric distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
@@ -31,6 +29,6 @@ class hypergeometric:
         return random.hypergeometric(N, a, b)
 
 
-def _range(N: Array, a: Array, b: Array) -> Any:
+def _range(N: Array, a: Array, b: Array) -> tuple[Array, Array]:
     xp = namespace((N, a, b))
     return xp.maximum(0, N - b), xp.minimum(a, N)

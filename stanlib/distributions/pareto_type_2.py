@@ -50,7 +50,7 @@ class pareto_type_2:
         return mu + lam * xp.expm1(random.exponential(shape) / alpha)
 
 
-def _nonnegative_from(mu: Any) -> Domain:
+def _nonnegative_from(mu: object) -> Domain:
     """What Stan takes for distribution functions, unlike the density."""
     return Domain(
         "nonnegative, and greater than or equal to {}", lambda xp, y, least: (y >= least) & (y >= 0), bounds=(mu,)

@@ -36,7 +36,7 @@ _PLAIN = 0, "tau", POSITIVE_FINITE
 _VARYING = 1, "beta", Domain("greater than 0 and less than 1", lambda xp, x: (x > 0) & (x < 1), safe=0.5)
 
 
-def _after(alpha: Array, tau: Array, beta: Array, delta: Array, *variances: Array) -> Any:
+def _after(alpha: Array, tau: Array, beta: Array, delta: Array, *variances: Array) -> Domain:
     """Only with the variances of the parameters Stan refuses an infinite time."""
     most = math.inf if variances else math.nan
     return Domain(
@@ -90,7 +90,7 @@ def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw
     inside = (t > 0) & (t < xp.inf)
     t = inner(xp, inside, t, 1.0)
 
-    def at_time(x: Array) -> Any:
+    def at_time(x: Array) -> Array:
         earlier = t - xp.minimum(st, t) * x
         from_bias = lambda x: _log_density(xp, earlier, a, w + sw * (x - 0.5), v, sv)
         return log_mean(xp, from_bias, sw, (earlier, a, w, v, sv, sw), OF_BIAS)

@@ -34,7 +34,7 @@ STRONG = 6.0  # the drift from which on the later images count for nothing
     *(f.format(name="wiener_lcdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
 def wiener_lcdf_unnorm(
-    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: Any = None
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: object = None
 ) -> Array:
     return xp.sum(_log_before(xp, y - tau, alpha, 1 - beta, -delta))
 
@@ -43,7 +43,7 @@ def wiener_lcdf_unnorm(
     *(f.format(name="wiener_lccdf_unnorm") for f in _FORMS), domains=DOMAINS, examples=[(0.8, 1.5, 0.2, 0.4, 0.7)]
 )
 def wiener_lccdf_unnorm(
-    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: Any = None
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, precision: object = None
 ) -> Array:
     return xp.sum(_log_after(xp, y - tau, alpha, 1 - beta, -delta))
 
@@ -53,8 +53,8 @@ def wiener_lccdf_unnorm(
     examples=[(0.8, 1.5, 0.2, 0.4, 0.7, 0.3, 0.1, 0.2)],
 )  # fmt: skip
 def wiener_lcdf_unnorm_full(
-    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array,
-    var_beta: Array, var_tau: Array, precision: Any = None,
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array,
+    var_tau: Array, precision: object = None,
 ) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_before, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
@@ -66,7 +66,7 @@ def wiener_lcdf_unnorm_full(
 )  # fmt: skip
 def wiener_lccdf_unnorm_full(
     xp: Namespace, y: Real, alpha: Array, tau: Array, beta: Array, delta: Array, var_delta: Array, var_beta: Array,
-    var_tau: Array, precision: Any = None,
+    var_tau: Array, precision: object = None,
 ) -> Array:  # fmt: skip
     terms = _mean_over_start(xp, _log_after, y - tau, alpha, 1 - beta, -delta, var_delta, var_beta, var_tau)
     return xp.sum(terms)
@@ -81,7 +81,7 @@ def _mean_over_start(xp: Namespace, log_f: Any, t: Any, a: Any, w: Any, v: Any, 
     width = xp.where(before, xp.where(t > 0, t, 0.0), st)
     share = xp.where(before, width / xp.where(before, st, 1.0), 1.0)
 
-    def at_time(t: Any) -> Any:
+    def at_time(t: Any) -> Array:
         mean = _mean_after_drift if log_f is _log_after else _mean_before_drift
         from_bias = lambda x: mean(xp, t, a, w + sw * (x - 0.5), v, sv, t + x)
         return log_mean(xp, from_bias, sw, (t, a, w, v, sv, sw), OF_BIAS)

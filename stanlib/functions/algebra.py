@@ -52,12 +52,12 @@ def _register(method: str) -> None:
     """Register the solver of a method with Stan's default controls, and its `_tol` form, which is given them."""
     name = f"solve_{method}"
 
-    def default(xp: Namespace, f: Callable[..., Any], guess: Any, *arguments: Any) -> Real:
+    def default(xp: Namespace, f: Callable[..., object], guess: object, *arguments: object) -> Real:
         return _solve(xp, name, method, f, guess, arguments, STEP[method], RESIDUAL, MOST_STEPS)
 
     def with_tolerances(
-        xp: Namespace, f: Callable[..., Any], guess: Any, step_tolerance: Array, residual: Array, most_steps: Array,
-        *arguments: Array,
+        xp: Namespace, f: Callable[..., object], guess: object, step_tolerance: Array, residual: Array,
+        most_steps: Array, *arguments: Array,
     ) -> Array:  # fmt: skip
         return _solve(xp, f"{name}_tol", method, f, guess, arguments, step_tolerance, residual, most_steps)
 
@@ -79,7 +79,7 @@ def _register_old(name: str, method: str) -> None:
     controls = f"data real {tolerance}, data real f_tol, data real max_steps"
 
     def solver(
-        xp: Namespace, f: Callable[..., Any], guess: Any, theta: Real, x_r: Array, x_i: Array, *controls: Any
+        xp: Namespace, f: Callable[..., object], guess: object, theta: Real, x_r: Array, x_i: Array, *controls: object
     ) -> Array:
         controls = controls or (STEP[method], RESIDUAL, MOST_STEPS_OF_OLD)
         return _solve(xp, name, method, f, guess, (theta, x_r, x_i), *controls)

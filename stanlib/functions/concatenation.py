@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 from ..arrays.base import Array, Namespace
 from ..checks import same_size
@@ -12,7 +11,7 @@ from ..registry import stan_function
 _A, _B = [[1.0, 2.0], [3.0, 4.0]], [[5.0, 6.0], [7.0, 8.0]]
 
 
-def _both(*texts: str) -> Any:
+def _both(*texts: str) -> list[str]:
     """Signatures over reals, and the same over complex numbers."""
     out = list(texts)
     for text in texts:

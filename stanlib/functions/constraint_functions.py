@@ -115,7 +115,7 @@ def _own_type(name: str, kind: str, variable: str, examples: Any, **options: Any
     _transforms(text, text, kind, tuple((e,) for e in examples), **options)
 
 
-def _packed(name: str, sizes: Sequence[str], kind: str, examples: Any) -> None:
+def _packed(name: str, sizes: Sequence[str], kind: str, examples: object) -> None:
     """A constraint on matrices whose free values are a vector."""
     named = ", ".join(f"int {s}" for s in sizes)
     _transforms(f"MatrixOfV {name}_(V x, {named})", f"VectorOfM {name}_(M x)", kind, examples)

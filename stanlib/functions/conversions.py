@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Mixed Operations".
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, size
 from ..registry import stan_function
@@ -116,7 +114,7 @@ def to_row_matrix(xp: Namespace, x: Array) -> Array:
     return x[None, :]
 
 
-def _shaped(arguments: str) -> Any:
+def _shaped(arguments: str) -> list[str]:
     return each(f"matrix to_matrix({{t}} x, {arguments})", (*_FLAT_REAL, "matrix")) + each(
         f"complex_matrix to_matrix({{t}} x, {arguments})", (*_FLAT_COMPLEX, "complex_matrix")
     )
@@ -139,7 +137,7 @@ def to_ordered_matrix(xp: Namespace, x: Array, m: Array, n: Array, col_major: Ar
     return _fill(xp, x, m, n, column_by_column=bool(col_major))
 
 
-def _fill(xp: Namespace, x: Array, m: Real, n: Real, column_by_column: Any) -> Array:
+def _fill(xp: Namespace, x: Array, m: Real, n: Real, column_by_column: object) -> Array:
     m, n = size("to_matrix", "m", m), size("to_matrix", "n", n)
     x = column_major(xp, xp.real(x))
     same_size("to_matrix", "rows * columns", m * n, "size of the argument", xp.shape(x)[0])

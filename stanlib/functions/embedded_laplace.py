@@ -125,7 +125,7 @@ def _draw(name: str, split: Any, family: str = "") -> None:
 
 
 def _solve(name: str, split: Any) -> None:
-    def solve(xp: Namespace, *arguments: Any) -> Any:
+    def solve(xp: Namespace, *arguments: Any) -> object:
         """The mean, and the Cholesky factor of the covariance matrix."""
         head, control = split(arguments)
         mean, covariance = _approximate(xp, name, "latent", head, control)
@@ -134,12 +134,12 @@ def _solve(name: str, split: Any) -> None:
     variadic_function(name, _call(name, Tuple((VECTOR, MATRIX)), data_only=True))(solve)
 
 
-def _general(arguments: Any) -> Any:
+def _general(arguments: Any) -> object:
     """A likelihood with its arguments, the size of the blocks, a covariance with its arguments, the controls."""
     return arguments[:5], arguments[5] if len(arguments) > 5 else None
 
 
-def _of_family(family: str) -> Any:
+def _of_family(family: str) -> object:
     count = len(_ARGUMENTS[family])
 
     def split(arguments: Any) -> Any:

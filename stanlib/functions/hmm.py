@@ -120,7 +120,7 @@ def _scaled(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
-def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Any:
+def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> object:
     """The log density and its derivatives in log_omega, Gamma and rho, in their shapes, by scaled probabilities."""
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
@@ -156,7 +156,7 @@ def _in_logarithms(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) ->
     return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
 
 
-def _log_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Any:
+def _log_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> object:
     """The log density and these derivatives, in logarithms; those in Gamma and rho are 0 where they are infinite."""
     log_gamma = _log(xp, Gamma)
     joint = _log_forward(xp, log_omega, log_gamma, rho)

@@ -40,7 +40,7 @@ for _name in ("reduce_sum", "reduce_sum_static"):
     "vector phi, array[] vector thetas, data array[,] real x_rs, data array[,] int x_is)",
     raw=True, first_order=True,
 )
-def map_rect(xp: Namespace, f: Callable[..., Any], phi: Array, thetas: Array, x_rs: Array, x_is: Array) -> Array:
+def map_rect(xp: Namespace, f: Callable[..., object], phi: Array, thetas: Array, x_rs: Array, x_is: Array) -> Array:
     count = xp.shape(thetas)[0]
     for what, x in (("x_rs", x_rs), ("x_is", x_is)):
         same_size("map_rect", f"the shards of {what}", xp.shape(x)[0], "those of the parameters", count)

@@ -81,8 +81,8 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
 
 
 def _solve(
-    xp: Namespace, name: str, method: str, f: Callable[..., Any], y0: Array, t0: Any, ts: Array, relative: Any,
-    absolute: Any, most_steps: Any, arguments: tuple[Any, ...], adjoint: Any = 0,
+    xp: Namespace, name: str, method: str, f: Callable[..., object], y0: Array, t0: Any, ts: Array, relative: object,
+    absolute: object, most_steps: object, arguments: tuple[object, ...], adjoint: object = 0,
 ) -> Any:  # fmt: skip
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)

@@ -60,7 +60,7 @@ def _ordered(xp: Namespace, bad: Array, a: Array, b: Array) -> tuple[Any, Any]:
     first_order=True, passes=(3, 6),
 )
 def integrate_1d(
-    xp: Namespace, f: Callable[..., Any], a: Array, b: Array, theta: Array, x_r: Any, x_i: Any,
+    xp: Namespace, f: Callable[..., object], a: Array, b: Array, theta: Array, x_r: object, x_i: object,
     relative_tolerance: Any = RELATIVE,
 ) -> Real:  # fmt: skip
     tolerance = Tolerance(float(relative_tolerance))
@@ -71,12 +71,12 @@ def _register(method: str) -> None:
     """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 
-    def default(xp: Namespace, f: Callable[..., Any], a: Array, b: Array, *arguments: Any) -> Array:
+    def default(xp: Namespace, f: Callable[..., object], a: Array, b: Array, *arguments: object) -> Array:
         return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
 
     def with_tolerances(
-        xp: Namespace, f: Callable[..., Any], a: Array, b: Array, relative_tolerance: Any, absolute_tolerance: Any,
-        depth: Array, *arguments: Any,
+        xp: Namespace, f: Callable[..., object], a: Array, b: Array, relative_tolerance: Any, absolute_tolerance: Any,
+        depth: Array, *arguments: object,
     ) -> Array:  # fmt: skip
         NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)
         tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))

@@ -46,12 +46,12 @@ def _first_extreme(xp: Namespace, x: Array, position: Any) -> Array:
 
 
 @stan_function(*each("real max({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)], neutral=-math.inf)
-def max(xp: Namespace, x: Any) -> Any:
+def max(xp: Namespace, x: Any) -> Real:
     return -xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmax)
 
 
 @stan_function(*each("real min({t} x)", _REAL_OR_MATRIX), examples=[([1.0, 2.5, -4.0],)], neutral=math.inf)
-def min(xp: Namespace, x: Array) -> Any:
+def min(xp: Namespace, x: Array) -> Real:
     return xp.inf if 0 in xp.shape(x) else _first_extreme(xp, x, xp.argmin)
 
 

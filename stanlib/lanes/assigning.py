@@ -53,7 +53,7 @@ def _straying(x: Any, indices: tuple[Any, ...], around: Frame) -> int | None:
     return None
 
 
-def _with_room_behind(target: "Target", position: int) -> Any:
+def _with_room_behind(target: "Target", position: int) -> object:
     """The container after an assignment whose index at `position` may be out of range in lanes that a mask leaves out.
 
     Moved inside, their index is that of another lane, whose value must not be replaced by the old one: they write
@@ -77,7 +77,7 @@ def _with_room_behind(target: "Target", position: int) -> Any:
     return out.like(out.data[inner]) if type(out) is Lanes else out[inner]
 
 
-def _masked_value(x: Any, value: Any, indices: tuple[Any, ...], frame: Frame, around: Frame) -> Any:
+def _masked_value(x: object, value: object, indices: tuple[object, ...], frame: Frame, around: Frame) -> object:
     """The new value in the lanes that a mask lets through, the old one elsewhere."""
     from .control import merge
 
@@ -132,7 +132,7 @@ class Target:
     def _value_axes(self) -> tuple[Axis, ...]:
         return self.value.axes if type(self.value) is Lanes else ()
 
-    def _by_slices(self, x: Any) -> Any:
+    def _by_slices(self, x: Any) -> object:
         """The container with a block replaced, or None if the indices are no slices."""
         block: list[Any] = [slice(None)] * len(self.axes)
         order: list[Axis | None] = list(self.axes)
@@ -152,7 +152,7 @@ class Target:
             block.append(chosen)
         return self._replaced(x, tuple(block), order)
 
-    def _replaced(self, x: Any, block: tuple[Any, ...], order: list[Axis | None]) -> Any:
+    def _replaced(self, x: Any, block: tuple[Any, ...], order: list[Axis | None]) -> object:
         """x with the value, broadcast, in place of a block; `order` has the axis of lanes along each slice, if any."""
         kept = [a for a in order if a is not None]
         value = self._arranged(kept, order)
@@ -164,13 +164,13 @@ class Target:
             return np.array(value) if isinstance(value, np.ndarray) else value  # it may be a view
         return self._set(xp, x, block, value)
 
-    def _set(self, xp: Namespace, x: Any, index: tuple[Any, ...], value: Any) -> Any:
+    def _set(self, xp: Namespace, x: Any, index: tuple[Any, ...], value: Any) -> object:
         if not self.in_place:
             return xp.at_set(x, index, value)
         indexing.write(x, index, value)
         return x
 
-    def _arranged(self, kept: list[Axis], order: list[Axis | None]) -> Any:
+    def _arranged(self, kept: list[Axis], order: list[Axis | None]) -> object:
         """The value with its axes where the indices have them."""
         if type(self.value) is not Lanes:
             return _beside(self.value, order)
@@ -180,13 +180,13 @@ class Target:
         positions = [axes.index(a) if a is not None else next(events) for a in order]
         return permuted(value, (*positions, *events))
 
-    def _by_scatter(self, x: Any) -> Any:
+    def _by_scatter(self, x: object) -> object:
         """The container with the parts of all lanes written by index arrays."""
         indices, frame, value = self._singles(x)
         with entered(frame):
             return self._scattered(x, indices, value)
 
-    def _scattered(self, x: Any, indices: Sequence[Any], given: Any) -> Any:
+    def _scattered(self, x: Any, indices: Sequence[Any], given: Any) -> object:
         """x with `given`, broadcast, at the places that index arrays over the lanes of the current frame name."""
         frame = current()
         own = [Lanes(np.arange(a.size), (a,)) for a in self.axes]
@@ -226,14 +226,14 @@ class Target:
         return singles, frame, Lanes(value.data, (*value.axes, *new), value.mask)
 
 
-def _shaped(index: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
+def _shaped(index: Any, axes: tuple[Axis, ...], frame: Frame) -> object:
     if type(index) is not Lanes:
         return index
     shape = tuple(a.size if a in index.axes else 1 for a in axes)
     return index.data.reshape(shape)
 
 
-def _beside(value: Any, order: list[Axis | None]) -> Any:
+def _beside(value: Any, order: list[Axis | None]) -> object:
     """A value that all lanes share, with a dimension of size 1 for each of their axes."""
     own = iter(np.shape(value))
     if not np.shape(value):
@@ -246,7 +246,7 @@ def _spread_over(value: Lanes, axes: list[Axis]) -> Any:
     return full(value, Frame(tuple(axes)))
 
 
-def _plain_index(index: Any, size: int) -> Any:
+def _plain_index(index: object, size: int) -> Any:
     """A shared index as NumPy has it."""
     return indexing._convert(namespace((index,) if not isinstance(index, Span) else ()), index, size)
 
@@ -255,7 +255,7 @@ def _length(s: slice, n: int) -> int:
     return len(range(*s.indices(n)))
 
 
-def add_at(x: Any, value: Any, *indices: Any, loop: Lanes, over: Lanes | None = None) -> Any:
+def add_at(x: object, value: object, *indices: object, loop: Lanes, over: Lanes | None = None) -> Any:
     """x after `x[i, j, ...] += value` in every iteration of `loop`, also where several write to one place.
 
     `over` is the outermost loop whose lanes share x, if that is one around `loop`.
@@ -270,7 +270,7 @@ def add_at(x: Any, value: Any, *indices: Any, loop: Lanes, over: Lanes | None = 
     return _scattered(x, value, seen, frame, home)
 
 
-def _raveled(arrays: Sequence[Any], sizes: Sequence[int]) -> Any:
+def _raveled(arrays: Sequence[Any], sizes: Sequence[int]) -> object:
     """The 0-based indices of several dimensions, one after the other, as those of a single one."""
     flat: Any = 0
     for i, size in zip(arrays, sizes):
@@ -278,7 +278,7 @@ def _raveled(arrays: Sequence[Any], sizes: Sequence[int]) -> Any:
     return flat
 
 
-def _scattered(x: Any, value: Any, indices: Sequence[Any], frame: Frame, home: Frame) -> Any:
+def _scattered(x: object, value: object, indices: Sequence[object], frame: Frame, home: Frame) -> object:
     """x after additions at any indices: sums by segments."""
     data, old = masked(full(value, frame), frame), full(x, Frame(home.axes))
     own = [Lanes(np.arange(1, a.size + 1), (a,)) for a in home.axes]

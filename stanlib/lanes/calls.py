@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @taker
-def call(function: Function, arguments: Sequence[Any]) -> Any:
+def call(function: Function, arguments: Sequence[object]) -> Any:
     """A library function of arguments some of which differ between lanes."""
     frame = current()
     if function.random:
@@ -42,7 +42,7 @@ def call(function: Function, arguments: Sequence[Any]) -> Any:
     return each(function, *values) if out is None else out
 
 
-def _moved(function: Callable[..., Any], values: Sequence[Any], frame: Frame) -> Any:
+def _moved(function: Callable[..., object], values: Sequence[object], frame: Frame) -> Any:
     """What a function that moves components makes of data; None where lanes are computed one by one, or by `vmap`."""
     union = {a for v in values if type(v) is Lanes for a in v.axes}
     axes = tuple(a for a in frame.axes if a in union)
@@ -67,7 +67,7 @@ def rank_of(value: Any) -> int:
     return 0 if isinstance(value, (int, float, complex)) else len(np.shape(value))
 
 
-def _one_lane(value: Any) -> Any:
+def _one_lane(value: object) -> object:
     return np.empty(value.event) if type(value) is Lanes else value
 
 
@@ -91,9 +91,9 @@ def lane_terms(function: Any, y: Any, *arguments: Any) -> Any:
     return density_terms(function, values, frame) if has_terms(function) else each(function, *values)
 
 
-def combine_events(function: Callable[[list[Any]], Any], items: Sequence[Any]) -> Any:
+def combine_events(function: Callable[[list[Any]], object], items: Sequence[object]) -> Any:
     """A container made of items that differ between lanes."""
-    def made(*values: Any) -> Any:
+    def made(*values: object) -> Any:
         return function(list(values))
 
     frame = current()
@@ -111,7 +111,7 @@ def is_elementwise(law: Distribution) -> bool:
     return law.event_dims == 0 and not law.argument_dims and all(law.vectorized)
 
 
-def _checked_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
+def _checked_terms(function: Function, values: Sequence[object], frame: Frame) -> Lanes:
     """The terms of a call whose value may be anything's operand: whatever Stan throws for rejects the draw."""
     law, method = function.distribution, function.method
     arrays, axes = align(values, frame)
@@ -120,7 +120,7 @@ def _checked_terms(function: Function, values: Sequence[Any], frame: Frame) -> L
     return _of_lanes(terms, axes, frame)
 
 
-def density_terms(function: Function, values: Sequence[Any], frame: Frame) -> Lanes:
+def density_terms(function: Function, values: Sequence[object], frame: Frame) -> Lanes:
     """One term for every lane and observation of a density, -inf where the draw is rejected."""
     arrays, axes = align(values, frame)
     return _of_lanes(log_terms(function.distribution, function.method, arrays), axes, frame)
@@ -176,7 +176,7 @@ def refuse_in_lanes(bad: Any, error: Error, axes: tuple[Axis, ...], rank: int, f
         refuse(both.data, error)
 
 
-def _any_within(bad: Any, lanes: int) -> Any:
+def _any_within(bad: Any, lanes: int) -> object:
     """Whether a condition holds anywhere in the value of each lane."""
     own = tuple(range(lanes, len(np.shape(bad))))
     return namespace((bad,)).any(bad, axis=own) if own else bad
@@ -186,7 +186,7 @@ def _any_within(bad: Any, lanes: int) -> Any:
 
 
 @taker
-def each(function: Callable[..., Any], *arguments: Any) -> Any:
+def each(function: Callable[..., object], *arguments: object) -> Any:
     """function of every lane's values: by `vmap`, in NumPy one lane after the other."""
     frame = current()
     values = [agreed(a) if _is_count(a) else operand(a, frame) for a in arguments]
@@ -202,21 +202,21 @@ def each(function: Callable[..., Any], *arguments: Any) -> Any:
     return _wrapped(out, axes, frame) if axes else out
 
 
-def _once(function: Callable[..., Any], values: Sequence[Any], masked: bool) -> tuple[Any, "Found"]:
+def _once(function: Callable[..., object], values: Sequence[object], masked: bool) -> tuple[Any, "Found"]:
     """function of what all lanes share."""
     with collected(of_lanes=True) if masked else nullcontext() as found:
         out = function(*(v.data if type(v) is Lanes else v for v in values))
     return out, [] if found is None else found.found
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: object) -> bool:
     """Whether a value is known and made of integers, which may decide a shape."""
     if type(value) is not Lanes:
         return False
     return isinstance(value.data, np.ndarray) and value.data.dtype.kind in "iu"
 
 
-def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> Any:
+def each_random(random: Any, function: Callable[..., object], *arguments: object) -> Any:
     """function of every lane's values, each lane with random numbers of its own."""
     frame = current()
     if not frame.axes:
@@ -226,11 +226,11 @@ def each_random(random: Any, function: Callable[..., Any], *arguments: Any) -> A
     return each(lambda i, *given: function(source.at(i), *given), number, *arguments)
 
 
-def _library(values: Sequence[Any]) -> str:
+def _library(values: Sequence[object]) -> str:
     return str(namespace([v.data if type(v) is Lanes else v for v in values]).LIBRARY)
 
 
-def _wrapped(out: Any, axes: tuple[Axis, ...], frame: Frame) -> Any:
+def _wrapped(out: object, axes: tuple[Axis, ...], frame: Frame) -> object:
     if isinstance(out, tuple):
         return tuple(_wrapped(o, axes, frame) for o in out)
     return None if out is None else Lanes(out, axes, frame.mask)
@@ -247,7 +247,7 @@ def _vmap(
 
     varying = [i for i, v in enumerate(values) if type(v) is Lanes]
 
-    def of_lanes(*arrays: Any) -> Any:
+    def of_lanes(*arrays: object) -> Any:
         with collected(of_lanes=masked) as found:
             return function(*_filled(values, varying, arrays)), found.take()
 
@@ -266,7 +266,7 @@ def _vmap(
 
 def _vmap_torch(
     function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
-) -> tuple[Any, Found]:
+) -> tuple[object, Found]:
     """By torch's own `vmap`; where a function asks for values that this hides, one lane after the other."""
     import torch
 
@@ -307,7 +307,7 @@ class _Recording:
         return (torch.zeros(()), *flags, *_tensors_in(self.returned))  # torch asks for one tensor at least
 
 
-def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+def _filled(values: Sequence[object], at: Sequence[int], arrays: Sequence[object]) -> list[object]:
     """The values with arrays in some places."""
     filled = list(values)
     for i, array in zip(at, arrays):
@@ -315,7 +315,7 @@ def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> 
     return filled
 
 
-def _tensors_in(value: Any) -> Iterator[Any]:
+def _tensors_in(value: object) -> Iterator[object]:
     """The tensors among the values that a function returns."""
     if isinstance(value, tuple):
         for item in value:
@@ -324,7 +324,7 @@ def _tensors_in(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) -> Any:
+def _with_tensors(value: Any, tensors: Iterator[Any], shape: tuple[int, ...]) -> object:
     """What a function returned, with the tensors of all lanes for those of one; the rest is the same in all of them."""
     if isinstance(value, tuple):
         return tuple(_with_tensors(item, tensors, shape) for item in value)
@@ -339,7 +339,7 @@ _HIDDEN: set[Any] = set()  # functions that need to know the values of every lan
 
 
 def _loop(
-    function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...], masked: bool
+    function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...], masked: bool
 ) -> tuple[Any, Found]:
     """One lane after the other: the results, stacked along `axes`, and conditions for rejection, each in its lane."""
     shape = tuple(a.size for a in axes)
@@ -353,18 +353,18 @@ def _loop(
     return _stacked(results, shape), found
 
 
-def _in_lane(bad: Any, number: int, shape: tuple[int, ...]) -> Any:
+def _in_lane(bad: Any, number: int, shape: tuple[int, ...]) -> object:
     """A condition of one lane as one of all lanes."""
     here = (np.arange(int(np.prod(shape))) == number).reshape(shape)
     xp = namespace((bad,))
     return here & bool(bad) if is_of_data((bad,)) else xp.where(here, bad, False)
 
 
-def _lane(value: Any, lane: dict[Axis, int]) -> Any:
+def _lane(value: Any, lane: dict[Axis, int]) -> object:
     return value.data[tuple(lane[a] for a in value.axes)] if type(value) is Lanes else value
 
 
-def _stacked(results: list[Any], shape: tuple[int, ...]) -> Any:
+def _stacked(results: list[Any], shape: tuple[int, ...]) -> object:
     if isinstance(results[0], tuple):
         return tuple(_stacked([r[i] for r in results], shape) for i in range(len(results[0])))
     if results[0] is None:
@@ -380,7 +380,7 @@ _BATCHED = {"jax": _vmap, "torch": _vmap_torch, "numpy": _loop}
 # --- random numbers --------------------------------------------------------------------------------------------------
 
 
-def _draw(function: Function, arguments: Sequence[Any], frame: Frame) -> Lanes:
+def _draw(function: Function, arguments: Sequence[object], frame: Frame) -> Lanes:
     """Random numbers that are drawn anew for every lane of the frame."""
     random, *rest = arguments
     values = [operand(a, Frame(frame.axes)) for a in rest]

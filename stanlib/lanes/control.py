@@ -54,7 +54,7 @@ def _limited(lower: Any, upper: Any, most: int, frame: Frame) -> entered:
     return entered(_with_mask(Frame((*frame.axes, axis), frame.mask), index, lower, upper), index)
 
 
-def _with_mask(frame: Frame, index: Lanes, lower: Any, upper: Any) -> Frame:
+def _with_mask(frame: Frame, index: Lanes, lower: object, upper: object) -> Frame:
     """The frame without the lanes whose index is out of the bounds."""
     with entered(Frame(frame.axes)):
         mask = combine(lambda n, a, b: (n >= a) & (n <= b), index, lower, upper)
@@ -63,7 +63,7 @@ def _with_mask(frame: Frame, index: Lanes, lower: Any, upper: Any) -> Frame:
     return Frame(frame.axes, mask)
 
 
-def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> entered:
+def _ragged(lower: object, upper: object, frame: Frame, dense: bool) -> entered:
     """A loop whose bounds differ between the lanes around: one axis for all its iterations in all of them."""
     (low, high), axes = align((lower, upper), frame)
     low, high = np.broadcast_arrays(low, high)
@@ -84,7 +84,7 @@ def _ragged(lower: Any, upper: Any, frame: Frame, dense: bool) -> entered:
     return entered(Frame(frame.replaced(axes, (axis,)), frame.mask), Lanes(values, (axis,)))
 
 
-def alike(*numbers: Any) -> Iterator[None]:
+def alike(*numbers: object) -> Iterator[None]:
     """The lanes in groups in which some numbers, or arrays of numbers, are the same: a loop over these groups.
 
     They may be given as functions. Where one raises, as an index is out of range in some lane, each lane is a group of
@@ -112,7 +112,7 @@ def alike(*numbers: Any) -> Iterator[None]:
             yield
 
 
-def _groups(numbers: Sequence[Any], axes: tuple[Axis, ...]) -> np.ndarray:
+def _groups(numbers: Sequence[object], axes: tuple[Axis, ...]) -> np.ndarray:
     """Of each of the lanes over some axes, the group that it is in, (lanes,)."""
     count = math.prod(a.size for a in axes)
     keys = [np.reshape(full(v, Frame(axes)), (count, -1)) for v in numbers if type(v) is Lanes]
@@ -146,7 +146,7 @@ def masked_by(condition: Lanes, frame: Frame) -> Frame:
     return Frame(frame.axes, mask)
 
 
-def _when_all(condition: Any, frame: Frame) -> entered:
+def _when_all(condition: object, frame: Frame) -> entered:
     """A condition that all lanes agree on."""
     if known(condition) is not None or namespace((condition,)).LIBRARY == "torch":
         return entered(frame, bool(condition))
@@ -155,7 +155,7 @@ def _when_all(condition: Any, frame: Frame) -> entered:
     return when(mask)
 
 
-def unless(condition: Any) -> entered:
+def unless(condition: object) -> entered:
     """The other lanes."""
     if type(condition) is Lanes:
         return when(combine(lambda c: c == 0, condition))
@@ -181,19 +181,19 @@ def merge(condition: Any, then: Any, otherwise: Any) -> Any:
     return made if made.axes else made.data
 
 
-def _is_part(value: Any, frame: Frame) -> bool:
+def _is_part(value: object, frame: Frame) -> bool:
     """Whether a value was computed for some lanes of a frame alone."""
     return type(value) is Lanes and not all(a in frame.axes or any(a in b.maps for b in frame.axes) for a in value.axes)
 
 
-def _where(condition: Any, a: Any, b: Any) -> Any:
+def _where(condition: Any, a: Any, b: Any) -> object:
     xp = namespace((condition, a, b))
     if xp.is_integer(a) and xp.is_integer(b):
         return xp.where(xp.asarray(condition) != 0, a, b)
     return xp.where(xp.asarray(condition) != 0, xp.real(a), xp.real(b))
 
 
-def _joined(condition: Lanes, then: Any, otherwise: Any, frame: Frame) -> Lanes:
+def _joined(condition: Lanes, then: object, otherwise: object, frame: Frame) -> Lanes:
     """Values of the chosen lanes and of the others, each in its place again."""
     axes, holds = condition.axes, np.asarray(condition.data) != 0
     parts = [_lanes_of(v, axes, np.nonzero(h), frame) for v, h in ((then, holds), (otherwise, ~holds))]
@@ -232,7 +232,7 @@ def _wide(part: Lanes, extra: tuple[Axis, ...], xp: Namespace) -> Any:
     return xp.reshape(part.data, shape)
 
 
-def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+def choose(condition: object, then: Callable[[], object], otherwise: Callable[[], object]) -> Any:
     """`condition ? then : otherwise` where the condition differs between lanes: each side only for its lanes."""
     a = b = None
     with when(condition) as some:
@@ -244,21 +244,21 @@ def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
     return merge(condition, a, b)
 
 
-def logical_and(left: Any, right: Callable[[], Any]) -> Any:
+def logical_and(left: object, right: Callable[[], object]) -> Any:
     """`left && right`, 0 or 1: the right operand only where the left one holds."""
     if type(left) is not Lanes and known(left) is not None:
         return truth(right()) if left else 0
     return choose(left, lambda: truth(right()), lambda: 0)
 
 
-def logical_or(left: Any, right: Callable[[], Any]) -> Any:
+def logical_or(left: object, right: Callable[[], object]) -> Any:
     """`left || right`, 0 or 1: the right operand only where the left one does not hold."""
     if type(left) is not Lanes and known(left) is not None:
         return 1 if left else truth(right())
     return choose(left, lambda: 1, lambda: truth(right()))
 
 
-def truth(value: Any) -> Any:
+def truth(value: object) -> Any:
     """1 where an int is not zero, else 0; ints as operands of `&&` and `||` may be others."""
     if type(value) is Lanes:
         return combine(lambda v: namespace((v,)).integer(v != 0), value)

@@ -80,7 +80,7 @@ class entered:
 
     __slots__ = ("frame", "value", "before")
 
-    def __init__(self, frame: Frame, value: Any = None):
+    def __init__(self, frame: Frame, value: object = None):
         self.frame, self.value = frame, value
 
     def __enter__(self) -> Any:

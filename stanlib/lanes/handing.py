@@ -11,12 +11,12 @@ from typing import Any
 _takers: dict[str, Callable[..., Any]] = {}
 
 
-def taker(function: Callable[..., Any]) -> Callable[..., Any]:
+def taker(function: Callable[..., object]) -> Callable[..., Any]:
     """Decorator: a function that calls are handed over to by its name."""
     _takers[function.__name__] = function
     return function
 
 
-def hand_over(name: str, *arguments: Any, **options: Any) -> Any:
+def hand_over(name: str, *arguments: object, **options: object) -> Any:
     """What the part that knows of lanes makes of a call."""
     return _takers[name](*arguments, **options)

@@ -19,7 +19,7 @@ from .handing import taker
 from .values import Lanes, agreed, align, is_lanes, known, move_front, operand, permuted, refined
 
 
-def involves_lanes(x: Any, indices: Sequence[Any]) -> bool:
+def involves_lanes(x: object, indices: Sequence[object]) -> bool:
     """Whether a selection differs between lanes."""
     parts = [v for i in indices for v in ((i.lower, i.upper) if isinstance(i, Span) else (i,))]
     return is_lanes((*x, *parts) if isinstance(x, tuple) else (x, *parts))
@@ -48,13 +48,13 @@ def at(x: Any, *indices: Any) -> Any:
     return _select(x, singles, frame)
 
 
-def _at_masked(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+def _at_masked(x: object, indices: Sequence[object], frame: Frame) -> object:
     """A selection under a condition on parameters: an index may be out of range in lanes that the mask leaves out."""
     with entered(Frame(frame.axes)):
         return any_at(x, moved_inside(x, indices, frame))
 
 
-def any_at(x: Any, indices: Sequence[Any]) -> Any:
+def any_at(x: object, indices: Sequence[object]) -> Any:
     """A selection that may or may not differ between lanes."""
     return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
 
@@ -91,7 +91,7 @@ def _refuse_outside(index: Lanes, size: int, frame: Frame) -> None:
     refuse_in_lanes(bad, lambda: indexing.out_of_range(index.data, size), index.axes, index.rank, frame)
 
 
-def _is_outside(index: Any, size: int) -> Any:
+def _is_outside(index: Any, size: int) -> object:
     return (index < 1) | (index > size)
 
 
@@ -100,14 +100,14 @@ def _clipped(index: Any, size: int) -> Any:
     return xp.minimum(xp.maximum(index, 1), size)
 
 
-def in_frame(index: Any, frame: Frame) -> Any:
+def in_frame(index: object, frame: Frame) -> Any:
     """An index in the current frame; one that all lanes share as a plain one."""
     if isinstance(index, Span):
         return Span(in_frame(index.lower, frame), in_frame(index.upper, frame))
     return operand(index, Frame(frame.axes)) if type(index) is Lanes else index
 
 
-def _plain_first(x: Any, indices: Sequence[Any], frame: Frame) -> tuple[Any, list[Any]]:
+def _plain_first(x: object, indices: Sequence[Any], frame: Frame) -> tuple[Any, list[Any]]:
     """x after the ranges and integer arrays that all lanes share, and the single indices left; None for kept axes."""
     left: list[Any] = []
     for position, i in enumerate(indices):
@@ -147,7 +147,7 @@ def shape_selected(index: Any, size: int) -> tuple[int, ...]:
     return (max(int(upper) - int(lower) + 1, 0),)
 
 
-def _keep(x: Any, index: Any, position: int) -> Any:
+def _keep(x: object, index: object, position: int) -> Any:
     """x[:, ..., index] with the axis kept, in every lane."""
     whole = (Span(),) * position
     if type(x) is not Lanes:
@@ -156,7 +156,7 @@ def _keep(x: Any, index: Any, position: int) -> Any:
     return Lanes(indexing.at(x.data, *lanes, *whole, index), x.axes, x.mask)
 
 
-def _multi(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+def _multi(x: object, indices: Sequence[object], frame: Frame) -> object:
     """Integer arrays per lane among the indices: each as one more axis, which is the value's own afterwards."""
     inner, single = frame, list[Any]()
     places: list[tuple[Axis, int]] = []
@@ -187,7 +187,7 @@ def _axis_as_event(value: Lanes, axis: Axis, place: int) -> Any:
     return Lanes(data, axes, value.mask) if axes else data
 
 
-def _select(x: Any, indices: Sequence[Any], frame: Frame) -> Any:
+def _select(x: object, indices: Sequence[object], frame: Frame) -> object:
     """Single indices, None for axes that are kept."""
     x, indices = _ints_first(x, list(indices))
     own = x.axes if type(x) is Lanes else ()
@@ -266,7 +266,7 @@ def check_range(index: Any, size: int) -> Any:
     return _clipped(index, size)
 
 
-def _joint(x: Any, indices: Sequence[Any], frame: Frame) -> Lanes:
+def _joint(x: object, indices: Sequence[object], frame: Frame) -> Lanes:
     """Any indices: one gather."""
     own = x.axes if type(x) is Lanes else ()
     data = x.data if type(x) is Lanes else x
@@ -292,5 +292,5 @@ def _index_arrays(
     return all_of_shape(out, shape), axes
 
 
-def all_of_shape(arrays: list[Any], shape: tuple[int, ...]) -> list[Any]:
+def all_of_shape(arrays: Sequence[object], shape: tuple[int, ...]) -> list[Any]:
     return [namespace((a,)).broadcast_to(namespace((a,)).asarray(a), shape) for a in arrays]

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class LaneLaw:
     """`normal(mu, sigma)` inside a loop: the law of every lane."""
 
-    def __init__(self, record: Distribution, arguments: Sequence[Any]):
+    def __init__(self, record: Distribution, arguments: Sequence[object]):
         self.record, self.arguments = record, tuple(arguments)
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: object) -> Any:
         """The log density in every lane, one entry per observation."""
         frame = current()
         values = [operand(v, frame) for v in (value, *self.arguments)]
@@ -36,12 +36,12 @@ class LaneLaw:
         terms = log_terms(self.record, self.record.density, arrays)
         return Lanes(terms, axes, frame.mask) if axes else terms
 
-    def _check_sizes(self, values: Sequence[Any]) -> None:
+    def _check_sizes(self, values: Sequence[object]) -> None:
         """Vectors in one lane must be of one size: arrays of all lanes would broadcast."""
         shapes = [v.event if type(v) is Lanes else tuple(getattr(v, "shape", ())) for v in values]
         check_one_size(self.record.name, shapes)
 
-    def _where_right(self, terms: Any, values: Sequence[Any]) -> Any:
+    def _where_right(self, terms: object, values: Sequence[object]) -> object:
         """The terms, -inf in lanes with a known outcome for which Stan throws: `each` hides what is known."""
         if type(values[0]) is not Lanes:
             return terms
@@ -51,7 +51,7 @@ class LaneLaw:
             return terms
         return combine(lambda c, t: namespace((c, t)).where(c, -float("inf"), t), Lanes(wrong, values[0].axes), terms)
 
-    def observed(self, value: Any, make: Callable[[Distribution, Sequence[Any]], Any]) -> tuple[Any, Any] | None:
+    def observed(self, value: object, make: Callable[[Distribution, Sequence[Any]], object]) -> tuple[Any, Any] | None:
         """The backend's distribution of all observations in the lanes of this frame, and their values.
 
         None where it has none: for laws of containers, and where a mask leaves observations out.
@@ -75,7 +75,7 @@ class LaneLaw:
         return make(self.record, arrays[1:]), y.reshape(lanes + (1,) * (rank - len(own)) + own)
 
 
-def _takes_rows(law: Distribution, values: Sequence[Any]) -> bool:
+def _takes_rows(law: Distribution, values: Sequence[object]) -> bool:
     """Whether a law of numbers takes a vector for every lane (categorical): its density is that of the rows at once."""
     if law.event_dims or not law.argument_dims or law.name.endswith("_glm"):
         return False
@@ -83,16 +83,16 @@ def _takes_rows(law: Distribution, values: Sequence[Any]) -> bool:
     return all(rank_of(v) == d for v, d in zip(values, dims))
 
 
-def _rows(value: Any, frame: Frame) -> Any:
+def _rows(value: object, frame: Frame) -> Any:
     """The values of all lanes along one axis."""
     array = full(value, frame)
     return array.reshape((-1,) + tuple(array.shape[len(frame.axes) :]))
 
 
-def lane_law(make: Callable[[Distribution, Sequence[Any]], Any]) -> Callable[[Distribution, Sequence[Any]], Any]:
+def lane_law(make: Callable[[Distribution, Sequence[Any]], object]) -> Callable[[Distribution, Sequence[Any]], Any]:
     """How a backend makes distributions, in loops whose iterations are lanes too."""
 
-    def make_law(record: Distribution, arguments: Sequence[Any]) -> Any:
+    def make_law(record: Distribution, arguments: Sequence[object]) -> object:
         if current() is OUTSIDE and not is_lanes(arguments):
             return make(record, arguments)
         return LaneLaw(record, arguments)
@@ -100,7 +100,7 @@ def lane_law(make: Callable[[Distribution, Sequence[Any]], Any]) -> Callable[[Di
     return make_law
 
 
-def _with_rank(array: Any, value: Any, frame: Frame, axes: tuple[Any, ...], rank: int) -> Any:
+def _with_rank(array: Any, value: Any, frame: Frame, axes: tuple[Any, ...], rank: int) -> object:
     """The array with a dimension for every axis of the frame."""
     if type(value) is not Lanes:
         return array
@@ -112,11 +112,13 @@ def _with_rank(array: Any, value: Any, frame: Frame, axes: tuple[Any, ...], rank
 class TruncatedLaneLaw:
     """A law of every lane between bounds; `between` makes the backend's distribution of such a law."""
 
-    def __init__(self, between: Callable[..., Any], base: LaneLaw, log_normalizer: Any, lower: Any, upper: Any):
+    def __init__(
+        self, between: Callable[..., object], base: LaneLaw, log_normalizer: object, lower: object, upper: object
+    ):
         self.between = between
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: object) -> Any:
         """The log density of the value in every lane, normalised between the bounds, and -inf outside of them."""
         inside: Any = True
         if self.lower is not None:
@@ -129,7 +131,7 @@ class TruncatedLaneLaw:
             return namespace((terms,)).where(inside, terms, -float("inf"))
         return combine(lambda c, t: namespace((c, t)).where(c, t, -float("inf")), inside, terms)
 
-    def observed(self, value: Any, make: Callable[[Distribution, Sequence[Any]], Any]) -> tuple[Any, Any] | None:
+    def observed(self, value: object, make: Callable[[Distribution, Sequence[Any]], object]) -> tuple[Any, Any] | None:
         """The same as of the whole law, for one outcome in every lane."""
         frame = current()
         limits = [None if v is None else operand(v, frame) for v in (self.log_normalizer, self.lower, self.upper)]
@@ -143,7 +145,7 @@ class TruncatedLaneLaw:
         return self.between(whole, *(None if v is None else full(v, frame) for v in limits)), outcomes
 
 
-def _applied(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+def _applied(f: Callable[[Any, Any], object], a: object, b: object) -> Any:
     """f of two values, in every lane or of none; one of them may be data, which PyTorch's operators don't take."""
     if _any_lanes(a, b):
         return combine(f, a, b)
@@ -151,11 +153,11 @@ def _applied(f: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     return f(*(xp.convert((a, b)) if xp.LIBRARY == "torch" else (a, b)))
 
 
-def _any_lanes(*values: Any) -> bool:
+def _any_lanes(*values: object) -> bool:
     return any(type(v) is Lanes for v in values)
 
 
-def spread(term: Any) -> Any:
+def spread(term: object) -> Any:
     """What a statement adds to the target in all lanes of the current frame; 0 where a mask holds.
 
     It comes as a tuple of one array, which tells that nothing has to be repeated for lanes any more.
@@ -166,7 +168,7 @@ def spread(term: Any) -> Any:
     return (masked(full(term, frame), frame),)
 
 
-def plain(term: Any) -> Any:
+def plain(term: object) -> Any:
     """The array of what a statement adds to the target."""
     out = spread(term)
     return out[0] if isinstance(out, tuple) else out

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from .values import Lanes
 _FIRST = 2  # numbers that a function would put in of its own are no numbers of components
 
 
-def moved(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis, ...]) -> Any:
+def moved(function: Callable[..., object], values: Sequence[object], axes: tuple[Axis, ...]) -> np.ndarray | None:
     """What a function that moves components makes of the values of all lanes, along `axes`; None if it does more."""
     arrays = [_by_lane(v, axes) for v in values]
     if any(a.dtype.kind not in "iuf" for a, _ in arrays):
@@ -33,7 +32,7 @@ def moved(function: Callable[..., Any], values: Sequence[Any], axes: tuple[Axis,
     return _placed([a for a, _ in arrays], places, tuple(a.size for a in axes))
 
 
-def _by_lane(value: Any, axes: tuple[Axis, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
+def _by_lane(value: object, axes: tuple[Axis, ...]) -> tuple[np.ndarray, tuple[int, ...]]:
     """The components of every lane in a row, of one lane where all have the same; and their shape in a lane."""
     if type(value) is not Lanes:
         array = np.asarray(value)

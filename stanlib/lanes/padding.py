@@ -16,7 +16,7 @@ from .frames import Frame, current
 from .values import Lanes, agreed, combine, is_lanes, known, refined
 
 
-def padded(x: Any, lower: Any, upper: Any, fill: float) -> Any:
+def padded(x: Any, lower: object, upper: object, fill: float) -> Any:
     """`x[lower:upper]` of a vector, as long as the longest of all lanes: behind its own end each has `fill`.
 
     Where the bounds are not known before the program runs, that is as long as x.
@@ -56,18 +56,18 @@ def widest(size: Any) -> int:
     return int(sizes.max(initial=0))
 
 
-def _places(position: np.ndarray, size: int, lower: Any, count: Any) -> Any:
+def _places(position: np.ndarray, size: int, lower: object, count: object) -> object:
     """The index of each component; where there is none, any."""
     xp = namespace((lower, count))
     index = xp.where(position < _column(count), _column(lower) + position, 1)
     return xp.minimum(xp.maximum(index, 1), size)
 
 
-def _column(numbers: Any) -> Any:
+def _column(numbers: object) -> object:
     return namespace((numbers,)).asarray(numbers)[..., None]
 
 
-def _refuse(lower: Any, upper: Any, size: int) -> None:
+def _refuse(lower: object, upper: object, size: int) -> None:
     """What Stan throws for: a range that is not empty and reaches beyond the vector."""
     bad = _combined(lambda a, b: (b >= a) & ((a < 1) | (b > size)), lower, upper)
 
@@ -80,7 +80,7 @@ def _refuse(lower: Any, upper: Any, size: int) -> None:
         refuse(bad, error)
 
 
-def _combined(f: Callable[..., Any], *values: Any) -> Any:
+def _combined(f: Callable[..., object], *values: object) -> object:
     """f of values, in every lane where they differ."""
     if is_lanes(values):
         return combine(f, *values)

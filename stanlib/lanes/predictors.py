@@ -16,7 +16,7 @@ from .values import Lanes, known, operand
 MANY = 64  # observations from which on the product pays
 
 
-def predictor(coefficients: Sequence[Any], columns: Sequence[Any], *rest: Any) -> Any:
+def predictor(coefficients: Sequence[object], columns: Sequence[object], *rest: object) -> Any:
     """The sum of the coefficients times the columns, and the rest.
 
     Raises:
@@ -35,7 +35,7 @@ def predictor(coefficients: Sequence[Any], columns: Sequence[Any], *rest: Any) -
     return _plain([c for c, _ in others], [x for _, x in others], (product, *added))
 
 
-def _split(items: Sequence[Any], condition: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
+def _split(items: Sequence[object], condition: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
     """The items for which a condition holds, and the others."""
     found = list(map(condition, items))
     return [i for i, f in zip(items, found) if f], [i for i, f in zip(items, found) if not f]
@@ -58,7 +58,7 @@ def _is_number(value: Any) -> bool:
     return bool(np.shape(value) == ())
 
 
-def _product(coefficients: Sequence[Any], columns: Sequence[Any], like: Any) -> Any:
+def _product(coefficients: Sequence[Any], columns: Sequence[Any], like: object) -> Any:
     """The columns, with ones for the coefficients that have none, times the coefficients."""
     arrays = [np.asarray(known(x), float) for x in columns]
     matrix = np.ones((len(coefficients), arrays[0].size))
@@ -75,5 +75,5 @@ def _plain(coefficients: Sequence[Any], columns: Sequence[Any], rest: Sequence[A
     return reduce(_added, terms)
 
 
-def _added(a: Any, b: Any) -> Any:
+def _added(a: Any, b: Any) -> object:
     return by_symbol("add_elements")(a, b) if rank_of(a) and rank_of(b) else a + b

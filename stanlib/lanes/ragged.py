@@ -40,7 +40,7 @@ def recur(run: Run, loop: Lanes, step: Step, carry: State, inputs: State, adds: 
     begin = tuple(table.at_start(c) for c in carry)
     moved = [k for k, v in enumerate(inputs) if type(v) is Lanes and table.flat in v.axes]
 
-    def even(_: Any, *given: Any) -> tuple[State, State]:
+    def even(_: object, *given: Any) -> tuple[State, State]:
         before, (active, index, *rest) = given[: len(carry)], given[len(carry) :]
         now = list(inputs)
         for k, value in zip(moved, rest):
@@ -83,7 +83,7 @@ class Table:
     column: np.ndarray
     active: Lanes
 
-    def at_start(self, value: Any) -> Any:
+    def at_start(self, value: object) -> object:
         """What a lane begins with: of a value of iterations, that of the first one."""
         if type(value) is not Lanes or self.flat not in value.axes:
             return value
@@ -95,7 +95,7 @@ class Table:
         place[self.row, self.column] = np.arange(self.flat.size)
         return self._placed(value, place, (self.lane, self.step))
 
-    def gathered(self, output: Any) -> Any:
+    def gathered(self, output: object) -> object:
         """An output of lanes and steps as a value of iterations."""
         if type(output) is not Lanes:
             return output
@@ -138,12 +138,12 @@ class Table:
         return Lanes(picked, (*axes, *(a for a in value.axes if a not in own)))
 
 
-def _leading(data: Any, shape: tuple[int, ...]) -> Any:
+def _leading(data: Any, shape: tuple[int, ...]) -> object:
     """The array with its first dimensions, of this shape, as one."""
     return data.reshape((math.prod(shape), *tuple(data.shape)[len(shape) :]))
 
 
-def _in_places(place: np.ndarray, made: Any, old: Any) -> Any:
+def _in_places(place: np.ndarray, made: Any, old: Any) -> object:
     """The rows of `old` with those at some places replaced."""
     xp = namespace((made, old))
     source = np.arange(old.shape[0])

@@ -17,7 +17,7 @@ from .values import Lanes, full, move_front, operand
 State = tuple[Any, ...]
 
 
-def previous(x: Any, *indices: Any) -> Any:
+def previous(x: Any, *indices: object) -> Any:
     """`x[...]` as it is before a loop: NaN where that lies outside, since no iteration reads it then."""
     try:
         return at(x, *indices) if involves_lanes(x, indices) else indexing.at(x, *indices)
@@ -32,7 +32,7 @@ def split_frame(loop: Lanes) -> tuple[Axis, Frame]:
     return axis, Frame(tuple(a for a in frame.axes if a is not axis), frame.mask)
 
 
-def sliced(value: Any, axis: Axis) -> Any:
+def sliced(value: object, axis: Axis) -> Any:
     """The values of all iterations, their axis in front; None if the value is the same in all of them."""
     if type(value) is not Lanes or axis not in value.axes:
         return None
@@ -43,7 +43,7 @@ def others(value: Lanes, axis: Axis) -> tuple[Axis, ...]:
     return tuple(a for a in value.axes if a is not axis)
 
 
-def of_iteration(data: Any, axes: tuple[Axis, ...]) -> Any:
+def of_iteration(data: object, axes: tuple[Axis, ...]) -> object:
     """The value of one iteration from its array."""
     return Lanes(data, axes) if axes else data
 
@@ -67,7 +67,7 @@ def run_in_python(
     return carry, outputs
 
 
-def _terms(values: Sequence[Any]) -> Any:
+def _terms(values: Sequence[object]) -> object:
     """What all iterations add to the target; those that add nothing are left out."""
     given = [v[0] if isinstance(v, tuple) else v for v in values if v is not None]
     if not given:
@@ -76,7 +76,7 @@ def _terms(values: Sequence[Any]) -> Any:
     return (xp.concatenate([xp.reshape(xp.asarray(v), (-1,)) for v in xp.convert(given)]),)
 
 
-def _stacked(values: Sequence[Any], axis: Axis, frame: Frame) -> Any:
+def _stacked(values: Sequence[object], axis: Axis, frame: Frame) -> object:
     """The outputs of all iterations along the axis of the loop; additions to the target stay complete ones."""
     if any(v is None or isinstance(v, tuple) for v in values):
         return _terms(values)

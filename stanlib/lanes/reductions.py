@@ -12,7 +12,7 @@ from .frames import Axis, Frame, current, entered
 from .values import Lanes, combine, full, move_front, refined
 
 
-def add_to(total: Any, value: Any, loop: Lanes) -> Any:
+def add_to(total: object, value: object, loop: Lanes) -> Any:
     """`total += value` in every iteration of a loop that surrounds the current code; masked lanes add nothing."""
     around = loop.axes[0].around
     added = summed(value, around.axes)
@@ -20,7 +20,7 @@ def add_to(total: Any, value: Any, loop: Lanes) -> Any:
         return added if isinstance(total, (int, float)) and total == 0 else total + added
 
 
-def summed(value: Any, base: tuple[Axis, ...]) -> Any:
+def summed(value: object, base: tuple[Axis, ...]) -> Any:
     """The sum over the axes of the current frame that are not of `base`, and don't stand for one of it."""
     frame = current()
     data = masked(full(value, frame), frame)
@@ -46,7 +46,7 @@ def masked(data: Any, frame: Frame) -> Any:
 
 def _segments(
     data: Any, axes: list[Axis], axis: Axis, into: tuple[Axis, ...], xp: Namespace
-) -> tuple[Any, list[Axis]]:
+) -> tuple[object, list[Axis]]:
     """The sums over the lanes of an axis that belong to one lane of the axes `into`."""
     position = axes.index(axis)
     data = move_front(data, [position])
@@ -58,7 +58,7 @@ def _segments(
     return xp.reshape(summed, shape + tuple(summed.shape[1:])), [*into, *rest]
 
 
-def running_sum(first: Any, value: Any, loop: Lanes) -> Lanes:
+def running_sum(first: object, value: object, loop: Lanes) -> Lanes:
     """`first` plus the sum of `value` over all iterations of a loop up to each."""
     frame, axis = current(), loop.axes[0]
     axes = tuple(a for a in frame.axes if a is axis or type(value) is Lanes and a in value.axes)

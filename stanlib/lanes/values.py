@@ -36,7 +36,7 @@ class Lanes:
         """The shape of the value in one lane."""
         return tuple(self.data.shape[len(self.axes) :])
 
-    def like(self, data: Any) -> "Lanes":
+    def like(self, data: object) -> "Lanes":
         """Other values of the same lanes."""
         return Lanes(data, self.axes, self.mask)
 
@@ -53,18 +53,18 @@ class Lanes:
     def __neg__(self) -> "Lanes":
         return combine(operator.neg, self)
 
-    def __matmul__(self, other: Any) -> "Lanes":
+    def __matmul__(self, other: object) -> "Lanes":
         return _product(self, other)
 
-    def __rmatmul__(self, other: Any) -> "Lanes":
+    def __rmatmul__(self, other: object) -> "Lanes":
         return _product(other, self)
 
 
-def _forward(f: Callable[..., Any]) -> Callable[..., Any]:
+def _forward(f: Callable[..., object]) -> Callable[..., Any]:
     return lambda a, b: combine(f, a, b)
 
 
-def _backward(f: Callable[..., Any]) -> Callable[..., Any]:
+def _backward(f: Callable[..., object]) -> Callable[..., Any]:
     return lambda a, b: combine(f, b, a)
 
 
@@ -77,12 +77,12 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
 Lanes.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
-def is_lanes(values: Sequence[Any]) -> bool:
+def is_lanes(values: Sequence[object]) -> bool:
     """Whether any of some values differs between lanes."""
     return any(type(v) is Lanes for v in values)
 
 
-def known(value: Any) -> np.ndarray | None:
+def known(value: object) -> np.ndarray | None:
     """The components of a value as a NumPy array, None where they are known only at run time."""
     data = value.data if type(value) is Lanes else value
     return np.asarray(data) if isinstance(data, (int, float, bool, complex, np.ndarray, np.generic)) else None
@@ -101,7 +101,7 @@ def _product(a: Any, b: Any) -> Lanes:
 # --- a value in the current frame ------------------------------------------------------------------------------------
 
 
-def operand(value: Any, frame: Frame | None = None) -> Any:
+def operand(value: object, frame: Frame | None = None) -> Any:
     """A value as the code of a frame sees it: only the lanes that are left, and guarded where a mask holds."""
     frame = current() if frame is None else frame
     if type(value) is Lanes:
@@ -128,7 +128,9 @@ def refined(value: Lanes, frame: Frame) -> Lanes:
     return Lanes(data, axes, value.mask)
 
 
-def _spread(data: Any, axes: tuple[Axis, ...], sources: tuple[Axis, ...], axis: Axis) -> tuple[Any, tuple[Axis, ...]]:
+def _spread(
+    data: object, axes: tuple[Axis, ...], sources: tuple[Axis, ...], axis: Axis
+) -> tuple[Any, tuple[Axis, ...]]:
     """`sources` of a value replaced by an axis that stands for them."""
     positions = [axes.index(s) for s in sources]
     data = move_front(data, positions)
@@ -150,7 +152,7 @@ def permuted(data: Any, order: Sequence[int]) -> Any:
     return data.permute(tuple(order)) if hasattr(data, "permute") else data.transpose(tuple(order))
 
 
-def _guarded(value: Any, frame: Frame) -> Any:
+def _guarded(value: object, frame: Frame) -> object:
     """No gradient flows to a value from lanes that a mask leaves out, where the code may not be meant for it."""
     if isinstance(value, tuple) or known(value) is not None or type(value) is Lanes and value.mask is frame.mask:
         return value
@@ -184,7 +186,7 @@ def _placed(value: Lanes, axes: tuple[Axis, ...], rank: int) -> Any:
     return value.data if shape == tuple(value.data.shape) else value.data.reshape(shape)
 
 
-def combine(f: Callable[..., Any], *values: Any) -> Lanes:
+def combine(f: Callable[..., object], *values: object) -> Lanes:
     """f of every lane, for f that works elementwise."""
     frame = current()
     arrays, axes = align([operand(v, frame) for v in values], frame)
@@ -211,7 +213,7 @@ def agreed(value: Any) -> Any:
     return rows[0] if value.rank else rows[0].item()
 
 
-def full(value: Any, frame: Frame) -> Any:
+def full(value: object, frame: Frame) -> Any:
     """The value of every lane of a frame as one array, also where it is the same in many."""
     value = operand(value, Frame(frame.axes))
     xp = namespace((value.data if type(value) is Lanes else value,))

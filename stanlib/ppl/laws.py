@@ -70,7 +70,7 @@ def alike(law: Any, made: Any) -> Any:
 def placed(make: Make) -> Make:
     """How a backend makes the distribution of a statement, which it will be blamed on; known parameters are checked."""
 
-    def make_placed(record: Distribution, arguments: Sequence[Any]) -> Any:
+    def make_placed(record: Distribution, arguments: Sequence[object]) -> object:
         if is_gathering():
             record.guard_parameters(arguments)
         else:
@@ -116,7 +116,7 @@ def broadcasts(record: Distribution) -> bool:
     return not record.event_dims and "x" not in record.argument_dims
 
 
-def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequence[Any], each: Each) -> Any:
+def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequence[object], each: Each) -> Any:
     """Random numbers of a law, one for every entry of the leading axes of its parameters.
 
     Args:
@@ -132,7 +132,7 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
         return method(xp, random, *arguments)
     dims = [record.argument_dims.get(n, 0) for n in rng_names(record)]
 
-    def lane(random: Random, *given: Any) -> Any:
+    def lane(random: Random, *given: object) -> object:
         return method(xp, random, *given)
 
     return _draw_lanes(xp, lane, random, arguments, dims, each)
@@ -145,13 +145,13 @@ def _is_vectorized(record: Distribution) -> bool:
     return bool(texts) and all(getattr(t, "text", "") in ("reals", "ints") for t in terms)
 
 
-def _leading(xp: Namespace, arguments: Sequence[Any], dims: Sequence[int]) -> list[tuple[int, ...]]:
+def _leading(xp: Namespace, arguments: Sequence[object], dims: Sequence[int]) -> list[tuple[int, ...]]:
     return [xp.shape(a)[: max(0, xp.ndim(a) - d)] for a, d in zip(arguments, dims)]
 
 
 def _unit_lanes(
     xp: Namespace, arguments: Sequence[Any], leading: Sequence[tuple[int, ...]]
-) -> tuple[int, list[Any], list[bool]]:
+) -> tuple[int, list[object], list[bool]]:
     """How many lanes the first leading axis has, and which arguments have one entry along it for each."""
     depth = max(map(len, leading))
     sizes = {s[0] for s in leading if len(s) == depth}
@@ -163,9 +163,9 @@ def _unit_lanes(
 
 
 def _by_lanes(
-    xp: Namespace, f: Callable[..., Any], arguments: Sequence[Any], dims: Sequence[int], spare: Sequence[int],
+    xp: Namespace, f: Callable[..., object], arguments: Sequence[object], dims: Sequence[int], spare: Sequence[int],
     each: Each,
-) -> Any:  # fmt: skip
+) -> object:  # fmt: skip
     """f of arguments that have more leading axes than the `spare` ones that f takes."""
     leading = _leading(xp, arguments, dims)
     if all(len(s) <= n for s, n in zip(leading, spare)):
@@ -175,8 +175,8 @@ def _by_lanes(
 
 
 def _draw_lanes(
-    xp: Namespace, f: Callable[..., Any], random: Random, arguments: Sequence[Any], dims: Sequence[int], each: Each
-) -> Any:
+    xp: Namespace, f: Callable[..., Any], random: Random, arguments: Sequence[object], dims: Sequence[int], each: Each
+) -> object:
     """f of a source of random numbers and arguments without leading axes, for every entry of those."""
     leading = _leading(xp, arguments, dims)
     if not any(leading):
@@ -184,7 +184,7 @@ def _draw_lanes(
     count, given, mapped = _unit_lanes(xp, arguments, leading)
     lanes = random.split()
 
-    def lane(i: Any, *one: Any) -> Any:
+    def lane(i: Any, *one: Any) -> object:
         return _draw_lanes(xp, f, lanes.at(i), one, dims, each)
 
     return each(lane, [xp.arange(count), *given], [True, *mapped])

@@ -107,11 +107,11 @@ def _von_mises(key: Array, kappa: Array) -> Array:
 
 
 @jax.jit
-def _lchoose(n: Array, k: Array) -> Any:
+def _lchoose(n: Array, k: Array) -> Array:
     return jax.lax.lgamma(n + 1) - jax.lax.lgamma(k + 1) - jax.lax.lgamma(n - k + 1)
 
 
-def _hypergeometric(u: Value, draws: Array, good: Array, bad: Array) -> Any:
+def _hypergeometric(u: Value, draws: Array, good: Array, bad: Array) -> Array:
     """Inversion: add up the probabilities, each got from the one before, until they pass u."""
     least, most = jnp.maximum(0.0, draws - bad), jnp.minimum(draws, good)
     first = _lchoose(good, least) + _lchoose(bad, draws - least) - _lchoose(good + bad, draws)

@@ -23,7 +23,7 @@ def engine(xp: Namespace, family: str) -> ModuleType:
     return importlib.import_module(f"{__name__}.{family}_{'jax' if xp.LIBRARY == 'jax' else 'host'}")
 
 
-def solve(xp: Namespace, name: str, family: str, what: str, f: Callable[..., Any], *problem: Any) -> Any:
+def solve(xp: Namespace, name: str, family: str, what: str, f: Callable[..., object], *problem: object) -> Any:
     """What an engine's function `what` finds for a function of the program, which may reject the draw.
 
     Raises:
@@ -32,7 +32,7 @@ def solve(xp: Namespace, name: str, family: str, what: str, f: Callable[..., Any
     return solved(name, getattr(engine(xp, family), what)(Lifted(f), *problem))
 
 
-def solved(name: str, solution: Any) -> Any:
+def solved(name: str, solution: object) -> Any:
     """A solution, or several; NaN in it says that it was not found."""
     for part in solution if isinstance(solution, tuple) else (solution,):
         refuse(namespace((part,)).isnan(part), partial(StanDomainError, f"{name}: no solution was found"))

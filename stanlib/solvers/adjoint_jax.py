@@ -20,7 +20,7 @@ from .arguments_jax import is_real
 from .control import Control
 from .equations_jax import Coupled, Equations
 from .implicit_jax import implicit_matrix, residuals
-from .march_jax import Stepper, attempt, least_step
+from .march_jax import State, Stepper, attempt, least_step
 from .steppers_jax import stepper
 
 MOST_STRETCHES = 2000  # besides one per time of output
@@ -28,14 +28,14 @@ MOST_STRETCHES = 2000  # besides one per time of output
 
 def with_adjoint(
     equations: Equations, method: str, control: Control, length: int
-) -> Callable[[Any, Any, Any, tuple[Any, ...]], Any]:
+) -> Callable[[Array, Array, Array, tuple[Array, ...]], Array]:
     """The function from t0, ts, y0 and the leaves of the arguments to the states at ts."""
 
     @jax.custom_vjp
-    def states(t0: Array, ts: Array, y0: Array, leaves: tuple[Any, ...]) -> Any:
+    def states(t0: Array, ts: Array, y0: Array, leaves: tuple[object, ...]) -> Array:
         return forward(t0, ts, y0, leaves)[0]
 
-    def forward(t0: Array, ts: Array, y0: Array, leaves: tuple[Any, ...]) -> Any:
+    def forward(t0: Array, ts: Array, y0: Array, leaves: tuple[object, ...]) -> Any:
         out, kept, count = _forward(_plain(equations, method, control, leaves), control, t0, ts, y0, length)
         return out, (ts, y0, leaves, kept, count)
 
@@ -48,18 +48,20 @@ def with_adjoint(
     return states
 
 
-def _plain(equations: Equations, method: str, control: Control, leaves: tuple[Any, ...]) -> Stepper:
+def _plain(equations: Equations, method: str, control: Control, leaves: tuple[object, ...]) -> Stepper:
     """The method for the state alone."""
     return stepper(Coupled(equations, leaves, np.zeros((0, 0))), method, control)
 
 
-def _run(method: Stepper, control: Control, end: Any, state: Any, length: int, keep: Any = None, kept: Any = ()) -> Any:
+def _run(
+    method: Stepper, control: Control, end: Array, state: State, length: int, keep: Any = None, kept: Any = ()
+) -> Any:
     """Up to `length` accepted steps towards `end`; kept = keep(kept, i, before, after, size) sees each one.
 
     Returns the state, the numbers of accepted and of all steps, and what was kept.
     """
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         (t, h, *_), accepted, tried, _ = loop
         return (t < end) & (accepted < length) & (tried < control.most_steps) & (h > least_step(end))
 
@@ -73,15 +75,15 @@ def _run(method: Stepper, control: Control, end: Any, state: Any, length: int, k
     return jax.lax.while_loop(unfinished, step, (state, 0, 0, kept))
 
 
-def _buffer(size: int, like: Any) -> Any:
+def _buffer(size: int, like: object) -> Any:
     return jax.tree.map(lambda x: jnp.zeros((size, *jnp.shape(x)), jnp.result_type(x)), like)
 
 
-def _put(buffer: Any, i: Array, values: Any) -> Any:
+def _put(buffer: object, i: Array, values: object) -> Any:
     return jax.tree.map(lambda b, v: b.at[i].set(v, mode="drop"), buffer, values)
 
 
-def _get(buffer: Any, i: Array) -> Any:
+def _get(buffer: object, i: Array) -> Any:
     return jax.tree.map(lambda b: b[i], buffer)
 
 
@@ -92,7 +94,7 @@ def _forward(method: Stepper, control: Control, t0: Array, ts: Array, y0: Array,
     state = t0, h, y0[None], memory
     kept = _buffer(capacity, (state, 0, True))
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         i, count, tried, stuck, *_ = loop
         return (i < len(ts)) & (count < capacity) & ~stuck
 
@@ -128,8 +130,8 @@ def _through(
 
 
 def _backward(
-    equations: Equations, method: str, control: Control, leaves: tuple[Any, ...], ts: Array, kept: Any, count: Any,
-    change: Any, length: int,
+    equations: Equations, method: str, control: Control, leaves: tuple[Array, ...], ts: Array, kept: Any, count: Array,
+    change: Array, length: int,
 ) -> Any:  # fmt: skip
     """The cotangents of y0, (n), and of the leaves, from those of the states, (times, n), stretch by stretch."""
     plain = _plain(equations, method, control, leaves)
@@ -139,7 +141,7 @@ def _backward(
 
     advance = lambda y, varied, step: _advance(equations, method, y, _filled(leaves, reals, varied), step)
 
-    def record(buffers: Any, i: Array, before: Any, after: Any, size: Any) -> Any:
+    def record(buffers: Any, i: Array, before: State, after: State, size: Array) -> Any:
         return _put(buffers, i, (before[0], size, before[2][0], after[3]))
 
     def back(loop: Any) -> Any:
@@ -155,7 +157,7 @@ def _backward(
     return to_y, tuple(_filled([np.zeros(x.shape, jax.dtypes.float0) for x in leaves], reals, to_reals))
 
 
-def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> list[Any]:
+def _filled(values: Sequence[object], at: Sequence[int], arrays: Sequence[object]) -> list[object]:
     """The values with arrays in some places."""
     filled = list(values)
     for i, x in zip(at, arrays):
@@ -163,17 +165,17 @@ def _filled(values: Sequence[Any], at: Sequence[int], arrays: Sequence[Any]) -> 
     return filled
 
 
-def _advance(equations: Equations, method: str, y: Array, leaves: Any, step: Any) -> Any:
+def _advance(equations: Equations, method: str, y: Array, leaves: Any, step: Any) -> Array:
     """The state after an accepted step, as a function of the one before it and of the arguments."""
     t, h, known, memory = step
     of_p = equations.slope
     if method != "bdf" and of_p is not None:
-        slope: Callable[[Any, Any], Any] = lambda t, y: of_p(t, y, leaves)
+        slope: Callable[[Array, Array], Array] = lambda t, y: of_p(t, y, leaves)
         return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
 
-    def iterated(stages: Any) -> Any:
+    def iterated(stages: Array) -> Array:
         lacking = residuals(equations, t, h, y, leaves, stages)
         return stages - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
 

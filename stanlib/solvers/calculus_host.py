@@ -13,7 +13,7 @@ from ..arrays.base import Array, Namespace, Real
 class Lift:
     """Turns values into real arrays of a namespace: on PyTorch of the type and device of the tensors among `beside`."""
 
-    def __init__(self, xp: Namespace, *beside: Any):
+    def __init__(self, xp: Namespace, *beside: object):
         self.xp = xp
         if xp.LIBRARY == "torch":
             import torch
@@ -37,7 +37,7 @@ class Lift:
         return self(values) if known and np.asarray(values).dtype.kind == "f" else values
 
 
-def plain(x: Array) -> Any:
+def plain(x: Array) -> np.ndarray:
     """The components as a NumPy array."""
     return x.detach().cpu().numpy() if hasattr(x, "detach") else np.asarray(x)
 
@@ -73,7 +73,7 @@ def records(xp: Namespace, *values: Array | tuple[Array, ...]) -> bool:
     return torch.is_grad_enabled() and any(v.requires_grad for v in _tensors(values))
 
 
-def jacobian(xp: Namespace, f: Callable[[Any], Any], x: Any) -> Array:
+def jacobian(xp: Namespace, f: Callable[[Any], Array], x: Any) -> Array:
     """The derivative of f at x, without a record of its own: one row per component of f."""
     if xp.LIBRARY == "torch":
         import torch

@@ -75,5 +75,5 @@ def explicit_growth(xp: Arithmetic, worst: Real, power: int) -> Array:
     return xp.where(worst <= 1, larger, smaller)
 
 
-def implicit_growth(xp: Arithmetic, worst: Any, power: int) -> Any:
+def implicit_growth(xp: Arithmetic, worst: object, power: int) -> Array:
     return xp.minimum(xp.maximum(0.9 * xp.maximum(worst, 1e-30) ** (-1 / power), 0.2), 10.0)

@@ -10,7 +10,7 @@ from jax import Array
 
 from ..dataclass import dataclass
 
-Slope = Callable[..., Any]
+Slope = Callable[..., Array]
 
 
 @dataclass(frozen=True)
@@ -18,9 +18,9 @@ class Equations:
     """`y' = slope(t, y, p)`, or `0 = residual(t, y, y', p)` if slope is None."""
 
     slope: Slope | None
-    residual: Callable[[Any, Any, Any, Any], Any]
+    residual: Callable[[Array, Array, Array, Any], Array]
 
-    def jacobians(self, t: Array, y: Array, dy: Array, p: Array) -> tuple[Any, Any]:
+    def jacobians(self, t: Array, y: Array, dy: Array, p: object) -> tuple[Array, Array]:
         """The derivatives of the residual in y and in y'."""
         if self.slope is not None:
             return -jax.jacfwd(self.slope, 1)(t, y, p), jnp.eye(y.size, dtype=y.dtype)
@@ -36,14 +36,14 @@ class Coupled:
     p: Any
     in_p: Any
 
-    def push(self, f: Callable[[Any, Any], Any], rows: Array) -> tuple[Any, Any]:
+    def push(self, f: Callable[[Any, Any], object], rows: Array) -> tuple[Any, Any]:
         """f(y, p), and its derivatives along every row."""
         y = rows[0]
         if not len(self.in_p):
             out = f(y, self.p)
             return out, jax.tree.map(lambda x: jnp.zeros((0, *x.shape), x.dtype), out)
 
-        def along(dy: Array, dp: Any) -> tuple[Any, Any]:
+        def along(dy: Array, dp: object) -> tuple[Any, Any]:
             return jax.jvp(f, (y, self.p), (dy, dp))
 
         return jax.vmap(along, out_axes=(None, 0))(rows[1:], self.in_p)

@@ -154,7 +154,7 @@ _TWIST = (
 )  # fmt: skip
 
 
-def shape(slopes: Sequence[Any]) -> tuple[Any, Any, Any]:
+def shape(slopes: Sequence[object]) -> tuple[Any, Any, Any]:
     """What the inside of a step is made of, besides its ends and its last slope."""
     return slopes[0], _weighted(_BEND, slopes), _weighted(_TWIST, slopes)
 

@@ -1,6 +1,7 @@
 """Steps of explicit Runge-Kutta methods in Python, on NumPy arrays and PyTorch tensors."""
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,15 +16,18 @@ from .march_host import Step, first_step
 class Explicit:
     """The method of a tableau for y' = slope(t, y); PyTorch records what is computed."""
 
-    def __init__(self, tableau: explicit.Tableau, slope: Any, control: Control, t: float, y: Array, stans_own: bool):
+    def __init__(
+        self, tableau: explicit.Tableau, slope: Callable[[float, Array], Array], control: Control, t: float, y: Array,
+        stans_own: bool
+    ):
         self.tableau, self.slope, self.control = tableau, slope, control
-        self.slopes: list[Any] = [slope(t, y)]
+        self.slopes: list[Array] = [slope(t, y)]
         self.first_size = FIRST_STEP if stans_own else first_step(self._allowed(0.0, y), y, plain(self.slopes[-1]))
 
     def _allowed(self, h: float, y: Array) -> Array:
         return self.control.absolute + self.control.relative * (np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1])))
 
-    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]:
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Array, float, Any]:
         new, error, slopes = explicit.step(self.tableau, self.slope, t, h, y, self.slopes[-1])
         return new, float(np.max(np.abs(plain(error)) / self._allowed(h, y))), slopes
 

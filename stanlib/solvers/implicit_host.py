@@ -1,6 +1,7 @@
 """Steps of the Radau IIA method in Python, on NumPy arrays and PyTorch tensors."""
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,8 @@ class Radau:
     """
 
     def __init__(
-        self, lift: Lift, residual: Any, control: Control, y: Array, derivative: Array, arguments: tuple[Any, ...],
-        slope: Any = None,
+        self, lift: Lift, residual: Callable[..., Array], control: Control, y: Array, derivative: Array,
+        arguments: tuple[Any, ...], slope: Any = None,
     ):  # fmt: skip
         self.xp, self.lift, self.residual, self.arguments, self.slope = lift.xp, lift, residual, arguments, slope
         inner = implicit.tolerances(control.relative, control.absolute)
@@ -31,7 +32,7 @@ class Radau:
         self.stages, self.size = np.tile(self.derivative, (3, 1)), 1.0
         self.first_size = first_step(allowed(self.control, y), y, self.derivative)
 
-    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]:
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Array, float, Any]:
         """The state, (n), after a step of size h, its worst error relative to what is allowed, and what to remember."""
         xp, start = self.xp, plain(y)
         in_y, in_dy = self.jacobians(t, start, self.derivative)
@@ -53,7 +54,7 @@ class Radau:
     def growth(self, worst: float) -> float:
         return float(implicit_growth(np, worst, implicit.POWER))
 
-    def jacobians(self, t: float, y: Array, dy: Array) -> tuple[Any, Any]:
+    def jacobians(self, t: float, y: Array, dy: Array) -> tuple[Array, Array]:
         """The derivatives of the residual in y and in y', as NumPy arrays."""
         lift = self.lift
         if self.slope is not None:
@@ -62,12 +63,12 @@ class Radau:
         in_dy = jacobian(self.xp, lambda dy: self.residual(t, lift(y), dy), lift(dy))
         return plain(in_y), plain(in_dy)
 
-    def residuals(self, t: float, h: float, y: Any, stages: Any) -> list[Any]:
+    def residuals(self, t: float, h: float, y: Array, stages: Array) -> list[Array]:
         """The residual at the three stages."""
         states = [y + h * (self.lift(row) @ stages) for row in implicit.A]
         return [self.residual(t + c * h, state, k) for c, state, k in zip(implicit.C, states, stages)]
 
-    def newton(self, t: float, h: float, y: Array, inverse: Any) -> Array:
+    def newton(self, t: float, h: float, y: Array, inverse: object) -> Array:
         """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
         limits = allowed(self.newton_control, y) / h
         powers = (1 + implicit.C * h / self.size)[:, None] ** np.arange(3)
@@ -80,7 +81,7 @@ class Radau:
                 return stages
         return np.full_like(stages, np.nan)
 
-    def corrected(self, t: float, h: float, y: Array, start: Array, found: Any) -> Array:
+    def corrected(self, t: float, h: float, y: Array, start: Array, found: Array) -> Array:
         """The stages after more iterations with their own matrix, recorded, which have their derivatives."""
         pairs = [self.jacobians(t + c * h, start + h * a @ found, k) for a, c, k in zip(implicit.A, implicit.C, found)]
         inverse = self.lift(_inverse(_matrix(h, *zip(*pairs))))
@@ -92,7 +93,7 @@ class Radau:
         return differentiable(iterated, self.lift(found))
 
 
-def _matrix(h: float, in_y: Any, in_dy: Any) -> Array:
+def _matrix(h: float, in_y: Sequence[Array], in_dy: Sequence[Array]) -> Array:
     """The derivative of the residuals in the stages, from those of F at each stage."""
     rows = [
         np.concatenate([h * implicit.A[i, j] * in_y[i] + (i == j) * in_dy[i] for j in range(3)], axis=1)

@@ -15,18 +15,18 @@ from .equations_jax import Coupled, Equations
 from .march_jax import Stepper, first_step
 
 # What a step remembers: the derivatives of all rows where it ended, those of the state at its stages, its size.
-Memory = tuple[Any, Any, Any]
+Memory = tuple[Array, Array, Array]
 
 
 def radau(coupled: Coupled, control: Control, dy0: Array) -> Stepper:
     """The method; dy0 are the derivatives at the beginning, if the equations don't give them."""
     relative, absolute = implicit.tolerances(control.relative, control.absolute)
 
-    def start(t: Array, rows: Any) -> tuple[Any, Memory]:
+    def start(t: Array, rows: Array) -> tuple[Array, Memory]:
         memory = _start(coupled, t, rows, dy0)
         return first_step(absolute + relative * jnp.abs(rows), rows, memory[0]), memory
 
-    def step(t: Array, h: Array, rows: Any, memory: Memory) -> tuple[Any, Any, Memory]:
+    def step(t: Array, h: Array, rows: Array, memory: Memory) -> tuple[Array, Array, Memory]:
         new, error, memory = _step(coupled, control, t, h, rows, memory)
         allowed = absolute + relative * jnp.maximum(jnp.abs(rows), jnp.abs(new))
         return new, jnp.max(jnp.abs(error) / allowed), memory
@@ -34,7 +34,7 @@ def radau(coupled: Coupled, control: Control, dy0: Array) -> Stepper:
     return Stepper(start, step, lambda worst: implicit_growth(jnp, worst, implicit.POWER))
 
 
-def _start(coupled: Coupled, t: Array, rows: Any, dy0: Array) -> Memory:
+def _start(coupled: Coupled, t: Array, rows: Array, dy0: Array) -> Memory:
     if coupled.equations.slope is not None:
         slopes = coupled.slope(t, rows)
     else:
@@ -46,8 +46,8 @@ def _start(coupled: Coupled, t: Array, rows: Any, dy0: Array) -> Memory:
 
 
 def _step(
-    coupled: Coupled, control: Control, t: Array, h: Array, rows: Any, memory: Memory
-) -> tuple[Any, Any, Memory]:
+    coupled: Coupled, control: Control, t: Array, h: Array, rows: Array, memory: Memory
+) -> tuple[Array, Array, Memory]:
     """The rows, (rows, n), after a step of size h, estimates of their errors, (rows, n), and what to remember."""
     slopes, stages, size = memory
     equations, p, y = coupled.equations, coupled.p, rows[0]
@@ -63,18 +63,18 @@ def _step(
     return new, implicit.GAMMA * h * filtered, (stages[:, 2], found, h)
 
 
-def _continued(stages: Any, ratio: Any) -> Any:
+def _continued(stages: Array, ratio: Array) -> Array:
     powers = (1 + jnp.asarray(implicit.C, stages.dtype) * ratio)[:, None] ** np.arange(3)
     return implicit.extrapolation(powers).astype(stages.dtype) @ stages
 
 
-def residuals(equations: Equations, t: Any, h: Any, y: Any, p: Any, stages: Any) -> Any:
+def residuals(equations: Equations, t: Array, h: Array, y: Array, p: object, stages: Array) -> Array:
     """The residual at the three stages."""
     a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
     return jax.vmap(equations.residual, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)
 
 
-def _matrix(h: Array, in_y: Any, in_dy: Any) -> Array:
+def _matrix(h: Array, in_y: Array, in_dy: Array) -> Array:
     """The derivative of the residuals in the stages, from those of F at each stage (the first axis)."""
     n = in_y.shape[-1]
     in_dy = jnp.broadcast_to(in_dy, in_y.shape)
@@ -85,8 +85,8 @@ def _matrix(h: Array, in_y: Any, in_dy: Any) -> Array:
 
 
 def _newton(
-    equations: Equations, control: Control, t: Array, h: Array, y: Array, p: Any, guess: Any, inverse: Any
-) -> Any:
+    equations: Equations, control: Control, t: Array, h: Array, y: Array, p: Any, guess: Array, inverse: Array
+) -> Array:
     """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
     allowed = (control.absolute + control.relative * jnp.abs(y)) / h
 
@@ -104,7 +104,7 @@ def _newton(
     return jnp.where(size <= 1, stages, jnp.nan)
 
 
-def _corrected(coupled: Coupled, t: Array, h: Array, rows: Any, found: Any) -> tuple[Any, Any]:
+def _corrected(coupled: Coupled, t: Array, h: Array, rows: Array, found: Array) -> tuple[Array, Array]:
     """The stages after one more iteration with their own matrix, and their derivatives along the rows.
 
     That iteration gives the derivatives that the implicit function theorem says they have.
@@ -113,7 +113,7 @@ def _corrected(coupled: Coupled, t: Array, h: Array, rows: Any, found: Any) -> t
         return found, jnp.zeros((0, *found.shape), found.dtype)
     exact = implicit_matrix(coupled.equations, t, h, rows[0], coupled.p, found)
 
-    def iteration(y: Array, p: Any) -> Any:
+    def iteration(y: Array, p: object) -> Array:
         return residuals(coupled.equations, t, h, y, p, found).ravel()
 
     value, along = coupled.push(iteration, rows)
@@ -121,7 +121,7 @@ def _corrected(coupled: Coupled, t: Array, h: Array, rows: Any, found: Any) -> t
     return found - change[0], -change[1:]
 
 
-def implicit_matrix(equations: Equations, t: Array, h: Array, y: Array, p: Array, stages: Any) -> Array:
+def implicit_matrix(equations: Equations, t: Array, h: Array, y: Array, p: Array, stages: Array) -> Array:
     """The derivative of the residuals in the stages, where these are."""
     a, c = jnp.asarray(implicit.A, y.dtype), jnp.asarray(implicit.C, y.dtype)
     in_y, in_dy = jax.vmap(equations.jacobians, (0, 0, 0, None))(t + c * h, y + h * a @ stages, stages, p)

@@ -7,10 +7,13 @@ indefinite. Source: C. E. Rasmussen and C. K. I. Williams, Gaussian Processes fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..arrays.base import Array
 from ..dataclass import dataclass
+
+if TYPE_CHECKING:
+    import numpy as np
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Model:
     """`likelihood(theta, *arguments)` is L, `covariance` is K; L'' has square blocks of `block` along the diagonal."""
 
     likelihood: Callable[..., Any]
-    arguments: tuple[Any, ...]
+    arguments: tuple[object, ...]
     covariance: Any
     block: int
 
@@ -44,7 +47,7 @@ def probes(size: int, block: int) -> Array:
     return np.tile(np.eye(block), size // block)
 
 
-def places(size: int, block: int) -> tuple[Any, Any]:
+def places(size: int, block: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows and columns of the entries of the products, in the order of `probes`."""
     import numpy as np
 

@@ -61,7 +61,7 @@ def _by_jax(model: Model, search: Search, what: str) -> Any:
 
     from . import laplace_jax
 
-    def lifted(values: Any) -> Any:
+    def lifted(values: object) -> Any:
         if isinstance(values, tuple):
             return tuple(map(lifted, values))
         known = np.asarray(values)

@@ -21,14 +21,14 @@ Loop = tuple[Any, Any, Any, Any, Any]  # a, theta, the log posterior, how many s
 class _Likelihood:
     """The log likelihood as a function of the latent values and of the arrays among its arguments."""
 
-    value: Callable[[Any, Any], Any]
+    value: Callable[[Array, Any], Array]
     size: int
     block: int
 
-    def slope(self, theta: Array, leaves: Any) -> Any:
+    def slope(self, theta: Array, leaves: object) -> Array:
         return jax.grad(self.value)(theta, leaves)
 
-    def curvature(self, theta: Array, leaves: Any) -> Array:
+    def curvature(self, theta: Array, leaves: object) -> Array:
         """The negative Hessian in theta."""
 
         def along(v: Array) -> Array:
@@ -39,12 +39,12 @@ class _Likelihood:
         return jnp.zeros((self.size, self.size), theta.dtype).at[rows, columns].set(products)
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[Any, ...], beside: Any) -> Array:
+def matrix(f: Callable[..., Any], arguments: tuple[object, ...], beside: object) -> Array:
     """The covariance matrix f(*arguments)."""
     return f(*arguments)
 
 
-def _prepared(model: Model) -> tuple[_Likelihood, Any, tuple[Any, ...]]:
+def _prepared(model: Model) -> tuple[_Likelihood, Array, tuple[Array, ...]]:
     """The likelihood, the covariance matrix and the arrays that the likelihood depends on."""
     dtype = real_type(model.arguments, model.covariance)
     split = Arguments(model.arguments)
@@ -56,11 +56,11 @@ def _prepared(model: Model) -> tuple[_Likelihood, Any, tuple[Any, ...]]:
     return _Likelihood(value, len(covariance), model.block), covariance, split.leaves
 
 
-def _mode(likelihood: _Likelihood, covariance: Array, leaves: tuple[Any, ...], search: Search) -> Any:
+def _mode(likelihood: _Likelihood, covariance: Array, leaves: tuple[Array, ...], search: Search) -> Array:
     """The latent values of the largest posterior density; NaN where they are not found."""
 
     @jax.custom_jvp
-    def mode(start: Array, covariance: Array, *leaves: Any) -> Array:
+    def mode(start: Array, covariance: Array, *leaves: object) -> Array:
         return _climb(likelihood, covariance, leaves, replace(search, start=start))
 
     @mode.defjvp
@@ -75,12 +75,12 @@ def _mode(likelihood: _Likelihood, covariance: Array, leaves: tuple[Any, ...], s
     return mode(start, covariance, *leaves)
 
 
-def _factor(likelihood: _Likelihood, covariance: Array, theta: Array, leaves: Any) -> Array:
+def _factor(likelihood: _Likelihood, covariance: Array, theta: Array, leaves: object) -> Array:
     """I + K W."""
     return jnp.eye(likelihood.size, dtype=theta.dtype) + covariance @ likelihood.curvature(theta, leaves)
 
 
-def _climb(likelihood: _Likelihood, covariance: Array, leaves: Any, search: Search) -> Any:
+def _climb(likelihood: _Likelihood, covariance: Array, leaves: object, search: Search) -> Array:
     """Newton's method on the log posterior, in the variable a with theta = K a."""
     shares, one = 0.5 ** jnp.arange(search.halvings + 1), jnp.eye(likelihood.size, dtype=covariance.dtype)
 
@@ -120,7 +120,7 @@ def marginal(model: Model, search: Search) -> Array:
     return jnp.where(found & (sign > 0), height - log_det / 2, jnp.nan)
 
 
-def latent(model: Model, search: Search) -> tuple[Any, Any]:
+def latent(model: Model, search: Search) -> tuple[Array, Array]:
     """Mean and covariance matrix of the approximate law of the latent values."""
     likelihood, covariance, leaves = _prepared(model)
     theta = _mode(likelihood, covariance, leaves, search)

@@ -1,7 +1,7 @@
 """Steps from time to time in Python, with errors under control: the host's counterpart of march_jax.py."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,7 +18,7 @@ class Stepper(Protocol):
 
     first_size: float
 
-    def attempt(self, t: float, h: float, y: Array) -> tuple[Any, float, Any]: ...
+    def attempt(self, t: float, h: float, y: Array) -> tuple[Array, float, Any]: ...
 
     def accept(self, memory: Any) -> None:
         """Remember a step that was good enough."""
@@ -33,8 +33,8 @@ class Step:
 
     begin: float
     size: float
-    before: Any
-    after: Any
+    before: Array
+    after: Array
     memory: Any
 
 
@@ -42,7 +42,7 @@ class _Stuck(Exception):
     """Too many steps, or too small ones."""
 
 
-def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Array, y: Array, past: bool) -> list[Any]:
+def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Array, y: Array, past: bool) -> list[Array]:
     """The states at every time of output; where it takes too many steps, or too small ones, NaN on PyTorch.
 
     With `past`, steps go past the times of output but the last, and states are taken inside them: the stepper must
@@ -52,7 +52,7 @@ def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Array, y
         StanDomainError: the same on NumPy.
     """
     ends = [float(t) for t in ts]
-    states: list[Any] = []
+    states: list[Array] = []
     try:
         for state in (_past if past else _cut)(stepper, control, t0, ends, y):
             states.append(state)
@@ -65,7 +65,7 @@ def march(xp: Namespace, stepper: Any, control: Control, t0: float, ts: Array, y
     return states
 
 
-def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Any]:
+def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Array]:
     """Steps that end at every time of output."""
     h = stepper.first_size
     for end in ends:
@@ -78,7 +78,7 @@ def _cut(stepper: Stepper, control: Control, t: float, ends: list[float], y: Arr
         yield y
 
 
-def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Any]:
+def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Array) -> Iterator[Array]:
     """The states at the times of output, taken inside of steps, none of which goes beyond the last time."""
     h, last = stepper.first_size, Step(t, 1.0, y, y, None)
     for due in ends:
@@ -92,7 +92,7 @@ def _past(stepper: Any, control: Control, t: float, ends: list[float], y: Array)
         yield stepper.inside((due - last.begin) / last.size, last)
 
 
-def _count(control: Control, end: float, y: Array, size: Any) -> Iterator[int]:
+def _count(control: Control, end: float, y: Array, size: Callable[[], float]) -> Iterator[int]:
     """Counts the steps that are allowed, as long as they are not too small."""
     least = 10 * precision(y) * abs(end)
     for i in range(control.most_steps + 1):
@@ -117,12 +117,12 @@ def _attempt(stepper: Stepper, t: float, h: float, y: Array, end: float) -> tupl
     return Step(t, size, y, new, memory), max(h, grown) if reaches else grown
 
 
-def allowed(control: Control, *states: Any) -> Any:
+def allowed(control: Control, *states: Array) -> Array:
     """The errors that are just allowed."""
     return control.absolute + control.relative * np.max([np.abs(plain(s)) for s in states], axis=0)
 
 
-def first_step(limits: Any, y: Array, slope: Array) -> float:
+def first_step(limits: object, y: Array, slope: Array) -> float:
     """A cautious guess: the change is a hundredth of the state, where the tolerances make a difference."""
     d0, d1 = np.max(np.abs(plain(y)) / limits), np.max(np.abs(slope) / limits)
     return float(0.01 * d0 / d1) if d0 > 1e-5 and d1 > 1e-5 else 1e-6

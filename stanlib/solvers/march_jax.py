@@ -15,7 +15,7 @@ from jax import Array
 from ..dataclass import dataclass
 from .control import Control
 
-State = tuple[Any, Any, Any, Any]  # t, the size to try next, rows, memory
+State = tuple[Array, Array, Array, Any]  # t, the size to try next, rows, memory
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,20 @@ class Stepper:
     rows, their worst error relative to what is allowed, and the new memory; `growth(worst)` is how h changes then.
     """
 
-    start: Callable[[Any, Any], tuple[Any, Any]]
-    step: Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
-    growth: Callable[[Any], Any]
-    inside: Callable[[Any, Any, Any], Any] | None = None  # the rows at a time in the step that ended at (rows, memory)
+    start: Callable[[Array, Array], tuple[Array, Any]]
+    step: Callable[[Array, Array, Array, Any], tuple[Array, Array, Any]]
+    growth: Callable[[Array], Any]
+    # the rows at a time in the step that ended at (rows, memory)
+    inside: Callable[[Array, Array, Any], Any] | None = None
 
 
-def first_step(allowed: Any, rows: Any, slopes: Any) -> Array:
+def first_step(allowed: Array, rows: Array, slopes: Array) -> Array:
     """A cautious guess: the change is a hundredth of the state, where the tolerances make a difference."""
     d0, d1 = jnp.max(jnp.abs(rows) / allowed), jnp.max(jnp.abs(slopes) / allowed)
     return jnp.where((d0 > 1e-5) & (d1 > 1e-5), 0.01 * d0 / jnp.where(d1 > 0, d1, 1.0), 1e-6).astype(rows.dtype)
 
 
-def attempt(method: Stepper, end: Any, state: State) -> tuple[State, Any, Any]:
+def attempt(method: Stepper, end: Array, state: State) -> tuple[State, Array, Array]:
     """One step towards `end`: the state after it, whether it was accepted, its size.
 
     A step that is rejected changes the size to try next alone.
@@ -61,13 +62,13 @@ def least_step(t: Array) -> Array:
     return 10 * jnp.finfo(t.dtype).eps * jnp.abs(t)
 
 
-def march(method: Stepper, control: Control, t0: Array, ts: Array, rows: Any) -> Array:
+def march(method: Stepper, control: Control, t0: Array, ts: Array, rows: Array) -> Array:
     """The rows at every time of output; NaN from where it would take too many steps, or too small ones."""
     h, memory = method.start(t0, rows)
     if method.inside is not None:
         return _march_past(method, method.inside, control, ts, (t0, h, rows, memory))
 
-    def reach(state: State, end: Any) -> tuple[State, Any]:
+    def reach(state: State, end: Array) -> tuple[State, Array]:
         def unfinished(loop: Any) -> Array:
             (t, h, *_), count = loop
             return (t < end) & (count < control.most_steps) & (h > least_step(end))
@@ -81,10 +82,12 @@ def march(method: Stepper, control: Control, t0: Array, ts: Array, rows: Any) ->
     return jax.lax.scan(reach, (t0, h, rows, memory), ts)[1]
 
 
-def _march_past(method: Stepper, inside: Callable[..., Any], control: Control, ts: Array, start: State) -> Array:
+def _march_past(
+    method: Stepper, inside: Callable[[Array, Array, Any], Any], control: Control, ts: Array, start: State
+) -> Array:
     """The same with steps that only the last time cuts short: the rows at the others are taken inside the steps."""
 
-    def reach(state: State, due: Any) -> tuple[State, Any]:
+    def reach(state: State, due: Array) -> tuple[State, Array]:
         def unfinished(loop: Any) -> Array:
             (t, h, *_), count = loop
             return (t < due) & (count < control.most_steps) & (h > least_step(ts[-1]))

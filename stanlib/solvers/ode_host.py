@@ -45,7 +45,8 @@ def solve(
 
 
 def _states(
-    lift: Lift, slope: Any, method: str, control: Control, t0: float, ts: Array, y0: Array, arguments: tuple[Any, ...]
+    lift: Lift, slope: object, method: str, control: Control, t0: float, ts: Array, y0: Array,
+    arguments: tuple[Any, ...]
 ) -> list[Any]:
     xp = lift.xp
     if records(xp, y0, arguments) and not (method in STANS_OWN and control.is_loose(np)):
@@ -56,7 +57,7 @@ def _states(
 
 def _stepper(
     lift: Lift, slope: Any, method: str, control: Control, t0: float, y0: Array, arguments: tuple[Any, ...]
-) -> Any:
+) -> Explicit | Radau:
     if method != "bdf":
         return Explicit(explicit.TABLEAUS[method], slope, control, t0, y0, method in STANS_OWN)
     return Radau(lift, lambda t, y, dy: dy - slope(t, y), control, y0, slope(t0, y0), arguments, slope)

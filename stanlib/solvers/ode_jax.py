@@ -6,7 +6,7 @@ parameters adjoint_jax.py goes back over the steps instead.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,9 +27,9 @@ STRETCH = 32  # steps that are repeated together on the way back
 
 
 def solve(
-    f: Callable[..., Any], y0: Array, t0: Any, ts: Any, arguments: tuple[Any, ...], method: str, control: Control,
-    adjoint: int = 0,
-) -> Any:  # fmt: skip
+    f: Callable[..., object], y0: Array, t0: object, ts: object, arguments: tuple[object, ...], method: str,
+    control: Control, adjoint: int = 0,
+) -> Array:  # fmt: skip
     """The states of y' = f(t, y, *arguments) at the times ts, one per row.
 
     `method` is "rk45", "ckrk", "adams" or "bdf". With `adjoint`, derivatives are computed backwards over stretches of
@@ -53,13 +53,14 @@ def solve(
     return states
 
 
-def _at(t: Array, dtype: Any) -> tuple[Any, Any]:
+def _at(t: Array, dtype: Any) -> tuple[Array, Array]:
     """Times without derivatives, and 0 with theirs."""
     return fixed(t).astype(dtype), (t - fixed(t)).astype(dtype)
 
 
 def solve_dae(
-    f: Callable[..., Any], y0: Array, dy0: Array, t0: Array, ts: Array, arguments: tuple[Any, ...], control: Control
+    f: Callable[..., object], y0: Array, dy0: Array, t0: Array, ts: Array, arguments: tuple[object, ...],
+    control: Control
 ) -> Array:
     """The states of 0 = f(t, y, y', *arguments) at the times ts, one per row."""
     dtype = real_type(y0, dy0, arguments)
@@ -74,9 +75,9 @@ def solve_dae(
 
 
 def _states(
-    equations: Equations, y0: Array, dy0: Any, t0: Any, ts: Any, leaves: tuple[Any, ...], method: str, control: Control,
-    adjoint: int,
-) -> Any:  # fmt: skip
+    equations: Equations, y0: Array, dy0: Array | None, t0: object, ts: object, leaves: tuple[Array, ...], method: str,
+    control: Control, adjoint: int,
+) -> Array:  # fmt: skip
     """The states at ts, (times, n), with derivatives in y0 and the leaves: carried along, or backwards (`adjoint`)."""
     loose = method in STANS_OWN and control.is_loose(np)
     control = control.at_precision(float(jnp.finfo(y0.dtype).eps))
@@ -87,7 +88,7 @@ def _states(
 
         states = with_adjoint(equations, method, control if loose else control.tightened(), adjoint)
         return states(start, ends, y0, leaves)
-    def of_rows(varied: tuple[int, ...], t0: Array, ts: Array, dy0: Any, y0: Array, *leaves: Any) -> Any:
+    def of_rows(varied: tuple[int, ...], t0: Array, ts: Array, dy0: Array | None, y0: Array, *leaves: Array) -> Array:
         return _rows(equations, method, control, (t0, ts), y0, dy0, leaves, varied, loose)
 
     states = jax.custom_jvp(lambda *primals: of_rows((), *primals)[:, 0])
@@ -95,7 +96,7 @@ def _states(
     return states(start, ends, dy0, y0, *leaves)
 
 
-def _changed(of_rows: Callable[..., Any], primals: Any, tangents: Any) -> Any:
+def _changed(of_rows: Callable[..., Array], primals: Any, tangents: Any) -> tuple[Array, Array]:
     """The states, and what changes of y0 and the leaves make of them: those that are not zero are carried along."""
     changes, dtype = tangents[3:], primals[3].dtype
     varied = tuple(i for i, t in enumerate(changes) if t is not None and not is_zero(t))
@@ -107,9 +108,9 @@ def _changed(of_rows: Callable[..., Any], primals: Any, tangents: Any) -> Any:
 
 
 def _rows(
-    equations: Equations, method: str, control: Control, times: Any, y0: Array, dy0: Any, leaves: Any,
-    varied: tuple[int, ...], loose: bool,
-) -> Any:  # fmt: skip
+    equations: Equations, method: str, control: Control, times: tuple[Array, Array], y0: Array, dy0: Array | None,
+    leaves: Sequence[Array], varied: tuple[int, ...], loose: bool,
+) -> Array:  # fmt: skip
     """The states, and their derivatives in what varies (0 for y0, 1 + i for leaf i): times x (1 + count) x states."""
     t0, ts = times
     p, split = join([leaves[i - 1] for i in varied if i], y0.dtype)
@@ -118,7 +119,7 @@ def _rows(
     in_y0[:n] = np.eye(n, y0.size)
     in_p[n:] = np.eye(p.size)
 
-    def restore(p: Array) -> list[Any]:
+    def restore(p: Array) -> list[Array]:
         out = list(leaves)
         for i, x in zip([i for i in varied if i], split(p)):
             out[i - 1] = x

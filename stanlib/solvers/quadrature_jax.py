@@ -5,7 +5,7 @@ same points, until all of them have converged.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,18 +22,18 @@ from .tolerance import Tolerance
 
 xp = named("jax")
 
-Integrand = Callable[[Any, Any], Any]  # of a point and its distance to an end; a vector
+Integrand = Callable[[Array, Array], Array]  # of a point and its distance to an end; a vector
 
 
 def integrate(
-    f: Callable[..., Any], a: Array, b: Array, arguments: tuple[Any, ...], tolerance: Tolerance, method: str
-) -> Any:
+    f: Callable[..., object], a: Array, b: Array, arguments: tuple[object, ...], tolerance: Tolerance, method: str
+) -> Array:
     """The integral of f(x, xc, *arguments) from a to b; NaN where it doesn't converge."""
     dtype = real_type(a, b, arguments)
     split = Arguments(arguments)
     tolerance = tolerance.at_precision(float(jnp.finfo(dtype).eps))
 
-    def value(x: Array, xc: Any, leaves: Any) -> Any:
+    def value(x: Array, xc: Array, leaves: Any) -> Array:
         return jnp.asarray(f(x, xc, *split.restore(leaves)), dtype)
 
     made = _Integral(value, (a, b), tolerance, method, dtype)
@@ -46,17 +46,17 @@ class _Integral:
     """An integral as a function of those of its bounds that are JAX's, and of the leaves of the further arguments."""
 
     def __init__(
-        self, value: Callable[..., Any], bounds: tuple[Any, Any], tolerance: Tolerance, method: str, dtype: Any
+        self, value: Callable[..., Array], bounds: tuple[Any, Any], tolerance: Tolerance, method: str, dtype: Any
     ):
         self.value, self.tolerance, self.method, self.dtype = value, tolerance, method, dtype
         self.bounds = tuple(jnp.asarray(x, dtype) if isinstance(x, jax.Array) else x for x in bounds)
         self.moving = tuple(i for i, x in enumerate(bounds) if isinstance(x, jax.Array))
 
-    def __call__(self, *primals: Any) -> Any:
+    def __call__(self, *primals: Array) -> Array:
         ends, leaves = primals[: len(self.moving)], primals[len(self.moving) :]
         return self._total(ends, lambda x, xc: self.value(x, xc, leaves)[None])[0]
 
-    def _total(self, ends: Any, integrand: Integrand) -> Any:
+    def _total(self, ends: Sequence[Array], integrand: Integrand) -> Array:
         """The integrals of the components of a vector."""
         bounds = list(self.bounds)
         for i, x in zip(self.moving, ends):
@@ -65,7 +65,7 @@ class _Integral:
         parts = [METHODS[self.method](integrand, p, self.tolerance, self.dtype) for p in pieces]
         return jnp.where(jnp.asarray(bounds[0] <= bounds[1]), sum(parts), jnp.nan)
 
-    def change(self, primals: Any, tangents: Any) -> Any:
+    def change(self, primals: Any, tangents: Any) -> tuple[Array, Array]:
         """The integral, and its change with the bounds and the leaves."""
         ends, leaves = primals[: len(self.moving)], primals[len(self.moving) :]
         of_leaves = tangents[len(self.moving) :]
@@ -80,19 +80,19 @@ class _Integral:
         return parts[0], change
 
 
-def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ...]) -> Integrand:
+def _with_gradient(value: Callable[..., Array], leaves: Sequence[Array], varied: tuple[int, ...]) -> Integrand:
     """The integrand, and its derivatives in the components of some of the leaves.
 
     Where the integrand vanishes, as far out, derivatives that are NaN count as 0, as in Stan.
     """
 
-    def of_varied(chosen: Any, x: Array, xc: Any) -> Any:
+    def of_varied(chosen: Sequence[Array], x: Array, xc: Array) -> Array:
         out = list(leaves)
         for i, leaf in zip(varied, chosen):
             out[i] = leaf
         return value(x, xc, out)
 
-    def integrand(x: Array, xc: Any) -> Any:
+    def integrand(x: Array, xc: Array) -> Array:
         out, slopes = jax.value_and_grad(of_varied)([leaves[i] for i in varied], x, xc)
         known = (jnp.ravel(s).astype(out.dtype) for s in slopes)
         return jnp.concatenate([out[None], *(jnp.where(jnp.isnan(s) & (out == 0), 0, s) for s in known)])
@@ -100,12 +100,12 @@ def _with_gradient(value: Callable[..., Any], leaves: Any, varied: tuple[int, ..
     return integrand
 
 
-def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Any:
+def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Array:
     """Levels of nodes, each half as far apart, until none of the components changes any more."""
     reach = quadrature.REACH[jnp.dtype(dtype).itemsize]
     first, distance, complete = (jnp.asarray(x, dtype) for x in quadrature.chunks(reach))
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         i, sums, (_, norm), change = loop
         return (i < len(first)) & ~tolerance.met(jnp, change, norm).all() & jnp.isfinite(sums).all()
 
@@ -126,7 +126,7 @@ def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtyp
     return jnp.where(tolerance.met(jnp, change, norm), value, jnp.nan)
 
 
-def _rule(f: Integrand, points: Callable[..., Any], dtype: Any, ends: Any) -> Any:
+def _rule(f: Integrand, points: Callable[..., Any], dtype: Any, ends: Array) -> tuple[Array, Array, Array]:
     """The integral over an interval, its error, and the integral of the magnitude."""
     half = (ends[1] - ends[0]) / 2
     x, weight = points(xp, ends[0] + half * (1 + jnp.asarray(quadrature.NODES, dtype)))
@@ -135,13 +135,13 @@ def _rule(f: Integrand, points: Callable[..., Any], dtype: Any, ends: Any) -> An
     return fine, jnp.abs(fine - coarse), jnp.asarray(quadrature.KRONROD, dtype) @ jnp.abs(terms)
 
 
-def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Any:
+def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: Any) -> Array:
     """The interval of the largest error is cut in two until the sum of the errors is small enough."""
     low, high, points = quadrature.rational(piece)
     most = min(quadrature.MOST_INTERVALS, tolerance.most_intervals)
     rule = partial(_rule, f, points, dtype)
 
-    def unfinished(loop: Any) -> Any:
+    def unfinished(loop: Any) -> Array:
         count, _, (value, error, norm) = loop
         return (count < most) & ~tolerance.met(jnp, error.sum(0), norm.sum(0)).all() & jnp.isfinite(value).all()
 
@@ -161,4 +161,6 @@ def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: An
     return jnp.where(tolerance.met(jnp, error.sum(0), norm.sum(0)), value.sum(0), jnp.nan)
 
 
-METHODS: dict[str, Callable[..., Any]] = {"double_exponential": double_exponential, "gauss_kronrod": gauss_kronrod}
+METHODS: dict[str, Callable[[Integrand, Interval, Tolerance, Any], Array]] = {
+    "double_exponential": double_exponential, "gauss_kronrod": gauss_kronrod,
+}  # fmt: skip

@@ -54,6 +54,6 @@ def next_radius(xp: Arithmetic, radius: Any, step: Any, ratio: Any) -> Any:
     return xp.where(ratio < 0.25, 0.25 * length, xp.where(ratio > 0.75, xp.maximum(radius, 2 * length), radius))
 
 
-def lost(xp: Arithmetic, step: Any, y: Array) -> Any:
+def lost(xp: Arithmetic, step: object, y: Array) -> Any:
     """Whether a step changes nothing but the last digits."""
     return xp.all(xp.abs(step) <= ROUNDING * xp.finfo(y.dtype).eps * xp.abs(y))

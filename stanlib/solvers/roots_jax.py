@@ -31,7 +31,7 @@ def solve(
         return jnp.asarray(out, dtype), jnp.asarray(False if flag is None else flag)
 
     @jax.custom_jvp
-    def root(guess: Any, *leaves: Any) -> Array:
+    def root(guess: object, *leaves: object) -> Array:
         y, left = METHODS[method](lambda y: watched(y, leaves), guess, limits.most_steps)
         return jnp.where(roots.norm(jnp, left) <= limits.residual, y, jnp.nan)
 

@@ -1,8 +1,6 @@
 """CmdStanPy's results, each around a `Fit`, which is its attribute `fit`."""
 from __future__ import annotations
 
-from typing import Any
-
 from ...inference.fits import stan_csv
 from ...inference.fits.fit import Fit
 from ..folders import ready
@@ -16,7 +14,7 @@ KINDS: dict[str, type[CmdStanFit]] = {
 }  # fmt: skip
 
 
-def saved(fit: Fit, folder: Any, sig_figs: int | None, profiles: bool = False) -> None:
+def saved(fit: Fit, folder: object, sig_figs: int | None, profiles: bool = False) -> None:
     """Write the files of a fit where `output_dir` asks for them, with the times of its `profile` blocks."""
     if (folder := ready(folder)) is not None:
         stamp = stan_csv.timestamp()

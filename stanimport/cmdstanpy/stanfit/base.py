@@ -80,7 +80,9 @@ class CmdStanFit:
     def save_csvfiles(self, dir: str | None = None) -> None:
         self.fit.save_csvfiles(ready(dir) or ".")
 
-    def create_inits(self, seed: int | None = None, chains: int = 4) -> Any:
+    def create_inits(
+        self, seed: int | None = None, chains: int = 4
+    ) -> dict[str, np.ndarray] | list[dict[str, np.ndarray]]:
         """Initial values for chains; for a single one a dict, as in CmdStanPy."""
         made = self.fit.create_inits(seed, chains)
         return made[0] if chains == 1 else made

@@ -30,7 +30,7 @@ class OfChains(CmdStanFit):
 _IN_FRONT = ("chain__", "iter__", "draw__")
 
 
-def _columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> Any:
+def _columns(frame: Any, fit: Fit, wanted: Sequence[str] | str | None) -> object:
     """The columns of the variables that are wanted, and of no others; all if None. Raises ValueError."""
     if wanted is None:
         return frame

@@ -119,7 +119,7 @@ def _pattern_type(target: Union[Target, list[Any]]) -> Type:
     return target.place.type if isinstance(target, Target) else Tuple(tuple(map(_pattern_type, target)))
 
 
-def _places(target: list[Any]) -> tuple[Any, ...]:
+def _places(target: list[Any]) -> tuple[object, ...]:
     return tuple(t.place if isinstance(t, Target) else _places(t) for t in target)
 
 
@@ -151,7 +151,7 @@ def _flat(target: list[Any]) -> Iterator[Target]:
             yield from _flat(t)
 
 
-def _path(place: gprob.Place) -> tuple[Any, ...]:
+def _path(place: gprob.Place) -> tuple[object, ...]:
     """A place without its indices: variable and tuple items."""
     return (place.name, *(s.item for s in place.steps if s.item))
 

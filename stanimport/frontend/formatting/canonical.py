@@ -26,7 +26,7 @@ def without_forward_declarations(program: ast.Program) -> ast.Program:
     return replace(program, blocks=blocks)
 
 
-def _signature(f: ast.FunctionDefinition) -> tuple[Any, ...]:
+def _signature(f: ast.FunctionDefinition) -> tuple[object, ...]:
     return (f.name.text, *(a.type for a in f.arguments))
 
 
@@ -118,7 +118,7 @@ def _block(s: ast.Statement) -> ast.Block:
 # --- rebuilding ------------------------------------------------------------------------------------------------------
 
 
-def rebuilt(node: object, change: Callable[[Any], Any]) -> Any:
+def rebuilt(node: object, change: Callable[[Any], object]) -> Any:
     """A node with each node directly below it changed."""
     if not isinstance(node, ast.Node):
         return node
@@ -126,7 +126,7 @@ def rebuilt(node: object, change: Callable[[Any], Any]) -> Any:
     return replace(node, **{n: v for n, v in made.items() if v is not getattr(node, n)})
 
 
-def _changed(value: object, change: Callable[[Any], Any]) -> Any:
+def _changed(value: object, change: Callable[[Any], object]) -> object:
     if isinstance(value, tuple):
         return tuple(_changed(v, change) for v in value)
     return change(value) if isinstance(value, ast.Node) else value

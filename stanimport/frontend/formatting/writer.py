@@ -3,13 +3,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from .boxes import PACKED, STACKED, Page
 from .comments import Comment, Comments, Place, begin
 
 _LONG_NAME = 16  # a longer one has its arguments below it, not behind it
 
+T = TypeVar("T")
 Taker = Callable[[Place], list[Comment]]
 
 
@@ -139,7 +140,7 @@ class Writer:
             write(item)
         self.inside(comments.before, last, before="blank")
 
-    def separated(self, items: Sequence[Any], write: Callable[[Any], None]) -> None:
+    def separated(self, items: Sequence[T], write: Callable[[T], None]) -> None:
         """Items with commas, behind each of which a line may end."""
         for i, item in enumerate(items):
             if i:
@@ -147,7 +148,7 @@ class Writer:
                 self.page.space()
             write(item)
 
-    def flat_list(self, items: Sequence[Any], write: Callable[[Any], None]) -> None:
+    def flat_list(self, items: Sequence[T], write: Callable[[T], None]) -> None:
         """Items with commas, on one line."""
         for i, item in enumerate(items):
             if i:

@@ -35,22 +35,24 @@ def p_declarators(*items: Any) -> list[Any]:
 
 
 @rule("declarator : declared_name sizes_opt", "declarator : declared_name sizes_opt ASSIGN expression")
-def p_declarator(name: ast.Name, sizes: Any, *value: Any) -> Any:
+def p_declarator(name: ast.Name, sizes: object, *value: object) -> Any:
     return name, sizes, value[1] if value else None
 
 
 @rule("declared_name : identifier", "declared_name : dotted_name")
-def p_declared_name(name: Any) -> Any:
+def p_declared_name(name: object) -> object:
     return name
 
 
 @rule("sizes_opt : ", "sizes_opt : LBRACKET expressions RBRACKET")
-def p_sizes_opt(*items: Any) -> Any:
+def p_sizes_opt(*items: object) -> Any:
     return (items[1], span_of(items[0], items[2])) if items else None
 
 
 @rule("sized_type : ARRAY LBRACKET expressions RBRACKET sized_element")
-def p_sized_array(word: Token, _: Token, sizes: list[ast.Expression], __: Token, element: Any) -> ast.SizedArray:
+def p_sized_array(
+    word: Token, _: Token, sizes: list[ast.Expression], __: Token, element: ast.SizedType
+) -> ast.SizedArray:
     return ast.SizedArray(element, tuple(sizes), span_of(word, element))
 
 
@@ -110,7 +112,9 @@ def p_constrained_square(word: Token, _: Token, size: ast.Expression, end: Token
 
 
 @rule(*_constrained("matrix", 2))
-def p_constrained_matrix(word: Token, _: Token, rows: Any, __: Token, cols: Any, end: Token) -> ast.SizedPrimitive:
+def p_constrained_matrix(
+    word: Token, _: Token, rows: ast.Expression, __: Token, cols: ast.Expression, end: Token
+) -> ast.SizedPrimitive:
     kind = ast.Constraint(word.text, (), word.span)
     return ast.SizedPrimitive(PRIMITIVES["matrix"], (rows, cols), kind, span_of(word, end))
 

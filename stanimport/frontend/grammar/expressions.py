@@ -73,14 +73,14 @@ def p_dotted(name: ast.DottedName) -> ast.DottedName:
     "dotted_name : identifier DOT identifier", "dotted_name : dotted_name DOT identifier",
     "dotted_name : numbered DOT identifier", "dotted_name : dotted_name DOT_NUMBER",
 )  # fmt: skip
-def p_dotted_name(first: Any, *rest: Any) -> ast.DottedName:
+def p_dotted_name(first: object, *rest: Any) -> ast.DottedName:
     last = rest[-1] if isinstance(rest[-1], ast.Name) else _numbered(rest[-1])
     parts = _parts(first)
     return ast.DottedName((*parts, last), span_of(parts[0], last))
 
 
 @rule("numbered : identifier DOT_NUMBER", "numbered : numbered DOT_NUMBER")
-def p_numbered(first: Any, number: Token) -> list[Any]:
+def p_numbered(first: object, number: Token) -> list[Any]:
     """`t.1`, an item of a tuple, or the beginning of the path to a layer of a network: `net.0.weight`."""
     return [*(first if isinstance(first, list) else [first]), number]
 
@@ -94,7 +94,7 @@ def p_numbered_item(context: Any, parts: list[Any]) -> ast.Expression:
     return made
 
 
-def _parts(first: Any) -> list[Any]:
+def _parts(first: object) -> list[Any]:
     if isinstance(first, list):
         return [p if isinstance(p, ast.Name) else _numbered(p) for p in first]
     return list(first.parts) if isinstance(first, ast.DottedName) else [first]
@@ -175,7 +175,7 @@ def p_paren(left: Token, e: ast.Expression, right: Token) -> ast.Paren:
 
 
 @rule("primary : primary DOT_NUMBER")
-def p_tuple_item(context: Any, base: ast.Expression, number: Token) -> ast.TupleItem:
+def p_tuple_item(context: object, base: ast.Expression, number: Token) -> ast.TupleItem:
     return _item(context, base, number)
 
 
@@ -213,7 +213,7 @@ def p_single_index(e: ast.Expression) -> ast.SingleIndex:
 
 
 @rule("index : expression_opt COLON expression_opt")
-def p_range_index(lower: Any, colon: Token, upper: Any) -> ast.RangeIndex:
+def p_range_index(lower: ast.Expression | None, colon: Token, upper: ast.Expression | None) -> ast.RangeIndex:
     return ast.RangeIndex(lower, upper, span_of(lower or colon, upper or colon))
 
 

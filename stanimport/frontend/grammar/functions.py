@@ -34,7 +34,7 @@ def p_network(
 
 
 @rule("path : word", "path : DOT path", "path : word DOT path")
-def p_path(*parts: Any) -> list[Token]:
+def p_path(*parts: object) -> list[Token]:
     *first, last = parts
     return [*first, *(last if isinstance(last, list) else [last])]
 

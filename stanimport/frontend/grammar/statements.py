@@ -34,7 +34,9 @@ def p_assignment(
 
 
 @rule("statement : primary ARROW expression SEMICOLON")
-def p_old_assignment(context: Any, target: ast.Expression, op: Token, value: Any, end: Token) -> ast.Assignment:
+def p_old_assignment(
+    context: Any, target: ast.Expression, op: Token, value: ast.Expression, end: Token
+) -> ast.Assignment:
     context.removed("assignment by <- has been removed from Stan", op.span, "write = instead")
     if not _assignable(target):
         context.error("this can't be assigned to", target.span, "assign to a variable or a part of one")
@@ -73,7 +75,9 @@ def p_no_truncation() -> None:
 
 
 @rule("truncation_opt : TRUNCATE LBRACKET expression_opt COMMA expression_opt RBRACKET")
-def p_truncation(word: Token, _: Token, lower: Any, __: Token, upper: Any, end: Token) -> ast.Truncation | None:
+def p_truncation(
+    word: Token, _: Token, lower: ast.Expression | None, __: Token, upper: ast.Expression | None, end: Token
+) -> ast.Truncation | None:
     return ast.Truncation(lower, upper, span_of(word, end)) if lower or upper else None
 
 
@@ -91,7 +95,9 @@ def p_increment(word: Token, _: Token, value: ast.Expression, end: Token) -> ast
 
 
 @rule("statement : INCREMENT_LOG_PROB LPAREN expression RPAREN SEMICOLON")
-def p_increment_log_prob(context: Any, word: Token, _: Token, value: Any, __: Token, end: Token) -> ast.Increment:
+def p_increment_log_prob(
+    context: Any, word: Token, _: Token, value: ast.Expression, __: Token, end: Token
+) -> ast.Increment:
     context.removed("increment_log_prob(...) has been removed from Stan", word.span, "write target += ...;")
     return ast.Increment("target", value, span_of(word, end))
 
@@ -134,7 +140,7 @@ def p_printables(*items: Any) -> list[Any]:
 
 
 @rule("printable : expression", "printable : string")
-def p_printable(item: Any) -> Any:
+def p_printable(item: object) -> object:
     return item
 
 
@@ -149,7 +155,10 @@ def p_if(word: Token, _: Token, condition: ast.Expression, __: Token, then: ast.
 
 
 @rule("statement : IF LPAREN expression RPAREN statement ELSE statement")
-def p_if_else(word: Token, _: Token, condition: Any, __: Token, then: Any, ___: Token, otherwise: Any) -> ast.If:
+def p_if_else(
+    word: Token, _: Token, condition: ast.Expression, __: Token, then: ast.Statement, ___: Token,
+    otherwise: ast.Statement,
+) -> ast.If:  # fmt: skip
     return ast.If(condition, then, otherwise, span_of(word, otherwise))
 
 
@@ -160,13 +169,16 @@ def p_while(word: Token, _: Token, condition: ast.Expression, __: Token, body: a
 
 @rule("statement : FOR LPAREN identifier IN expression COLON expression RPAREN statement")
 def p_for(
-    word: Token, _: Token, name: ast.Name, __: Token, lower: Any, ___: Token, upper: Any, ____: Token, body: Any
+    word: Token, _: Token, name: ast.Name, __: Token, lower: ast.Expression, ___: Token, upper: ast.Expression,
+    ____: Token, body: ast.Statement
 ) -> ast.For:
     return ast.For(name, lower, upper, body, span_of(word, body))
 
 
 @rule("statement : FOR LPAREN identifier IN expression RPAREN statement")
-def p_for_each(word: Token, _: Token, name: ast.Name, __: Token, e: Any, ___: Token, body: Any) -> ast.ForEach:
+def p_for_each(
+    word: Token, _: Token, name: ast.Name, __: Token, e: ast.Expression, ___: Token, body: ast.Statement
+) -> ast.ForEach:
     return ast.ForEach(name, e, body, span_of(word, body))
 
 

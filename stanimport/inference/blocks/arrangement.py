@@ -29,13 +29,13 @@ def orders(plan: Plan) -> dict[Any, np.ndarray]:
     return out
 
 
-def sources(plan: Plan, group: Any) -> dict[Any, int]:
+def sources(plan: Plan, group: object) -> dict[Any, int]:
     """What a class takes by rows of values that have none, and along which axis."""
     return {v: axis for i in _equations(plan, group) for v, axis in plan.read_rows(i)
             if not is_literal(v) and v not in plan.axes}  # fmt: skip
 
 
-def _equations(plan: Plan, group: Any) -> list[int]:
+def _equations(plan: Plan, group: object) -> list[int]:
     def touches(i: int) -> bool:
         e = plan.flat.equations[i]
         near = [v for v in (*e.invars, *e.outvars) if not is_literal(v) and v in plan.axes]
@@ -44,7 +44,7 @@ def _equations(plan: Plan, group: Any) -> list[int]:
     return [i for i in plan.steps if touches(i)]
 
 
-def _is_free(plan: Plan, group: Any) -> bool:
+def _is_free(plan: Plan, group: object) -> bool:
     """Whether only data have rows here, and all that leaves them are totals."""
     roots = [r for part in plan.order if isinstance(part, Sweep) for r in part.roots if plan.group_of(r) is group]
     if any(r.kind not in ("total", "added") for r in roots):
@@ -55,7 +55,7 @@ def _is_free(plan: Plan, group: Any) -> bool:
     return len({v.aval.shape[axis] for v, axis in found.items()}) == 1 and all(v in plan.flat.constants for v in found)
 
 
-def _looked_up(plan: Plan, group: Any) -> np.ndarray | None:
+def _looked_up(plan: Plan, group: object) -> np.ndarray | None:
     """The indices of data by which rows look up the largest array."""
     best: tuple[int, np.ndarray] | None = None
     for i in _equations(plan, group):
@@ -68,7 +68,7 @@ def _looked_up(plan: Plan, group: Any) -> np.ndarray | None:
     return best[1] if best else None
 
 
-def _data_of(plan: Plan, v: Any) -> np.ndarray | None:
+def _data_of(plan: Plan, v: object) -> np.ndarray | None:
     """The data, one number for each row, that a value is a copy of in another shape or type."""
     while v in plan.flat.makers:
         e = plan.flat.equations[plan.flat.makers[v][0]]

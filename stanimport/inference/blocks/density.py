@@ -41,7 +41,7 @@ class Blocks:
         Sequential: if there is a mesh, and rows need the ones before.
     """
 
-    def __init__(self, plan: Plan, tree: Any, mesh: Mesh | None = None):
+    def __init__(self, plan: Plan, tree: object, mesh: Mesh | None = None):
         self.plan, self.tree, self.mesh = plan, tree, mesh
         self.roots = {r.variable: r for part in plan.order if isinstance(part, Sweep) for r in part.roots}
         cones = {v: plan.cone(r) for v, r in self.roots.items()}
@@ -86,7 +86,7 @@ class Blocks:
             rows[group] = {v: data[v] if order is None else np.take(data[v], order, a) for v, a in found.items()}
         return rows, {v: jnp.asarray(c) for v, c in data.items() if v in used}
 
-    def _groups(self) -> list[Any]:
+    def _groups(self) -> list[object]:
         return list(dict.fromkeys(part.group for part in self.plan.order if isinstance(part, Sweep)))
 
     def _whole(self) -> set[Any]:
@@ -117,7 +117,7 @@ class Blocks:
     def _step(self, root: Any) -> Any:
         return self.plan.steps[root.equation]
 
-    def _results(self, given: Mapping[Any, Any], guesses: list[Any]) -> tuple[Any, list[Any]]:
+    def _results(self, given: Mapping[Any, Any], guesses: list[Any]) -> tuple[object, list[object]]:
         """The function's results, and what was guessed as it really is."""
         whole = {**self.constants, **given, **{r.variable: g for r, g in zip(self.plan.guesses, guesses)}}
         found: dict[Any, Any] = {}
@@ -135,7 +135,7 @@ class Blocks:
         leaves = [v.val if is_literal(v) else whole[v] for v in self.plan.flat.outputs]
         return jax.tree.unflatten(self.tree, leaves), [found[r.variable] for r in self.plan.guesses]
 
-    def _finished(self, v: Any, value: Any) -> Any:
+    def _finished(self, v: object, value: object) -> object:
         step = self._step(self.roots[v])
         return step.rest(value) if isinstance(step, steps.Picked) else value
 
@@ -153,7 +153,7 @@ def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, A
     Returns:
         A function with derivatives of all orders: value and gradient are computed in one go over the data.
     """
-    def both(point: Any) -> Any:
+    def both(point: object) -> Any:
         parts = split(point)
         out, slopes = jax.value_and_grad(function)(parts)
         return out, _joined([jnp.ravel(slopes[n]) for n in parts])
@@ -164,7 +164,7 @@ def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, A
     value = cache(lambda: _blocks(lambda p: function(split(p)), example, mesh) or (lambda p: function(split(p))))
 
     @jax.custom_jvp
-    def density(point: Any) -> Any:
+    def density(point: object) -> Any:
         return value()(point)  # few methods take the value alone
 
     @density.defjvp
@@ -175,7 +175,7 @@ def in_blocks(function: Callable[[Any], Any], split: Callable[[Any], dict[str, A
     return density
 
 
-def _joined(slopes: list[Any]) -> Any:
+def _joined(slopes: list[Any]) -> jax.Array:
     """The gradient of its parts: what is few is put in at last, as it takes sums over what is many."""
     is_many = [len(v) >= planning.PARAMETERS for v in slopes]
     if not any(is_many):
@@ -189,7 +189,7 @@ def _joined(slopes: list[Any]) -> Any:
     return out
 
 
-def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = None) -> Blocks | None:
+def _blocks(function: Callable[[Any], object], example: object, mesh: Mesh | None = None) -> Blocks | None:
     """A function in blocks of rows, planned from its trace at an example; None if that is of no use."""
     traced, shapes = jax.make_jaxpr(function, return_shape=True)(example)
     least = ROWS if mesh is None else FEWEST * mesh.size
@@ -203,7 +203,7 @@ def _blocks(function: Callable[[Any], Any], example: Any, mesh: Mesh | None = No
     return Blocks(plan, jax.tree.structure(shapes), mesh) if plan is not None else None
 
 
-def has_many_rows(data: Mapping[str, Any]) -> bool:
+def has_many_rows(data: Mapping[str, object]) -> bool:
     """Whether some data are so many, and none are traced, that blocks may be of use."""
     arrays = list(data.values())
     if any(isinstance(a, jax.core.Tracer) for a in arrays):

@@ -47,7 +47,7 @@ def flattened(traced: Any) -> Flat:
     return Flat(list(jaxpr.invars), outputs, equations, {v: c for v, c in made.constants.items() if v in used})
 
 
-def is_literal(atom: Any) -> bool:
+def is_literal(atom: object) -> bool:
     return isinstance(atom, Literal)
 
 
@@ -61,7 +61,7 @@ class _Inlining:
 
     def inline(self, jaxpr: Any, names: dict[Any, Any]) -> list[Any]:
         """Add a jaxpr's equations; `names` says what its variables are called here. What its outputs are called."""
-        def found(atom: Any) -> Any:
+        def found(atom: object) -> Any:
             return atom if is_literal(atom) else names[atom]
 
         for e in jaxpr.eqns:
@@ -76,7 +76,7 @@ class _Inlining:
             names.update(zip(e.outvars, results))
         return [found(a) for a in jaxpr.outvars]
 
-    def _called(self, inner: Any, given: Sequence[Any]) -> list[Any]:
+    def _called(self, inner: Any, given: Sequence[Any]) -> list[object]:
         jaxpr, constants = (inner.jaxpr, inner.consts) if hasattr(inner, "consts") else (inner, ())
         names: dict[Any, Any] = dict(zip(jaxpr.invars, given))
         for v, c in zip(jaxpr.constvars, constants):
@@ -109,7 +109,7 @@ class _Inlining:
         return [made]
 
 
-def _callee(e: Any) -> Any:
+def _callee(e: Any) -> object:
     """The jaxpr that an equation calls as it stands; None if it does not."""
     if e.primitive.name not in _CALLS:
         return None

@@ -48,11 +48,11 @@ class Held:
         held, at = (self.head, start) if is_apart else (self.tail, start - self.first)
         return self._read(lax.dynamic_slice_in_dim(held, at, count, self.axis))
 
-    def _read(self, rows: Any) -> Any:
+    def _read(self, rows: Any) -> jax.Array:
         return lax.convert_element_type(rows, self.dtype)
 
 
-def held(data: np.ndarray, axis: int, dtype: Any, order: np.ndarray | None = None) -> Held:
+def held(data: np.ndarray, axis: int, dtype: object, order: np.ndarray | None = None) -> Held:
     """Data that are to be read as of a type, or their rows in another order; shared if they need no less room."""
     kind, first = least_type(data), 0
     if order is not None:

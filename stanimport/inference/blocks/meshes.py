@@ -23,7 +23,7 @@ def _spec(mesh: Mesh, axis: int) -> PartitionSpec:
     return PartitionSpec(*(None,) * axis, tuple(mesh.axis_names))
 
 
-def on_each(mesh: Mesh, function: Callable[..., Any], whole: Any, parts: Mapping[Any, jax.Array],
+def on_each(mesh: Mesh, function: Callable[..., object], whole: object, parts: Mapping[Any, jax.Array],
             axes: Mapping[Any, int]) -> Any:  # fmt: skip
     """`function(device, whole, parts)` on every device, of what all have and of its own parts; its results are equal.
 
@@ -33,7 +33,7 @@ def on_each(mesh: Mesh, function: Callable[..., Any], whole: Any, parts: Mapping
     """
     keys = list(parts)
 
-    def local(whole: Any, *own: Any) -> Any:
+    def local(whole: object, *own: object) -> object:
         return function(lax.axis_index(tuple(mesh.axis_names)), whole, dict(zip(keys, own)))
 
     specs = (PartitionSpec(), *(_spec(mesh, axes[k]) for k in keys))

@@ -72,7 +72,7 @@ class Plan:
     order: list[int | Sweep] = field(default_factory=list)
     guesses: list[Root] = field(default_factory=list)
 
-    def is_made(self, atom: Any) -> bool:
+    def is_made(self, atom: object) -> bool:
         """Whether something is computed by rows."""
         return not is_literal(atom) and atom in self.axes
 
@@ -194,7 +194,7 @@ class Cone:
     recurrences: set[int] = field(default_factory=set)
     breaks: set[int] = field(default_factory=set)
 
-    def read(self, found: Iterable[tuple[Any, int]]) -> None:
+    def read(self, found: Iterable[tuple[object, int]]) -> None:
         """Take rows of values with these shifts."""
         pairs = list(found)
         self.reads.update(pairs)

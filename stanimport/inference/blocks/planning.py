@@ -97,10 +97,10 @@ def _input(v: Any, axes: dict[Any, int], lengths: Collection[int]) -> Input:
 class _Offsets:
     """Values whose rows belong together, and where in their class each begins: disjoint sets with distances."""
 
-    def __init__(self, values: Iterable[Any]):
+    def __init__(self, values: Iterable[object]):
         self.parents: dict[Any, tuple[Any, int]] = {v: (v, 0) for v in values}
 
-    def find(self, v: Any) -> tuple[Any, int]:
+    def find(self, v: object) -> tuple[Any, int]:
         """The value that stands for the class, and the row of it at which this one begins."""
         at = 0
         while self.parents[v][0] is not v:
@@ -108,7 +108,7 @@ class _Offsets:
             at += by
         return v, at
 
-    def join(self, a: Any, b: Any, later: int) -> None:
+    def join(self, a: object, b: object, later: int) -> None:
         """Row 0 of b lies where row `later` of a does."""
         (root_a, at_a), (root_b, at_b) = self.find(a), self.find(b)
         if root_a is not root_b:
@@ -185,7 +185,7 @@ def _demote_cheap(plan: Plan) -> None:
             raise Misplaced(i)
 
 
-def _whole_rows(plan: Plan) -> list[Any]:
+def _whole_rows(plan: Plan) -> list[object]:
     """Values with rows that something needs as a whole."""
     used = [v for i in range(len(plan.flat.equations)) for v in plan.read_whole(i)]
     used += [v for v in plan.flat.outputs if not is_literal(v)]

@@ -109,7 +109,7 @@ _JOINS: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def joined(join: str, left: Any, right: Any) -> Any:
+def joined(join: str, left: object, right: object) -> Any:
     """What two sets of rows make together."""
     return _JOINS[join](left, right)
 

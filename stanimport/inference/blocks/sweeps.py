@@ -83,7 +83,7 @@ class Block:
             return lax.slice_in_dim(found, demand.start - first, demand.stop - first, axis=axis)
         return found
 
-    def _taken(self, v: Any, demand: Demand, axis: int) -> Any:
+    def _taken(self, v: Any, demand: Demand, axis: int) -> object:
         """Rows of a value that is not computed by rows: of a device's own part of it, or of the whole."""
         parts, at = self.own
         if not is_literal(v) and (v, demand.shift) in parts:
@@ -123,7 +123,7 @@ class Block:
             return [self._moved(i, step, at, demand)]
         return cast(Each, step).run(self.inputs(i, demand), self.count(demand))
 
-    def _recur(self, i: int, step: Recurrence) -> Sequence[Any]:
+    def _recur(self, i: int, step: Recurrence) -> Sequence[object]:
         shift, start, stop = self.plan.span(i, self.within)
         demand = Demand(None, shift, start, stop)
         if start >= stop:
@@ -144,7 +144,7 @@ class Block:
         return pieces[0] if len(pieces) == 1 else lax.concatenate(pieces, axis)
 
 
-def _of(demand: Demand, variable: Any) -> Demand:
+def _of(demand: Demand, variable: object) -> Demand:
     return Demand(variable, demand.shift, demand.start, demand.stop)
 
 
@@ -168,7 +168,7 @@ class _Asked(dict[Any, Any]):
     def __contains__(self, key: object) -> bool:
         return isinstance(key, tuple) and key[0] in self.data
 
-    def __missing__(self, key: Any) -> Any:
+    def __missing__(self, key: Any) -> jax.Array:
         self.keys_read[key] = None
         return jnp.zeros(self.data[key[0]].shape, self.data[key[0]].dtype)
 
@@ -204,7 +204,7 @@ class Sweeper:
         self.regions = regions_of(sorted(breaks), most, mesh.size if mesh is not None else 1)
         self.is_sequential = bool(found)
 
-    def run(self, whole: Mapping[Any, Any]) -> dict[Any, Any]:
+    def run(self, whole: Mapping[Any, object]) -> dict[Any, Any]:
         """The values of the roots."""
         states = {i: self._begin(i, whole) for i in (*self.forward, *self.backward)}
         starts = self._starts(whole, states) if self.forward and self.backward else {}
@@ -222,7 +222,7 @@ class Sweeper:
             for r, total in zip(self.roots, totals)
         }
 
-    def _begin(self, i: int, whole: Mapping[Any, Any]) -> Any:
+    def _begin(self, i: int, whole: Mapping[Any, object]) -> Any:
         step, e = self.plan.steps[i], self.plan.flat.equations[i]
         assert isinstance(step, Recurrence)
         given = [v.val if is_literal(v) else whole[v] if axis is None else None for v, axis in zip(e.invars, step.axes)]
@@ -244,8 +244,9 @@ class Sweeper:
         made: tuple[list[Any], dict[int, Any]] = lax.fori_loop(0, region.blocks, body, (totals, state))
         return made
 
-    def _block(self, whole: Mapping[Any, Any], region: Region, start: Any, carry: tuple[list[Any], dict[int, Any]],
-               before: Mapping[int, Any], own: tuple[Mapping[Any, Any], Any] = ({}, 0)
+    def _block(self, whole: Mapping[Any, object], region: Region, start: object,
+               carry: tuple[Sequence[object], Mapping[int, object]], before: Mapping[int, object],
+               own: tuple[Mapping[Any, object], object] = ({}, 0)
                ) -> tuple[list[Any], dict[int, Any]]:  # fmt: skip
         """The totals with the rows of one block, and the state of recurrences after them."""
         totals, state = carry
@@ -265,7 +266,7 @@ class Sweeper:
         assert start >= stop or not region.blocks or (start, stop) == (region.start, region.stop)
         return Demand(None, shift, start, stop) if start < stop else None
 
-    def _empty(self, root: Root, whole: Mapping[Any, Any]) -> Any:
+    def _empty(self, root: Root, whole: Mapping[Any, object]) -> Any:
         """What a root has before the first block: what no rows make, the array to add to, zeros; None for a state."""
         e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
         if root.kind == "total":
@@ -280,7 +281,7 @@ class Sweeper:
         shape[axis] = root.stop - root.start
         return jnp.zeros(shape, v.aval.dtype)
 
-    def _with(self, block: Block, root: Root, demand: Demand, total: Any) -> Any:
+    def _with(self, block: Block, root: Root, demand: Demand, total: Any) -> object:
         """What a root has after a block."""
         e, step = self.plan.flat.equations[root.equation], self.plan.steps[root.equation]
         if root.kind == "rows":
@@ -326,10 +327,10 @@ class Sweeper:
             return step.join
         return "or" if root.variable.aval.dtype == bool else "add"
 
-    def _axis_of(self, v: Any) -> int:
+    def _axis_of(self, v: object) -> int:
         return next(axis for i in self.plan.steps for u, axis in self.plan.read_rows(i) if u is v)
 
-    def _divided(self, mesh: Mesh, whole: Mapping[Any, Any], region: Region, totals: list[Any]
+    def _divided(self, mesh: Mesh, whole: Mapping[Any, object], region: Region, totals: Sequence[object]
                  ) -> dict[Any, jax.Array]:  # fmt: skip
         """The rows of data that a region reads, over the devices."""
         asked = _Asked(self.data)

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..io.data import read_data
 from ..modules import for_numpyro, module_of
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def posterior_of(
-    module: Any, data: Any, seed: int | None, networks: Mapping[str, Any] | None = None
+    module: object, data: object, seed: int | None, networks: Mapping[str, object] | None = None
 ) -> tuple[Posterior, int]:
     """The posterior of a module or path of any backend, for methods that run on NumPyro; and the seed."""
     from .posterior import condition  # only now: it loads NumPyro

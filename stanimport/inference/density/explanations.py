@@ -23,7 +23,7 @@ from .posterior import Posterior, is_term, log_prob
 class _Lines(Messenger):
     """Notes for every site the line of the Stan file that it comes from."""
 
-    def __init__(self, fn: Any, filename: str):
+    def __init__(self, fn: object, filename: str):
         super().__init__(fn)
         self.filename = filename
         self.lines: dict[str, int] = {}
@@ -65,7 +65,7 @@ def _sites(model: Any, inputs: Mapping[str, Any], parameters: Mapping[str, Any])
     return {n: s for n, s in trace.items() if is_term(s)}
 
 
-def _reason(name: str, site: Mapping[str, Any], lines: Mapping[str, int], program: Program) -> str:
+def _reason(name: str, site: Mapping[str, object], lines: Mapping[str, int], program: Program) -> str:
     """What is wrong with the log density of a site; nothing if it is finite."""
     value = float(np.sum(np.asarray(log_prob(site))))
     if np.isfinite(value):

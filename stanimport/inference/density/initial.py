@@ -35,7 +35,7 @@ class HasParameters(Protocol):
     constrained_shapes: dict[str, tuple[int, ...]]
 
 
-def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | Streams) -> np.ndarray:
+def starting_points(posterior: Posterior, inits: object, chains: int, seed: int | Streams) -> np.ndarray:
     """Points for the chains, (chains, size), at which the log density and its gradient are finite.
 
     Args:
@@ -58,7 +58,7 @@ def starting_points(posterior: Posterior, inits: Any, chains: int, seed: int | S
 
 
 def points_together(
-    posterior: Posterior, inits: Any, streams: Streams, is_finite: Callable[[np.ndarray], np.ndarray]
+    posterior: Posterior, inits: object, streams: Streams, is_finite: Callable[[np.ndarray], np.ndarray]
 ) -> np.ndarray | None:  # fmt: skip
     """The same points for chains of many posteriors, tried all at once; NaN for a chain that can't start.
 
@@ -82,7 +82,7 @@ def points_together(
     return points
 
 
-def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:
+def per_chain(inits: object, chains: int, seed: int) -> list[Any]:
     """What was given for each chain: a radius, or a dict of values."""
     if isinstance(inits, (str, os.PathLike)) and Path(inits).suffix.lower() in _OF_FITS:
         inits = _fit_in(Path(inits))
@@ -95,13 +95,13 @@ def per_chain(inits: Any, chains: int, seed: int) -> list[Any]:
     return [_read(inits, seed)] * chains
 
 
-def _fit_in(path: Path) -> Any:
+def _fit_in(path: Path) -> object:
     from ..fits import stan_csv, storage  # only now: few need them
 
     return stan_csv.read(path, None, {}) if path.suffix.lower() == ".csv" else storage.load(path)
 
 
-def _read(inits: Any, seed: int) -> Any:
+def _read(inits: Any, seed: int) -> object:
     """What one chain was given: a radius, or values."""
     if inits is None:
         return RADIUS
@@ -119,8 +119,8 @@ def _read(inits: Any, seed: int) -> Any:
 
 
 def another_point(
-    posterior: Posterior, inits: Any, seed: int | Streams, chains: int, chain: int, attempt: int
-) -> Any:  # fmt: skip
+    posterior: Posterior, inits: object, seed: int | Streams, chains: int, chain: int, attempt: int
+) -> np.ndarray | None:  # fmt: skip
     """A starting point for a chain that begins anew for the `attempt`-th time; None if it was given its point."""
     if not (inits is None or isinstance(inits, (int, float)) and inits > 0):
         return None
@@ -150,7 +150,7 @@ def _find(posterior: Posterior, chosen: Any, seed: int, chain: int, attempt: int
     raise InitialValueError(f"{posterior.program.name} can't start from {tried}: {reason}", line)
 
 
-def unconstrained(posterior: Posterior, values: Mapping[str, Any], default: np.ndarray | None = None) -> np.ndarray:
+def unconstrained(posterior: Posterior, values: Mapping[str, object], default: np.ndarray | None = None) -> np.ndarray:
     """The point with these constrained values, and the others from `default` (zeros if None).
 
     Raises:
@@ -171,7 +171,7 @@ def unconstrained(posterior: Posterior, values: Mapping[str, Any], default: np.n
     return np.asarray(point)
 
 
-def checked(posterior: HasParameters, values: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def checked(posterior: HasParameters, values: Mapping[str, object]) -> dict[str, np.ndarray]:
     """The values of parameters as arrays of the right shapes, by site; those of other variables are left out.
 
     Raises:
@@ -206,7 +206,7 @@ def _parts(array: np.ndarray, shape: tuple[int, ...]) -> list[np.ndarray]:
     return [array[..., 0], array[..., 1]] if pairs else [array.real, array.imag]
 
 
-def verify_all(posterior: HasParameters, values: Mapping[str, Any]) -> None:
+def verify_all(posterior: HasParameters, values: Mapping[str, object]) -> None:
     """Raise StanDataError unless there is a value for every parameter."""
     there = checked(posterior, values)
     missing = next((n for n in posterior.names if n not in there), None)

@@ -39,14 +39,14 @@ _DIMENSIONS = re.compile(r"tensor<((?:\d+x)+)[a-z]")
 _REDUCTION = re.compile(r"(?:across dimensions|contracting_dims) = \[([\d, ]+)\][^:]* : \(tensor<((?:\d+x)+)")
 
 
-def joinable(function: Callable[..., Any]) -> Callable[..., Any]:
+def joinable(function: Callable[..., object]) -> Callable[..., Any]:
     """A function that calls this one and does nothing else; it returns one number of each argument too.
 
     For XLA's code for a single kernel must not have arguments that nothing uses, and XLA simplifies uses away, unless
     the results of the whole program depend on them.
     """
 
-    def inner(*arguments: Any) -> Any:
+    def inner(*arguments: object) -> Any:
         used = [_first(a).astype(float) for a in jax.tree.leaves(arguments) if a.size]
         return function(*arguments), jnp.stack(used) if used else jnp.zeros(0)
 
@@ -54,7 +54,7 @@ def joinable(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *arguments: compiled(*arguments)
 
 
-def _first(array: Any) -> Any:
+def _first(array: Any) -> jax.Array:
     """The first number of an array, by an operation that does not reshape the whole."""
     return lax.slice(array, (0,) * array.ndim, (1,) * array.ndim).reshape(())
 
@@ -89,12 +89,12 @@ def numbers_in(jaxpr: Jaxpr) -> int:
     return count
 
 
-def is_joined(lowered: Any) -> bool:
+def is_joined(lowered: object) -> bool:
     """Whether the functions that a lowered program calls are marked."""
     return bool(_marked(lowered))
 
 
-def separate(lowered: Any) -> bool:
+def separate(lowered: object) -> bool:
     """Take the mark off again; whether there was one."""
     marked = _marked(lowered)
     for call in marked:
@@ -102,7 +102,7 @@ def separate(lowered: Any) -> bool:
     return bool(marked)
 
 
-def _marked(lowered: Any) -> list[Any]:
+def _marked(lowered: object) -> list[Any]:
     return [call for call in _calls(lowered) if _ATTRIBUTES in call.attributes]
 
 

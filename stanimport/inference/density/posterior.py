@@ -80,7 +80,7 @@ class Posterior(Evaluated):
         return found
 
     def with_values(
-        self, place: Callable[[dict[str, Any]], Any], key: Array | np.ndarray = _NO_KEY
+        self, place: Callable[[dict[str, Any]], object], key: Array | np.ndarray = _NO_KEY
     ) -> dict[str, dict[str, Any]]:
         """The trace of the model, with values put in by site; `key` is for what the model draws itself."""
         # The data are bound to the model: handlers have arguments with names of their own.
@@ -121,11 +121,11 @@ class Posterior(Evaluated):
         trace, total = self.with_values(place), sum(jacobian, start=0.0)
         return trace, jnp.where(jnp.isnan(total), -jnp.inf, total) if jacobian else total  # NaN where bounds cross
 
-    def at(self, parameters: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    def at(self, parameters: Mapping[str, object]) -> dict[str, dict[str, Any]]:
         """The model's trace with values of the parameters in their domains, by the names of their leaves."""
         return self.with_values(lambda site: parameters[site["name"]] if is_parameter(site) else None)
 
-    def of_draws(self, draws: Mapping[str, Any], lead: int = 2) -> dict[str, Any]:
+    def of_draws(self, draws: Mapping[str, object], lead: int = 2) -> dict[str, Any]:
         """The arrays of the parameters' sites from draws of the program's variables.
 
         Parameters of no entries, of which files of draws say nothing, need none.
@@ -192,7 +192,7 @@ class Posterior(Evaluated):
                                 f"could be divided between {self.mesh.size} devices")  # fmt: skip
         return self._blocks[jacobian]
 
-    def _density_of(self, values: Mapping[str, Any], jacobian: bool) -> Array:
+    def _density_of(self, values: Mapping[str, object], jacobian: bool) -> Array:
         with controlled_derivatives():
             trace, log_jacobian = self._trace_of(values)
         terms = [_scaled(jnp.sum(log_prob(site)), site) for site in trace.values() if is_term(site)]
@@ -211,7 +211,7 @@ class Posterior(Evaluated):
         kept = {n: v for n, v in parameters.items() if self.wanted is None or n.partition(".")[0] in self.wanted}
         return kept | self.generate(key, parameters)
 
-    def generate(self, key: Array, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    def generate(self, key: Array, parameters: Mapping[str, object]) -> dict[str, Any]:
         """Transformed parameters and generated quantities of one draw."""
         if not (self.program.transformed_parameters or self.program.generated_quantities):
             return {}
@@ -251,7 +251,7 @@ class Posterior(Evaluated):
         """
         found = {}
 
-        def place(site: dict[str, Any]) -> Any:
+        def place(site: dict[str, Any]) -> Array | None:
             if not is_parameter(site):
                 return None
             value, transform = jnp.asarray(parameters[site["name"]]), biject_to(site["fn"].support)
@@ -261,7 +261,7 @@ class Posterior(Evaluated):
         self.with_values(place)
         return found
 
-    def given(self, varying: Mapping[str, Any]) -> "Posterior":
+    def given(self, varying: Mapping[str, object]) -> "Posterior":
         """The same posterior with other data of the same shapes, which may be traced."""
         if not varying:
             return self
@@ -285,11 +285,11 @@ class Posterior(Evaluated):
         return np.zeros(self.size)
 
 
-def is_parameter(site: Mapping[str, Any]) -> bool:
+def is_parameter(site: Mapping[str, object]) -> bool:
     return site["type"] == "sample" and not site["is_observed"]
 
 
-def is_term(site: Mapping[str, Any]) -> bool:
+def is_term(site: Mapping[str, object]) -> bool:
     """Whether a site adds to Stan's log density: the uniform law that stands for a bare declaration does not."""
     if site["type"] != "sample":
         return False
@@ -309,11 +309,11 @@ def _scaled(term: Array, site: Mapping[str, Any]) -> Array:
     return term if site["scale"] is None else term * site["scale"]
 
 
-def _is_identity(support: Any) -> bool:
+def _is_identity(support: object) -> bool:
     return support is constraints.real or getattr(support, "base_constraint", None) is constraints.real
 
 
-def condition(module: Module, data: Mapping[str, Any], seed: int = 0) -> Posterior:
+def condition(module: Module, data: Mapping[str, object], seed: int = 0) -> Posterior:
     """The posterior of a module given data; random numbers of `transformed data` come from the seed.
 
     Raises:
@@ -323,7 +323,7 @@ def condition(module: Module, data: Mapping[str, Any], seed: int = 0) -> Posteri
     return Posterior(module, transformed_data(module, data, seed))
 
 
-def transformed_data(module: Module, data: Mapping[str, Any], seed: int = 0) -> dict[str, Any]:
+def transformed_data(module: Module, data: Mapping[str, object], seed: int = 0) -> dict[str, Any]:
     """The module's data and transformed data."""
     key = np.random.SeedSequence([seed, 0xDA7A]).generate_state(2).astype(np.uint32)
     with TRACING, double_precision(), handlers.seed(rng_seed=key):

@@ -40,6 +40,8 @@ class Batched:
         NotEnoughMemoryError: if there is no room for the results.
     """
 
+    batch: int
+
     def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
         import jax  # only now: what was compiled before needs none
@@ -80,7 +82,7 @@ class Batched:
     def _sizes(self) -> dict[str, int]:
         return {n: int(np.prod(shape)) * np.dtype(kind).itemsize for n, (shape, kind) in self.shapes.items()}
 
-    def __call__(self, keys: np.ndarray, draws: Any, folder: Path | None = None) -> dict[str, np.ndarray]:
+    def __call__(self, keys: np.ndarray, draws: object, folder: Path | None = None) -> dict[str, np.ndarray]:
         """The results for all draws, each with a first axis of draws; in files of a folder, if one is given."""
         count = len(keys)
         if self.program is not None and count:
@@ -111,7 +113,7 @@ class Batched:
                 out[name][places] = value
         return {n: v if isinstance(v, np.ndarray) else v.whole() for n, v in out.items()}
 
-    def _some(self, keys: np.ndarray, draws: Any, size: int) -> dict[str, np.ndarray]:
+    def _some(self, keys: np.ndarray, draws: object, size: int) -> dict[str, np.ndarray]:
         """One batch; what it lacks is filled up by repeating its last draw."""
         if size < self.batch:
             chosen = np.minimum(np.arange(self.batch), size - 1)
@@ -119,7 +121,7 @@ class Batched:
         assert self.program is not None
         return {n: np.asarray(v)[:size] for n, v in self.program(keys, draws).items()}
 
-    def _one_by_one(self, keys: np.ndarray, draws: Any) -> dict[str, np.ndarray]:
+    def _one_by_one(self, keys: np.ndarray, draws: object) -> dict[str, np.ndarray]:
         made = []
         with TRACING, double_precision():
             for i, key in enumerate(keys):

@@ -99,11 +99,11 @@ class Search:
         self.search = optax.scale_by_zoom_linesearch(_LINE_SEARCH)
         self.evaluated = jax.value_and_grad(lambda x: -log_density(x))
 
-    def _objective(self, x: Array) -> Any:
+    def _objective(self, x: Array) -> Array:
         value = -self.log_density(x)
         return jnp.where(jnp.isnan(value), jnp.inf, value)
 
-    def _bound(self, law: Normal, number: Any) -> Any:
+    def _bound(self, law: Normal, number: Any) -> Array:
         """The evidence lower bound of an approximation."""
         points, log_q = _drawn(law, jax.random.fold_in(self.key, number), self.num_draws)
         found = (jax.lax.map(self.log_density, points) - log_q).mean()
@@ -139,7 +139,7 @@ class Search:
         return best
 
 
-def _is_small(change: Any, value: Any, step: Any, gradient: Array, direction: Array, limits: Limits) -> Any:
+def _is_small(change: Any, value: Any, step: Any, gradient: Array, direction: Array, limits: Limits) -> object:
     """Whether a path is at its end: changes of the objective, the step, or what the next step promises are small."""
     absolute = (jnp.abs(change) < limits.tol_obj) | (jnp.linalg.norm(gradient) < limits.tol_grad)
     absolute = absolute | (jnp.linalg.norm(step) < limits.tol_param)

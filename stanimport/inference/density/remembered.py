@@ -75,7 +75,7 @@ class Remembered(Evaluated):
         return getattr(self.traced(), name)
 
 
-def key_of(module: Module, data: Mapping[str, Any], *options: Any) -> bytes | None:
+def key_of(module: Module, data: Mapping[str, object], *options: object) -> bytes | None:
     """By what a posterior is found; None for one that is not remembered."""
     if module.stan.backend != "numpyro" or _arrays_in(data) > LARGEST or _calls_python(module):
         return None
@@ -126,7 +126,7 @@ def _names(codes: Iterable[CodeType]) -> set[str]:
     return found
 
 
-def _arrays_in(data: Mapping[str, Any]) -> int:
+def _arrays_in(data: Mapping[str, object]) -> int:
     return sum(a.nbytes for a in data.values() if isinstance(a, np.ndarray))
 
 
@@ -146,7 +146,7 @@ def _surroundings() -> bytes:
     return _versions() + repr(_options()).encode()
 
 
-def _options() -> dict[str, Any]:
+def _options() -> dict[str, object]:
     if executables.is_possible():  # JAX would have its defaults
         return {}
     import jax
@@ -176,14 +176,14 @@ def _bytes(value: Any) -> bytes:
     return marshal.dumps(value, translations.PLAIN)
 
 
-def _is_plain(value: Any) -> bool:
+def _is_plain(value: object) -> bool:
     """Whether a value is a number or text, or nested lists or tuples of such."""
     if isinstance(value, (list, tuple)):
         return set(map(type, value)) <= _SCALARS or all(map(_is_plain, value))
     return type(value) in _SCALARS
 
 
-def find(module: Module, key: bytes | None, results: Callable[[int], Any],
+def find(module: Module, key: bytes | None, results: Callable[[int], object],
          condition: Callable[[], Posterior]) -> Remembered | None:  # fmt: skip
     """The posterior of a key with its compiled programs; None if something is not there.
 
@@ -201,7 +201,7 @@ def find(module: Module, key: bytes | None, results: Callable[[int], Any],
     return Remembered(module, memory, sampler, quantities, condition)
 
 
-def _program(kept: Kept, result: Any) -> Program | Executable | None:
+def _program(kept: Kept, result: object) -> Program | Executable | None:
     """A program that was kept: without JAX, where that is possible."""
     found = executables.find(kept, result)
     if found is not None:
@@ -228,11 +228,11 @@ def keep(key: bytes | None, posterior: Posterior, sampler: Program | Executable,
                              kept[0], [np.asarray(c) for c in constants], (kept[1], shapes, batch)))  # fmt: skip
 
 
-def _has_jax(inputs: Any) -> bool:
+def _has_jax(inputs: object) -> bool:
     import jax
 
     return any(isinstance(a, jax.Array) for a in nested.leaves(inputs))
 
 
-def _size(inputs: Any) -> int:
+def _size(inputs: object) -> int:
     return sum(np.asarray(a).nbytes for a in nested.leaves(inputs))

@@ -31,7 +31,7 @@ def load(name: str) -> Any:
         return importlib.import_module(name)
 
 
-def container(groups: Mapping[str, Any]) -> Any:
+def container(groups: Mapping[str, object]) -> Any:
     """Data sets by group as InferenceData, or as xarray's DataTree for the split packages."""
     if is_whole():
         return load("arviz").InferenceData(**groups)

@@ -30,7 +30,7 @@ def probabilities(fit: Result, name: str) -> np.ndarray:
     variable = _seen(posterior, draws, name)
     zeros = np.zeros((variable.lower.size, variable.values))
 
-    def marginal(key: Any, draw: dict[str, Any]) -> dict[str, Any]:
+    def marginal(key: object, draw: Mapping[str, object]) -> dict[str, object]:
         return {name: jax.grad(lambda added: _density(posterior, draw, {name: added}))(zeros)}
 
     found = _of_draws(marginal, draws)[name].mean(axis=0)
@@ -41,7 +41,7 @@ def modes(fit: Result, name: str) -> np.ndarray:
     """The values of a discrete parameter in the most probable joint assignment, for each draw; see `Fit`."""
     posterior, draws = _given(fit, name)
 
-    def mode(key: Any, draw: dict[str, Any]) -> dict[str, Any]:
+    def mode(key: Any, draw: dict[str, Any]) -> dict[str, object]:
         with asking(Question(mode=True)):
             return {name: posterior.generate(key, draw)[name]}
 
@@ -49,7 +49,7 @@ def modes(fit: Result, name: str) -> np.ndarray:
 
 
 def observing(
-    module: Module, inputs: Mapping[str, Any], draws: Mapping[str, np.ndarray], seed: int
+    module: Module, inputs: Mapping[str, object], draws: Mapping[str, np.ndarray], seed: int
 ) -> tuple[Posterior, dict[str, np.ndarray]]:
     """A posterior whose model observes the data given discrete parameters, and the draws of these.
 
@@ -85,7 +85,7 @@ def _given(fit: Result, name: str) -> tuple[Posterior, dict[str, np.ndarray]]:
     return posterior, {n: v.reshape(v.shape[0] * v.shape[1], *v.shape[2:]) for n, v in draws.items()}
 
 
-def _density(posterior: Posterior, draw: dict[str, Any], added: dict[str, Any]) -> Any:
+def _density(posterior: Posterior, draw: Mapping[str, object], added: Mapping[str, object]) -> jax.Array:
     """The log density at a draw, with numbers added to the terms of single elements."""
     with asking(Question(added)):
         trace = posterior.at(draw)

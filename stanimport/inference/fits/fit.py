@@ -108,7 +108,7 @@ class Fit(Result):
 
     def draws_xr(
         self, vars: str | Sequence[str] | None = None, *, inc_warmup: bool = False,
-        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[object]] | None = None,
     ) -> Any:  # fmt: skip
         """The draws as an xarray Dataset with the dimensions chain and draw.
 
@@ -176,7 +176,7 @@ class Fit(Result):
 
     @collected()
     def posterior_predictive(
-        self, data: Any = None, *, redraw: Sequence[str] | None = None, seed: int | None = None
+        self, data: object = None, *, redraw: Sequence[str] | None = None, seed: int | None = None
     ) -> Predictions:  # fmt: skip
         """Draws of the data that the program observes, one for every draw of the parameters.
 
@@ -207,7 +207,7 @@ class Fit(Result):
     @collected()
     def to_arviz(
         self, *, log_likelihood: bool = True, posterior_predictive: bool | Sequence[str] = True, prior: bool = True,
-        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[Any]] | None = None,
+        dims: Mapping[str, Sequence[str]] | None = None, coords: Mapping[str, Sequence[object]] | None = None,
     ) -> Any:  # fmt: skip
         """The draws for ArviZ: InferenceData, or a DataTree where the split packages of ArviZ are installed.
 
@@ -310,21 +310,21 @@ class Fit(Result):
         return stan_csv.save(self, Path(dir), stan_csv.timestamp(), sig_figs)
 
     @collected()
-    def plot_trace(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+    def plot_trace(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
         """ArviZ's plot of traces and marginal densities; further options are ArviZ's."""
         return self._plotted("trace", var_names, options)
 
     @collected()
-    def plot_posterior(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+    def plot_posterior(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
         """ArviZ's plot of marginal posterior densities; further options are ArviZ's."""
         return self._plotted("posterior", var_names, options)
 
     @collected()
-    def plot_ppc(self, var_names: Sequence[str] | None = None, **options: Any) -> Any:
+    def plot_ppc(self, var_names: Sequence[str] | None = None, **options: object) -> Any:
         """ArviZ's plot of replicated data against the data; further options are ArviZ's."""
         return self._plotted("ppc", var_names, options)
 
-    def _plotted(self, kind: str, var_names: Sequence[str] | None, options: Mapping[str, Any]) -> Any:
+    def _plotted(self, kind: str, var_names: Sequence[str] | None, options: Mapping[str, object]) -> object:
         from .plots import plot
 
         def draws(replicated: bool) -> Any:

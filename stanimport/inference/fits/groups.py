@@ -25,7 +25,7 @@ Names = Mapping[str, Sequence[str]]
 
 def dataset(
     variables: Mapping[str, np.ndarray], dims: Names | None = None,
-    coords: Mapping[str, Sequence[Any]] | None = None, sampled: bool = True,
+    coords: Mapping[str, Sequence[object]] | None = None, sampled: bool = True,
 ) -> xarray.Dataset:  # fmt: skip
     """Arrays (chains, draws, ...) as a data set; without `sampled`, plain arrays.
 
@@ -49,7 +49,7 @@ def dataset(
 
 def all_groups(
     fit: Result, log_likelihood: bool, posterior_predictive: bool | Sequence[str], prior: bool, dims: Names,
-    coords: Mapping[str, Sequence[Any]],
+    coords: Mapping[str, Sequence[object]],
 ) -> dict[str, xarray.Dataset]:  # fmt: skip
     """Every group that the fit has something for."""
     replicated = _replicated(fit, posterior_predictive)
@@ -95,7 +95,7 @@ def _stats(stats: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def _datasets(
-    fit: Result, groups: Mapping[str, Mapping[str, np.ndarray]], dims: Names, coords: Mapping[str, Sequence[Any]]
+    fit: Result, groups: Mapping[str, Mapping[str, np.ndarray]], dims: Names, coords: Mapping[str, Sequence[object]]
 ) -> dict[str, xarray.Dataset]:  # fmt: skip
     """The groups and the data as data sets; those that have nothing are left out."""
     made = {n: dataset(g, dims, coords) for n, g in groups.items()}

@@ -30,7 +30,7 @@ def labelled(function: F) -> F:
     """Decorator of a method of inference `(module, data, ...)`: its fit gets the names that the data carry."""
 
     @functools.wraps(function)
-    def run(*args: Any, **options: Any) -> Any:
+    def run(*args: object, **options: object) -> Any:
         data = args[1] if len(args) > 1 else options.get("data")
         if args and _carries_names(data):
             _verify_order(module_of(args[0]).stan, data)
@@ -75,7 +75,7 @@ def named(
 
 
 def of_data(
-    program: Program, data: Any, without: Collection[str] = ()
+    program: Program, data: object, without: Collection[str] = ()
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, list[Any]]]:
     """The dimensions of variables whose sizes data have names for, and the coordinates; not of data of some sizes."""
     found = list(_sizes(program, data, without))
@@ -88,12 +88,12 @@ def of_data(
     return dims, {name: at for name, at in known.values() if name in used}
 
 
-def _carries_names(data: Any) -> bool:
+def _carries_names(data: object) -> bool:
     """Whether arrays of data may each have names of their own, as pandas' series in a dict."""
     return isinstance(data, Mapping) and any(_axes(value) for value in data.values())
 
 
-def _verify_order(program: Program, data: Any) -> None:
+def _verify_order(program: Program, data: object) -> None:
     """Verify that series along one size of the program have their entries in one order.
 
     Raises:
@@ -118,7 +118,7 @@ def _dims(variable: Variable, known: Mapping[str, Label]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _sizes(program: Program, data: Any, without: Collection[str]) -> Iterator[tuple[str, Label]]:
+def _sizes(program: Program, data: object, without: Collection[str]) -> Iterator[tuple[str, Label]]:
     """The sizes, as the program writes them, for which data have a label."""
     if data is None or isinstance(data, (str, bytes)):
         return
@@ -129,14 +129,14 @@ def _sizes(program: Program, data: Any, without: Collection[str]) -> Iterator[tu
                 yield size, label
 
 
-def _given(data: Any, name: str) -> Any:
+def _given(data: Any, name: str) -> object:
     if isinstance(data, Mapping) or hasattr(data, "data_vars"):
         return data.get(name)
     columns = getattr(data, "columns", ())
     return data[name] if hasattr(data, "index") and name in columns else None
 
 
-def _axes(value: Any) -> Sequence[Label | None]:
+def _axes(value: object) -> Sequence[Label | None]:
     """The label of each axis of what was given for a variable; None where it has none."""
     if hasattr(value, "dims") and hasattr(value, "coords"):  # xarray
         return [(str(d), _plain(value.coords[d].values)) if d in value.coords else None for d in value.dims]
@@ -144,7 +144,7 @@ def _axes(value: Any) -> Sequence[Label | None]:
     return [_of_index(i) for i in indices if i is not None and not callable(i)]
 
 
-def _of_index(index: Any) -> Label | None:
+def _of_index(index: object) -> Label | None:
     """The label of a pandas index that has a name."""
     name = getattr(index, "name", None)
     return None if name is None or getattr(index, "nlevels", 1) > 1 else (str(name), _plain(np.asarray(index)))

@@ -20,8 +20,8 @@ PLOTS = {
 
 
 def plot(
-    kind: str, draws: Callable[[bool], Any], known: Sequence[str], var_names: Sequence[str] | None,
-    options: Mapping[str, Any],
+    kind: str, draws: Callable[[bool], object], known: Sequence[str], var_names: Sequence[str] | None,
+    options: Mapping[str, object],
 ) -> Any:  # fmt: skip
     """One of ArviZ's plots, with ArviZ's options.
 
@@ -70,7 +70,7 @@ def _pairs(data: Any, observed: Sequence[str], replicated: Sequence[str]) -> dic
             for o in observed if data["observed_data"][o].shape in shapes.values()}  # fmt: skip
 
 
-def save_figure(drawn: Any, path: Path) -> None:
+def save_figure(drawn: object, path: Path) -> None:
     """Write a plot to a file whose suffix names the format, whole or not at all."""
     import numpy as np
 

@@ -37,7 +37,7 @@ def variable_of(site: str, program: Program) -> str:
     return site if site in program.names("data", "transformed_data") else re.sub(r"__\d+$", "", site)
 
 
-def trace_of(posterior: Posterior, key: Any, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+def trace_of(posterior: Posterior, key: object, parameters: Mapping[str, object]) -> Mapping[str, Any]:
     """The model's trace with given values of the parameters."""
     model = partial(posterior.module.model, **posterior.inputs)
     given = handlers.substitute(handlers.seed(model, key), data=dict(parameters))
@@ -85,7 +85,7 @@ def _values(
     return {n: _array(s["value"]) for n, s in other.items() if is_observation(s)}
 
 
-def _array(value: Any) -> np.ndarray | None:
+def _array(value: object) -> np.ndarray | None:
     return None if isinstance(value, jax.core.Tracer) else np.asarray(value)
 
 
@@ -166,7 +166,7 @@ def assembled(datum: Any, pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -
     return flat.reshape(*head, *np.shape(datum))
 
 
-def in_order(terms: np.ndarray, where: Any, datum: Any) -> np.ndarray:
+def in_order(terms: np.ndarray, where: object, datum: Any) -> np.ndarray:
     """Log densities (chains, draws, ...) of all observations of a datum in its own order; others as they are."""
     own, shape = terms.shape[2:], np.shape(datum)
     if not isinstance(where, np.ndarray) or not own or where.shape[: len(own)] != own or not covers(datum, [where]):

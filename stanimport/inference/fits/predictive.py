@@ -44,7 +44,7 @@ class Predictions:
         failed: why observed data are not among them, by name.
     """
 
-    def __init__(self, program: Program, kind: str, variables: Arrays, origin: Arrays, data: Mapping[str, Any],
+    def __init__(self, program: Program, kind: str, variables: Arrays, origin: Arrays, data: Mapping[str, object],
                  seed: int):  # fmt: skip
         self.program, self.kind, self.seed = program, kind, seed
         self.variables, self.origin, self.data = dict(variables), dict(origin), dict(data)
@@ -111,7 +111,7 @@ class Predictions:
 
 
 def posterior_predictive(
-    module: Module, draws: Arrays, known: Mapping[str, Any], data: Any, seed: int | None,
+    module: Module, draws: Arrays, known: Mapping[str, object], data: object, seed: int | None,
     redraw: Sequence[str] | None = None,
 ) -> Predictions:  # fmt: skip
     """Draws of the observed data for draws of the parameters: see `Fit.posterior_predictive`.
@@ -145,7 +145,7 @@ def posterior_predictive(
     return made
 
 
-def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: Any) -> dict[str, np.ndarray]:
+def _kept(program: Program, draws: Arrays, redraw: Sequence[str] | None, data: object) -> dict[str, np.ndarray]:
     """The draws of the discrete parameters that are not drawn anew.
 
     Raises:
@@ -312,7 +312,7 @@ def _transformed(posterior: Posterior, parameters: Arrays, seed: int, discrete: 
     if not wanted:
         return {}
 
-    def taken(_: Any, trace: Mapping[str, Any]) -> dict[str, Any]:
+    def taken(_: object, trace: Mapping[str, Any]) -> dict[str, Any]:
         return {n: s["value"] for n, s in trace.items() if n in wanted}
 
     return over_draws(posterior, parameters, taken, seed, _REPLICATIONS, discrete)

@@ -60,7 +60,7 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
         drawn: dict[str, Any] = {}
         handles: dict[str, places.Handle | None] = {}
 
-        def draw(site: dict[str, Any]) -> Any:
+        def draw(site: dict[str, Any]) -> object:
             handles[site["name"]] = places.here()
             if not is_parameter(site):
                 return None
@@ -79,7 +79,7 @@ def prior_draws(posterior: Posterior, count: int, seed: int) -> PriorDraws:
     return PriorDraws({n: v[None] for n, v in made.items()}, discrete, any(conditional))
 
 
-def _rejected(trace: Mapping[str, Any], drawn: Mapping[str, Any]) -> Any:
+def _rejected(trace: Mapping[str, Any], drawn: Mapping[str, Any]) -> object:
     """Whether the program rejects what was drawn; False if it can't."""
     flags = [trace[_REJECTED]["fn"].log_factor == -jnp.inf] if _REJECTED in trace else []
     for name, value in drawn.items():

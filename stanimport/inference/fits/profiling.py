@@ -66,7 +66,7 @@ def table(fit: Result) -> Any:
     return pandas.DataFrame(rows, columns=list(COLUMNS))
 
 
-def _row(fit: Result, chain: int, name: str, costs: Sequence[tuple[Profiled, Cost]]) -> list[Any]:
+def _row(fit: Result, chain: int, name: str, costs: Sequence[tuple[Profiled, Cost]]) -> list[object]:
     """A row of the table; blocks of one name are counted together."""
     gradients = int(fit.stats["n_leapfrog__"][chain].sum())
     if fit.warmup is not None:
@@ -104,7 +104,7 @@ def _value_of(density: LogProb) -> Callable[[Any], Any]:
 
 
 def _gradient_of(density: LogProb) -> Callable[[Any], Any]:
-    def gradient(point: Any) -> Any:
+    def gradient(point: object) -> Any:
         value, found = jax.value_and_grad(density.posterior.log_density)(point)
         return value + jnp.sum(found)
 
@@ -114,7 +114,7 @@ def _gradient_of(density: LogProb) -> Callable[[Any], Any]:
 def _generating(density: LogProb, points: np.ndarray) -> Callable[[int], float]:
     key = np.zeros(2, np.uint32)
 
-    def quantities(point: Any) -> Any:
+    def quantities(point: Any) -> jax.Array:
         made = density.posterior.everything(key, point)
         return sum((jnp.sum(jnp.real(jnp.asarray(v, float))) for v in made.values()), start=jnp.zeros(()))
 

@@ -104,7 +104,7 @@ def _adaptation(step_size: float, metric: Array) -> Iterator[str]:
         yield "# " + ", ".join(map(repr, row.tolist()))
 
 
-def _comments(entries: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
+def _comments(entries: Mapping[str, object], depth: int = 0) -> Iterator[str]:
     """A nested configuration as CmdStan writes it: a tuple is a choice and what belongs to it."""
     for key, value in entries.items():
         head = "# " + "  " * depth
@@ -119,7 +119,7 @@ def _comments(entries: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
             yield f"{head}{key} = {str(value).lower() if isinstance(value, bool) else value}"
 
 
-def _configuration(fit: Result, chain: int, path: Path) -> dict[str, Any]:
+def _configuration(fit: Result, chain: int, path: Path) -> dict[str, object]:
     seeds = fit.settings.get("chain_seeds")
     return {
         "stan_version_major": 2, "stan_version_minor": 39, "stan_version_patch": 0,
@@ -167,7 +167,7 @@ class File:
     comments: list[str]
 
 
-def read(paths: Any, program: Program | None, data: Mapping[str, Any]) -> Result:
+def read(paths: object, program: Program | None, data: Mapping[str, object]) -> Result:
     """The fit in the files of its chains.
 
     Args:
@@ -333,7 +333,7 @@ def _info(files: Sequence[File], method: str) -> dict[str, Any]:
     return {n: np.stack(v) for n, v in found.items() if len(v) == len(files)}
 
 
-def _results(comments: Sequence[str]) -> Iterator[tuple[str, Any]]:
+def _results(comments: Sequence[str]) -> Iterator[tuple[str, object]]:
     """What comments tell of a chain, by name: step size, metric, (size,) or (size, size), and seconds, (2,)."""
     seconds = []
     for i, line in enumerate(comments):

@@ -86,7 +86,7 @@ def _real(value: Any) -> Any:
     return pairs.assign_attrs(stanimport_complex=1)
 
 
-def _described(fit: Result, computed: Sequence[str]) -> dict[str, Any]:
+def _described(fit: Result, computed: Sequence[str]) -> dict[str, object]:
     simple = {n: v for n, v in fit.info.items() if isinstance(v, (bool, int, float, str))}
     settings = {n: v for n, v in fit.settings.items() if isinstance(v, (bool, int, float, str, list, dict, type(None)))}
     return {
@@ -96,7 +96,7 @@ def _described(fit: Result, computed: Sequence[str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+def flat(data: Mapping[str, object]) -> dict[str, Any]:
     from ..tuples import unpack
 
     return {n: np.asarray(v) for n, v in unpack(data).items()}
@@ -136,18 +136,18 @@ def load(path: Path) -> Result:
 _OF_DRAWS = ("posterior", "posterior_predictive", "log_likelihood")  # where a fit's variables may be
 
 
-def _params(groups: Mapping[str, Any]) -> dict[str, Any]:
+def _params(groups: Mapping[str, object]) -> dict[str, object]:
     found = _arrays(groups, "stanimport_params")
     return {"params": found} if found else {}
 
 
-def _restarts(described: Mapping[str, Any]) -> dict[str, Any]:
+def _restarts(described: Mapping[str, Any]) -> dict[str, object]:
     from ..samplers.stranding import Restart
 
     return {"restarts": tuple(Restart(**r) for r in described["restarts"])} if described["restarts"] else {}
 
 
-def _warmup(groups: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None:
+def _warmup(groups: Mapping[str, object]) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]] | None:
     """Variables and stats of the warm-up, if they were saved."""
     if "stanimport_warmup_stats" not in groups:
         return None
@@ -155,7 +155,7 @@ def _warmup(groups: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str,
     return variables, _arrays(groups, "stanimport_warmup_stats")
 
 
-def _computed(fit: Result, groups: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+def _computed(fit: Result, groups: Mapping[str, object], names: Sequence[str]) -> dict[str, Any]:
     """What the model was asked for when the fit was saved: so it need not be translated again."""
     found: dict[str, Any] = {n: _arrays(groups, n) for n in names}
     own = set(fit.variables)
@@ -182,7 +182,7 @@ def data_of(program: Program, arrays: Mapping[str, np.ndarray]) -> dict[str, Any
     return {v.name: _scalar(pack(v, arrays)) for v in known}
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: Any) -> object:
     """Single numbers as transformed_data returns them: Python's integers and NumPy's floats."""
     if isinstance(value, tuple):
         return tuple(map(_scalar, value))
@@ -191,7 +191,7 @@ def _scalar(value: Any) -> Any:
     return int(value) if value.dtype.kind in "iu" else value[()]
 
 
-def program_of(described: Mapping[str, Any]) -> Program:
+def program_of(described: Mapping[str, object]) -> Program:
     """The program from its fields as JSON keeps them: tuples as lists, variables as dicts.
 
     A file does not say which Python runs: where its functions without a body are is told by who loads it, by settings.
@@ -201,7 +201,7 @@ def program_of(described: Mapping[str, Any]) -> Program:
     return Program(**{f.name: values[f.name] for f in fields(Program) if f.name in values})
 
 
-def _item(value: Any) -> Any:
+def _item(value: object) -> object:
     return _variable(value) if isinstance(value, dict) and "declaration" in value else value
 
 

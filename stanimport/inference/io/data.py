@@ -59,7 +59,7 @@ def _sizes_in(dataset: Any) -> dict[str, int]:
     return sizes_of(dataset.sizes, [v.dims for v in dataset.data_vars.values()])
 
 
-def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[Any]]) -> dict[str, int]:
+def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[object]]) -> dict[str, int]:
     """The lengths of a data set's dimensions by name, and `N`, the number of rows of what is a table.
 
     Args:
@@ -71,7 +71,7 @@ def sizes_of(lengths: Mapping[Any, int], arrays: Iterable[Sequence[Any]]) -> dic
     return rows | {str(d): int(n) for d, n in lengths.items()}
 
 
-def _names_of_columns(table: Any) -> list[Any]:
+def _names_of_columns(table: Any) -> list[object]:
     """The names of the columns of a table of pandas, polars or pyarrow. Raises StanDataError."""
     if hasattr(table, "collect_schema") and not hasattr(table, "__len__"):
         raise StanDataError("the data are a lazy table, which has to be computed first: give its .collect()")
@@ -84,12 +84,12 @@ def _names_of_columns(table: Any) -> list[Any]:
     return names
 
 
-def _table(columns: Mapping[str, Any], rows: int) -> dict[str, Any]:
+def _table(columns: Mapping[str, object], rows: int) -> dict[str, object]:
     """The data in a table: its columns, and `N`, the number of its rows, unless that is a column."""
     return {"N": rows, **columns}
 
 
-def _values(value: Any) -> Any:
+def _values(value: object) -> object:
     """The numbers of a column, an array of xarray, or a tensor; what has none stays as it is, for it may be unused."""
     try:
         return plain_of(value)
@@ -97,7 +97,7 @@ def _values(value: Any) -> Any:
         return value
 
 
-def array_of(name: str, value: Any) -> np.ndarray:
+def array_of(name: str, value: object) -> np.ndarray:
     """A value that was read as an array. Raises StanDataError where entries are missing, or masked."""
     try:
         return np.asarray(verified(value))
@@ -184,7 +184,7 @@ def _parse_json(text: str, path: Path) -> dict[str, Any]:
     return _with_words(data) if "true" in text or "false" in text else data
 
 
-def _with_words(value: Any) -> Any:
+def _with_words(value: object) -> Any:
     """JSON's truth values as words, which are no numbers: CmdStan refuses them, where Python's are 0 and 1."""
     if isinstance(value, dict):
         return {name: _with_words(v) for name, v in value.items()}
@@ -195,7 +195,7 @@ def _with_words(value: Any) -> Any:
 
 def _guards(text: str) -> dict[str, Any]:
     """Converters that refuse numbers beyond the range, for a text in which there may be some."""
-    def checked(convert: Callable[[str], Any]) -> Callable[[str], Any]:
+    def checked(convert: Callable[[str], object]) -> Callable[[str], Any]:
         def number(literal: str) -> Any:
             if math.isinf(float(literal)):
                 raise ValueError(f"the number {_short(literal)} is too large")
@@ -210,7 +210,7 @@ def _short(text: str) -> str:
     return text if len(text) < 20 else f"{text[:10]}... of {len(text)} characters"
 
 
-def _read_table(text: str, path: Path) -> dict[str, Any]:
+def _read_table(text: str, path: Path) -> dict[str, object]:
     """The table in a CSV file with a header."""
     import csv
 
@@ -242,7 +242,7 @@ def _cell(text: str) -> float | int | str:
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
-def _read_netcdf(path: Path) -> dict[str, Any]:
+def _read_netcdf(path: Path) -> dict[str, object]:
     """The data in a NetCDF file, by name.
 
     Raises:
@@ -265,7 +265,7 @@ def _read_netcdf(path: Path) -> dict[str, Any]:
         raise StanDataError(f"{path}: no readable NetCDF: {type(e).__name__}: {e}") from e
 
 
-def write_json(data: Mapping[str, Any], path: Path) -> None:
+def write_json(data: Mapping[str, object], path: Path) -> None:
     """Write data as CmdStan's JSON, whole or not at all. Raises StanDataError for values that are no numbers."""
     from .files import atomically
 
@@ -273,7 +273,7 @@ def write_json(data: Mapping[str, Any], path: Path) -> None:
     atomically(path, lambda place: place.write_text(json.dumps(plain), encoding="utf-8"))
 
 
-def _plain(name: str, value: Any) -> Any:
+def _plain(name: str, value: object) -> Any:
     """A value as JSON has it; text, which no variable can be, stays text. Raises StanDataError."""
     if isinstance(value, tuple):
         value = {i: v for i, v in enumerate(value, 1)}

@@ -97,7 +97,7 @@ class _Parser:
         self.at += 1
         return self._range(first, self._number())
 
-    def _number(self) -> Any:
+    def _number(self) -> str | float:
         """The next number, an int or a real; 1 or 0 for a logical value, and a string as it is, without quotes."""
         if self._peek()[:1] in ("'", '"'):
             return self._next("name")[1:-1]
@@ -113,14 +113,14 @@ class _Parser:
             return int(text.rstrip("L"))
         return int(value) if text.endswith("L") and value.is_integer() else value  # 1e5L
 
-    def _range(self, first: Any, last: Any) -> np.ndarray:
+    def _range(self, first: object, last: object) -> np.ndarray:
         if not (isinstance(first, int) and isinstance(last, int)):
             raise self._wrong(f"{first}:{last} is no range of integers")
         step = 1 if last >= first else -1
         self._take(abs(last - first) + 1)
         return np.arange(first, last + step, step)
 
-    def _take(self, count: Any) -> int:
+    def _take(self, count: object) -> int:
         """The number of entries that a range or zeros are to have."""
         if not isinstance(count, int) or count < 0:
             raise self._wrong(f"{count} is no size")
@@ -150,7 +150,7 @@ class _Parser:
             raise self._wrong("numbers and text in one vector")
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _structure(self) -> Any:
+    def _structure(self) -> np.ndarray:
         """`structure(c(...), .Dim = c(2, 3))`: values in that shape, by columns; without it a vector."""
         self._next("name")
         self._next("(")
@@ -212,7 +212,7 @@ class _Parser:
         return tuple(shape)
 
 
-def _array(value: Any) -> np.ndarray:
+def _array(value: object) -> np.ndarray:
     """A part of a vector; an integer of more than 64 bits is real there."""
     made = np.asarray(value)
     return made.astype(float) if made.dtype.kind in "uO" else made

@@ -131,7 +131,7 @@ def advi(
 
 
 def _verified(
-    counts: Mapping[str, Any], algorithm: str, tol_rel_obj: float, eta: float | None, adapt_engaged: bool
+    counts: Mapping[str, object], algorithm: str, tol_rel_obj: float, eta: float | None, adapt_engaged: bool
 ) -> dict[str, int]:
     """The counts as ints. Raises OptionError for options that are wrong."""
     whole = {name: options.whole(name, value, 1) for name, value in counts.items()}
@@ -192,7 +192,7 @@ class _Ascent:
         fine = taken == wanted
         return jnp.where(fine, total / wanted + jax.grad(self._family.log_scale)(params), 0), fine
 
-    def _at_draws(self, params: Any, key: Any) -> Any:
+    def _at_draws(self, params: object, key: Any) -> object:
         """The log density at draws from the law, (elbo_samples,)."""
         noise = jax.random.normal(key, (self._counts["elbo_samples"], self._size))
         return jax.lax.map(lambda one: self._density(self._family.point(params, one)), noise)
@@ -260,7 +260,7 @@ class _Ascent:
     def draws(self, params: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """Points of the law, (draws, size), with the log densities of posterior and approximation there."""
 
-        def draw(params: Any, key: Any) -> tuple[Any, Any, Any]:
+        def draw(params: object, key: Any) -> tuple[object, object, object]:
             noise = jax.random.normal(key, (self._counts["draws"], self._size))
             points = jax.vmap(lambda one: self._family.point(params, one))(noise)
             log_q = -0.5 * (noise**2).sum(axis=1) - self._size / 2 * math.log(2 * math.pi)

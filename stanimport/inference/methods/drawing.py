@@ -83,7 +83,7 @@ def so_far(folder: Path) -> Result:
         raise StanDataError(f"{folder}: holds no draws of every chain yet") from None
 
 
-def _posterior(module: Module, data: Mapping[str, Any], seed: int, key: bytes | None) -> Posterior:
+def _posterior(module: Module, data: Mapping[str, object], seed: int, key: bytes | None) -> Posterior:
     """What is remembered of the posterior, which has its attributes; else the one that is made now."""
 
     def condition() -> Posterior:
@@ -95,7 +95,7 @@ def _posterior(module: Module, data: Mapping[str, Any], seed: int, key: bytes | 
     return found or condition()
 
 
-def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> Any:
+def _devices(data: Mapping[str, Any], chosen: Mapping[str, Any]) -> object:
     """The mesh whose devices are to share the rows of the data; None for one device, and for few rows in threads."""
     threads = chosen["threads_per_chain"]
     if chosen["mesh"] is None and (threads or 1) > 1:

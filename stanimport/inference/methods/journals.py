@@ -88,7 +88,7 @@ def require_new(folder: Path) -> None:
         raise OptionError(f"journal: {folder} is not empty: resume={str(folder)!r} goes on with a run that is there")
 
 
-def _plain(recorded: Mapping[str, Any]) -> dict[str, Any]:
+def _plain(recorded: Mapping[str, object]) -> dict[str, Any]:
     """The options that JSON can hold. Chains with initial values of their own don't begin anew elsewhere."""
     inits = recorded["inits"]
     by_radius = inits is None or isinstance(inits, (int, float))

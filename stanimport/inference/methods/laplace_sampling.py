@@ -83,7 +83,7 @@ def _densities(posterior: Posterior, density: Any, draws: int) -> Program:
     return Program(jax.vmap(density), np.zeros((draws, posterior.size)))
 
 
-def _mode(posterior: Posterior, mode: Any, inits: Any, seed: int, jacobian: bool) -> np.ndarray:
+def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian: bool) -> np.ndarray:
     """The point to expand at: the one that was given, else the mode. Raises OptionError, ValueError."""
     if mode is not None:
         (values,) = initial.per_chain(mode, 1, seed)

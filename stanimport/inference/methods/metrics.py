@@ -30,7 +30,7 @@ class Choice(NamedTuple):
     kind: Kind
 
 
-def metrics_of(metric: Any, size: int, chains: int, method: str = "nuts") -> Choice:
+def metrics_of(metric: object, size: int, chains: int, method: str = "nuts") -> Choice:
     """The same as `metric_of`, with a list where chains have inverse metrics of their own.
 
     Raises:
@@ -45,7 +45,7 @@ def metrics_of(metric: Any, size: int, chains: int, method: str = "nuts") -> Cho
     return made[0]._replace(start=[choice.start for choice in made])
 
 
-def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
+def _several(metric: object, size: int, chains: int) -> list[Any] | None:
     """The metrics of chains that have their own; None if there is one for all.
 
     As many diagonals as they are long are taken for a matrix, where they make one that is a metric.
@@ -62,7 +62,7 @@ def _several(metric: Any, size: int, chains: int) -> list[Any] | None:
     return list(array) if array.ndim == 3 or array.shape == (chains, size) and not is_matrix else None
 
 
-def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
+def metric_of(metric: object, size: int, method: str = "nuts") -> Choice:
     """The metric that an option asks for, of a posterior with so many parameters.
 
     Raises:
@@ -84,7 +84,7 @@ def metric_of(metric: Any, size: int, method: str = "nuts") -> Choice:
     return Choice(array, Kind(array.ndim == 2))
 
 
-def _given(metric: Any) -> np.ndarray:
+def _given(metric: object) -> np.ndarray:
     """The numbers of a metric: an array, a dict with "inv_metric", or the path of a JSON file."""
     if isinstance(metric, (str, os.PathLike)):
         try:

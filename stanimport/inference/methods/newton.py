@@ -60,8 +60,8 @@ def differences(gradient: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
     moves, weights = map(np.array, zip(*_STENCIL))
 
-    def hessian(point: Any) -> Any:
-        def column(unit: Any) -> Any:
+    def hessian(point: Any) -> object:
+        def column(unit: Any) -> jax.Array:
             found = jax.vmap(lambda move: gradient(point + _STEP * move * unit))(moves)
             return jnp.tensordot(weights, found, 1) / _STEP
 
@@ -71,7 +71,7 @@ def differences(gradient: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return hessian
 
 
-def curvature(density: Callable[[Any], Any], point: np.ndarray) -> Callable[[np.ndarray], Any]:
+def curvature(density: Callable[[Any], object], point: np.ndarray) -> Callable[[np.ndarray], Any]:
     """The program that computes such a matrix of a density, (size, size), at points like this one, (size,)."""
     import jax
 

@@ -31,10 +31,10 @@ class ConvergenceWarning(RuntimeWarning):
 @labelled
 @options.suggesting
 def optimize(
-    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str = "lbfgs",
+    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str = "lbfgs",
     iter: int = 2000, jacobian: bool = False, tol_rel_grad: float | None = None, tol_grad: float = 1e-8,
     tol_rel_obj: float = 1e4, history_size: int = 5, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
+    networks: Mapping[str, object] | None = None, save_iterations: bool = False, tol_obj: float | None = None,
     tol_param: float | None = None,
 ) -> Mode:  # fmt: skip
     """Find the parameters at which the log density is largest.
@@ -154,7 +154,7 @@ class _Steps:
             self.points.clear()
         self.points.append(now)
 
-    def judge(self, result: Any) -> None:
+    def judge(self, result: object) -> None:
         """The same; StopIteration if the step was so small that it is the last."""
         before, value = self.points[-1]
         self.note(result)
@@ -234,7 +234,7 @@ def _is_steep(found: Any) -> bool:
 _MUCH = 1e-3  # relative; at modes it is below 1e-9
 
 
-def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:
+def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, object]:
     """The tolerances under SciPy's names."""
     common = {"maxiter": limits["iter"], "gtol": limits["tol_grad"]}
     if algorithm != "lbfgs":
@@ -243,7 +243,7 @@ def _options(algorithm: str, limits: Mapping[str, Any]) -> dict[str, Any]:
     return common | {"maxcor": limits["history_size"], "ftol": relative, "maxfun": 20 * limits["iter"]}
 
 
-def _require(info: Mapping[str, Any], required: bool, algorithm: str) -> None:
+def _require(info: Mapping[str, object], required: bool, algorithm: str) -> None:
     if info["converged"]:
         return
     message = f"the optimization did not converge in {info['iterations']} iterations: {info['message']}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -22,11 +21,11 @@ from .importance import RELIABLE, ParetoWarning
 @labelled
 @options.suggesting
 def pathfinder(
-    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, num_paths: int = 4,
+    module: object, data: object = None, *, seed: int | None = None, inits: object = None, num_paths: int = 4,
     draws: int = 1000, num_single_draws: int = 1000, num_elbo_draws: int = 25, max_lbfgs_iters: int = 1000,
     history_size: int = 5, init_alpha: float | None = None, tol_obj: float = 1e-12, tol_rel_obj: float = 1e4,
     tol_grad: float = 1e-8, tol_rel_grad: float = 1e7, tol_param: float = 1e-8, psis_resample: bool = True,
-    show_progress: bool = False, networks: Mapping[str, Any] | None = None,
+    show_progress: bool = False, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Draw from an approximation of the posterior, in the time of a few optimizations.
 

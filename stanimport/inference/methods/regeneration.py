@@ -27,9 +27,9 @@ from ..precision import new_seed
 @labelled
 @options.suggesting
 def generate_quantities(
-    module: Any = None, data: Any = None, *, previous_fit: Any = None, seed: SupportsIndex | None = None,
+    module: object = None, data: object = None, *, previous_fit: object = None, seed: SupportsIndex | None = None,
     keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str = (),
-    folder: str | os.PathLike[str] | None = None, networks: Mapping[str, Any] | None = None,
+    folder: str | os.PathLike[str] | None = None, networks: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Run the program's generated quantities for every draw of the parameters, each draw with a random key of its own.
 
@@ -117,7 +117,7 @@ def _verify_inside(posterior: Posterior, parameters: Mapping[str, np.ndarray]) -
             raise StanDataError(f"draw {first + 1} of {len(are_inside)}: {error}", name)
 
 
-def _draws_of(previous: Any) -> Any:
+def _draws_of(previous: Any) -> object:
     """A fit, or the draws of the parameters, (chains, draws, ...) each."""
     if isinstance(previous, (str, os.PathLike)) and Path(previous).suffix in SUFFIXES and not Path(previous).is_dir():
         return Fit.load(Path(previous))
@@ -138,7 +138,7 @@ def _draws_of(previous: Any) -> Any:
     raise TypeError("previous_fit must be a fit, the path of a saved fit or of CSV files, or draws of the parameters")
 
 
-def from_csv(paths: Any, *, module: Any = None, data: Any = None) -> Fit:
+def from_csv(paths: object, *, module: object = None, data: object = None) -> Fit:
     """Read CmdStan's CSV files, CmdStan's own or those that `save_csvfiles` wrote.
 
     Args:

@@ -37,7 +37,7 @@ def resuming(function: F) -> F:
     parameters = inspect.signature(function).parameters
 
     @functools.wraps(function)
-    def filled(module: Any, data: Any = None, **given: Any) -> Any:
+    def filled(module: object, data: object = None, **given: object) -> Any:
         if given.get("resume") is None:
             return function(module, data, **given)
         source = given["resume"] = source_of(given["resume"])
@@ -54,7 +54,7 @@ def resuming(function: F) -> F:
     return filled  # type: ignore[return-value]
 
 
-def source_of(given: Any) -> Result | Run:
+def source_of(given: object) -> Result | Run:
     """The fit or the journal that `resume` gives, itself or by its path."""
     if isinstance(given, (str, os.PathLike)):
         given = Run(Path(given)) if Path(given).is_dir() else storage.load(Path(given))
@@ -64,7 +64,7 @@ def source_of(given: Any) -> Result | Run:
                               "saved in, or the journal of a run")  # fmt: skip
 
 
-def _settings_of(source: Result | Run) -> dict[str, Any]:
+def _settings_of(source: Result | Run) -> dict[str, object]:
     """The options of `sample` that a run has."""
     kept = {n: v for n, v in source.settings.items() if n not in HOW_CHAINS_RUN}
     kept["seed"] = list(source.settings["chain_seeds"])
@@ -119,7 +119,7 @@ def start_of(source: Result | Run, chosen: Mapping[str, Any]) -> dict[str, Any]:
     return {**shared, "standing": (at, source.metric), "earlier": made}
 
 
-def check(source: Result | Run, module: Module, inputs: Mapping[str, Any]) -> None:
+def check(source: Result | Run, module: Module, inputs: Mapping[str, object]) -> None:
     """Raise StanError or StanDataError if program or data are not those of the run."""
     if program_of(module.stan) != program_of(source.program):
         raise StanError(f"resume: the program is not that of the run, {source.program.name}")

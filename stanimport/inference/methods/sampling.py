@@ -20,6 +20,8 @@ from .metrics import Choice
 from .refusals import refuse
 from .sampling_options import checked, recorded
 
+Names = Sequence[str] | str | None  # of variables
+
 
 class DivergenceWarning(RuntimeWarning):
     """Transitions of the sampler diverged: its draws may be biased."""
@@ -30,16 +32,16 @@ class DivergenceWarning(RuntimeWarning):
 @labelled
 @resumption.resuming
 def sample(
-    module: Any, data: Any = None, *, chains: SupportsIndex | None = 4, parallel_chains: SupportsIndex | None = None,
-    seed: Any = None, inits: Any = None, iter_warmup: SupportsIndex | None = 1000,
-    iter_sampling: SupportsIndex | None = 1000, save_warmup: bool = False, thin: SupportsIndex | None = 1,
-    max_treedepth: SupportsIndex | None = 10, metric: Any = "auto", step_size: Any = None, adapt_engaged: bool = True,
-    adapt_delta: float | None = 0.8, fixed_param: bool = False, show_progress: bool = False, method: str = "nuts",
-    chain_method: str | None = None, restart_stranded: bool = True, chain_ids: Any = None, inv_metric: Any = None,
-    adapt_init_phase: SupportsIndex | None = None, adapt_metric_window: SupportsIndex | None = None,
-    adapt_step_size: SupportsIndex | None = None, networks: Mapping[str, Any] | None = None, resume: Any = None,
-    journal: Any = None, blocking: bool = True, mesh: Any = None, threads_per_chain: SupportsIndex | None = None,
-    keep: Sequence[str] | str | None = None, leave_out: Sequence[str] | str | None = None,
+    module: object, data: object = None, *, chains: SupportsIndex | None = 4,
+    parallel_chains: SupportsIndex | None = None, seed: object = None, inits: object = None,
+    iter_warmup: SupportsIndex | None = 1000, iter_sampling: SupportsIndex | None = 1000, save_warmup: bool = False,
+    thin: SupportsIndex | None = 1, max_treedepth: SupportsIndex | None = 10, metric: object = "auto",
+    step_size: object = None, adapt_engaged: bool = True, adapt_delta: float | None = 0.8, fixed_param: bool = False,
+    show_progress: bool = False, method: str = "nuts", chain_method: str | None = None, restart_stranded: bool = True,
+    chain_ids: object = None, inv_metric: object = None, adapt_init_phase: SupportsIndex | None = None,
+    adapt_metric_window: SupportsIndex | None = None, adapt_step_size: SupportsIndex | None = None,
+    networks: Mapping[str, object] | None = None, resume: object = None, journal: object = None, blocking: bool = True,
+    mesh: object = None, threads_per_chain: SupportsIndex | None = None, keep: Names = None, leave_out: Names = None,
 ) -> Fit:  # fmt: skip
     """Draw from the posterior by the no-U-turn sampler.
 

@@ -52,7 +52,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     return chosen | _streams(given["seed"], given["chain_ids"], chosen["chains"])
 
 
-def _step_size(given: Any, chains: int) -> Any:
+def _step_size(given: object, chains: int) -> object:
     """That of all chains, or where they differ those of each. Raises OptionError."""
     sizes = options.for_chains("step_size", given, chains)
     for size in sizes:
@@ -61,7 +61,7 @@ def _step_size(given: Any, chains: int) -> Any:
     return sizes[0] if len(set(sizes)) == 1 else tuple(float(s) for s in sizes)
 
 
-def _metric_option(metric: Any, inv_metric: Any) -> Any:
+def _metric_option(metric: object, inv_metric: object) -> object:
     """What `metric` and `inv_metric` give together."""
     metric = "auto" if metric is None else metric
     if isinstance(metric, str) and not metric.endswith(".json"):
@@ -72,7 +72,7 @@ def _metric_option(metric: Any, inv_metric: Any) -> Any:
     return metric
 
 
-def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
+def _streams(seed: Any, ids: Any, chains: int) -> dict[str, object]:
     """The seed of what all chains share, the numbers of the chains, and the streams of their random numbers.
 
     Raises:
@@ -95,7 +95,7 @@ def _streams(seed: Any, ids: Any, chains: int) -> dict[str, Any]:
     return {"seed": shared, "chain_ids": numbers_of, "chain_seeds": seeds, "streams": streams}
 
 
-def recorded(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def recorded(chosen: Mapping[str, object]) -> dict[str, Any]:
     """The options that a fit keeps."""
     out = {n: v for n, v in chosen.items() if n not in _NOT_KEPT}
     out["metric"] = chosen["metric"] if isinstance(chosen["metric"], str) else "given"

@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 @labelled
 @options.suggesting
 def variational(
-    module: Any, data: Any = None, *, seed: int | None = None, inits: Any = None, algorithm: str | None = None,
-    guide: Any = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
+    module: object, data: object = None, *, seed: int | None = None, inits: object = None, algorithm: str | None = None,
+    guide: object = None, iter: int = 10000, grad_samples: int = 1, eta: float = 0.1, tol_rel_obj: float = 0.01,
     draws: int = 1000, require_converged: bool = True, show_progress: bool = False,
-    networks: Mapping[str, Any] | None = None, minibatch: Mapping[str, int] | None = None,
-    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, Any] | None = None,
+    networks: Mapping[str, object] | None = None, minibatch: Mapping[str, int] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None, khat: bool = True, rows: Mapping[str, object] | None = None,
 ) -> Fit:  # fmt: skip
     """Fit an approximation to the posterior by maximizing the evidence lower bound, and draw from it.
 
@@ -125,7 +125,7 @@ def variational(
     return fit
 
 
-def _verify_of_batches(checkpoint: Any, rows: Any) -> None:
+def _verify_of_batches(checkpoint: object, rows: object) -> None:
     """Raise OptionError for options that are given, but of fits by minibatches."""
     if checkpoint is not None:
         raise options.OptionError("checkpoints are of fits by minibatches: give minibatch={size: rows} too")
@@ -147,11 +147,11 @@ def _by_all_rows(
     return _automatic(condition(module, data, settings["seed"]), inits, settings, show)
 
 
-def _numbers(rows: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers(rows: Mapping[str, object]) -> dict[str, object]:
     return {size: np.asarray(given).tolist() for size, given in rows.items()}
 
 
-def _algorithm(given: str | None, backend: str, has_guide: bool, inits: Any) -> str:
+def _algorithm(given: str | None, backend: str, has_guide: bool, inits: object) -> str:
     """The algorithm that is asked for, or the one that there is by default. Raises OptionError."""
     algorithm = given or ("guide" if has_guide else "meanfield")
     options.one_of("algorithm", algorithm, (*dict.fromkeys((*GUIDES, *FLOWS)), "guide"))
@@ -208,13 +208,13 @@ def _automatic(posterior: Posterior, inits: Any, settings: Mapping[str, Any], sh
                settings, info, posterior.module)  # fmt: skip
 
 
-def _of_point(size: int, density: Callable[[Any], Any]) -> None:
+def _of_point(size: int, density: Callable[[Any], object]) -> None:
     """The model of a posterior whose only site is the point."""
     point = numpyro.sample("point", dist.ImproperUniform(dist.constraints.real, (), (size,)))
     numpyro.factor("density", handlers.block(density, hide_fn=_is_no_weight)(point))
 
 
-def _is_no_weight(site: Mapping[str, Any]) -> bool:
+def _is_no_weight(site: Mapping[str, object]) -> bool:
     """Whether a site inside of the density is none of a network's weights, which are trained."""
     return site["type"] not in ("param", "mutable")
 
@@ -222,7 +222,7 @@ def _is_no_weight(site: Mapping[str, Any]) -> bool:
 def _drawn(guide: Any, params: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     """Draws from an automatic guide, and their log densities."""
 
-    def draw(key: Any, params: Any) -> tuple[Any, Any]:
+    def draw(key: object, params: Any) -> tuple[object, object]:
         law = guide.get_posterior(params)
         points, steps = law.sample_with_intermediates(key, (settings["draws"],))  # some flows have no inverse
         densities = law.log_prob(points, steps) if steps else law.log_prob(points)  # of mean-field guides one each
@@ -259,7 +259,7 @@ def _explicit(module: Any, inputs: Mapping[str, Any], guide: Callable[..., Any],
     return Fit(module.stan, "variational", variables, {}, inputs, settings, info, with_weights(module, params))
 
 
-def _advance(svi: SVI, state: Any, count: Any) -> tuple[Any, Any]:
+def _advance(svi: SVI, state: Any, count: object) -> tuple[Any, Any]:
     """The state after so many steps, and their losses."""
 
     def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
@@ -290,7 +290,7 @@ def _train(model: Any, guide: Any, inputs: Mapping[str, Any], settings: Mapping[
         return jax.tree.map(np.asarray, svi.get_params(state)), np.concatenate(losses)
 
 
-def _initialized(svi: SVI, key: np.ndarray, called: Called | None) -> Any:
+def _initialized(svi: SVI, key: np.ndarray, called: Called | None) -> object:
     """The state before the first step, by one compiled program where the model and the guide can be traced."""
     try:
         return Program(lambda key: svi.init(key), key, calls=called)(key)

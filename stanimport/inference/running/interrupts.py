@@ -32,7 +32,7 @@ class _Noted:
     handler: Any = None
 
 
-def _note(number: int, frame: Any) -> None:
+def _note(number: int, frame: object) -> None:
     if _Noted.pending:
         _Noted.pending = False
         _Noted.handler(number, frame)

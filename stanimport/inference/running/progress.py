@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from typing import Any
 
 
 class Progress:
@@ -27,6 +26,6 @@ class Progress:
     def __enter__(self) -> "Progress":
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()

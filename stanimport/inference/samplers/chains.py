@@ -209,7 +209,7 @@ def _collect(sampler: Sampler[Any], tracks: list[Track], interrupted: bool, aske
 
 
 def _draws(
-    sampler: Sampler[Any], tracks: Sequence[Track], made: tuple[Any, dict[str, np.ndarray]], interrupted: bool
+    sampler: Sampler[Any], tracks: Sequence[Track], made: tuple[object, dict[str, np.ndarray]], interrupted: bool
 ) -> Draws:  # fmt: skip
     """The points and stats made, with what else is known of the chains."""
     join: Callable[[list[Any]], np.ndarray] = np.concatenate if tracks[0].lanes else np.stack
@@ -229,7 +229,7 @@ def so_far(sampler: Sampler[Any], tracks: list[Track]) -> Draws | None:
 
 def _stacked(
     tracks: Sequence[Track], start: int, end: int, stay: bool = False
-) -> tuple[Any, dict[str, np.ndarray]]:  # fmt: skip
+) -> tuple[object, dict[str, np.ndarray]]:  # fmt: skip
     """The points of all chains, and the stats by CmdStan's names in CmdStan's order.
 
     Many points are given up while they are read, unless they are to stay.

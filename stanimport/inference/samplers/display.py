@@ -40,7 +40,7 @@ class Table(Progress):
         self._live.start()
         return self
 
-    def __exit__(self, *_: Any) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
 

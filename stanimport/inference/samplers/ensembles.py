@@ -30,7 +30,7 @@ FEWEST, FOLDS = 8, 4  # chains at least; groups of chains in MEADS, each of whic
 _RATE, _FORGETTING = 0.025, 0.95  # of the optimizer of the trajectory's length, as in the paper on ChEES
 
 
-def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
+def run_chees(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: object) -> Draws:
     """HMC with trajectories of a length that all chains have learned, jittered, and a diagonal metric.
 
     Raises:
@@ -72,7 +72,7 @@ def _hmc(kernel: Any, size: Any, inverse: Any) -> Any:
     return step
 
 
-def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
+def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: object) -> Draws:
     """Generalized HMC: one leapfrog step for a draw, most of the momentum kept, of which nothing is to be tuned.
 
     There is no `energy__`: as the momentum is kept, E-BFMI would say nothing.
@@ -92,7 +92,7 @@ def run_meads(posterior: Posterior, settings: Settings, points: np.ndarray, seed
         (states, learned), _ = adaptation.run(keys[0], points, settings.iter_warmup)
         kernel = blackjax.ghmc(posterior.log_density, **learned).step
 
-        def step(key: Any, state: Any) -> tuple[Any, Any]:
+        def step(key: object, state: object) -> tuple[Any, Any]:
             new, info = kernel(key, state)
             return new, _record(new, info, learned["step_size"], info.is_accepted)
 
@@ -110,7 +110,7 @@ def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: Any, stat
         made: tuple[Any, Any] = jax.vmap(step)(jax.random.split(key, chains), states)
         return made
 
-    def drawn(states: Any, key: Any) -> tuple[Any, Any]:
+    def drawn(states: object, key: Any) -> tuple[Any, Any]:
         keys = jax.random.split(key, settings.thin)
         states, record = transition(states, keys[0])
         return lax.fori_loop(1, settings.thin, lambda i, s: transition(s, keys[i])[0], states), record
@@ -118,7 +118,7 @@ def _sampled(step: Callable[[Any, Any], Any], settings: Settings, key: Any, stat
     return lax.scan(drawn, states, jax.random.split(key, kept))[1]
 
 
-def _record(state: Any, info: Any, step_size: Array, acceptance: Any) -> dict[str, Any]:
+def _record(state: Any, info: Any, step_size: Array, acceptance: Any) -> dict[str, object]:
     return {
         "point": state.position, "lp__": state.logdensity, "accept_stat__": jnp.asarray(acceptance, float),
         "stepsize__": jnp.asarray(step_size), "n_leapfrog__": jnp.asarray(info.num_integration_steps),
@@ -126,7 +126,7 @@ def _record(state: Any, info: Any, step_size: Array, acceptance: Any) -> dict[st
     }  # fmt: skip
 
 
-def _run(whole: Callable[[Any, Any], Any], settings: Settings, points: np.ndarray, seed: int) -> Draws:
+def _run(whole: Callable[[Any, Any], object], settings: Settings, points: np.ndarray, seed: int) -> Draws:
     """Run a program of all chains, from a key and their starting points to records, step size and metric."""
     key = random_keys(seed, 11, count=1)[0]
     program = Program(whole, key, points)

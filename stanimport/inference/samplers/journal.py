@@ -55,7 +55,7 @@ class Diary:
         self.journal, self.number = journal, number
         self._next = 0.0
 
-    def rows(self, name: str, shape: tuple[int, ...], dtype: Any, count: int = 0) -> Rows:
+    def rows(self, name: str, shape: tuple[int, ...], dtype: object, count: int = 0) -> Rows:
         """Rows in a file, of which so many are there already."""
         return Rows(shape, dtype, self._path(name), self.journal.draws, count)
 

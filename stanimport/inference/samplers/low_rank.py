@@ -61,7 +61,7 @@ class LowRank(NamedTuple):
     def velocity(self, momentum: Array) -> Any:
         return self.scales * self._scaled(self.scales * momentum, self.variances)
 
-    def shaped(self, normal: Any) -> Any:
+    def shaped(self, normal: object) -> Any:
         """The momentum that standard normal numbers make."""
         return self._scaled(normal, self.variances**-0.5) / self.scales
 

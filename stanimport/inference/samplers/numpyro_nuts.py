@@ -21,7 +21,7 @@ from .stranding import Restart
 from .tracks import Settings, Track
 
 
-def _fields(state: Any) -> dict[str, Any]:
+def _fields(state: Any) -> dict[str, object]:
     """What is recorded of each transition."""
     return {
         "point": state.z, "lp__": -state.potential_energy, "accept_stat__": state.accept_prob,
@@ -41,8 +41,8 @@ class NumpyroSampler:
         devices: where the programs run.
     """
 
-    def __init__(self, posterior: Posterior, settings: Settings, lanes: int = 0, metric: Any = None,
-                 devices: Sequence[Any] = (None,)):  # fmt: skip
+    def __init__(self, posterior: Posterior, settings: Settings, lanes: int = 0, metric: object = None,
+                 devices: Sequence[object] = (None,)):  # fmt: skip
         self.posterior, self.settings, self.lanes, self.metric = posterior, settings, lanes, metric
         self.milestones, self.moved = [settings.total], list[Restart]()
         self.room = room_of(posterior.size * (lanes or 1))
@@ -56,11 +56,11 @@ class NumpyroSampler:
             Program(self._advance, np.bool_(True), start, self.blank, np.int64(1), device=d) for d in devices
         ]
 
-    def _initial(self, key: Any, point: Array, potential: Any, gradient: Array) -> Any:
+    def _initial(self, key: object, point: Array, potential: object, gradient: Array) -> object:
         """NumPyro's first state from a key, (2,), a point, (size,), potential and gradient; (lanes, ...) of lanes."""
         s = self.settings
 
-        def one(key: Any, point: Array, potential: Any, gradient: Array) -> Any:
+        def one(key: object, point: Array, potential: object, gradient: Array) -> Any:
             return self._start(
                 ParamInfo(point, potential, gradient), num_warmup=s.iter_warmup if s.adapt_engaged else 0,
                 step_size=s.step_size, inverse_mass_matrix=self.metric, adapt_step_size=s.adapt_engaged,
@@ -70,17 +70,17 @@ class NumpyroSampler:
 
         return (jax.vmap(one) if self.lanes else one)(key, point, potential, gradient)
 
-    def _advance(self, is_first: Any, start: tuple[Any, ...], state: Any, count: Any) -> tuple[Any, Any]:
+    def _advance(self, is_first: Any, start: tuple[Any, ...], state: Any, count: object) -> tuple[Any, Any]:
         """`count` transitions, from the starting values or the state."""
         state = jax.lax.cond(is_first, lambda: self._initial(*start), lambda: state)
         records = jax.tree.map(lambda a: jnp.zeros((self.room, *a.shape), a.dtype), _fields(state))
 
-        def one(state: Any) -> Any:
+        def one(state: object) -> Any:
             return self._next(state, (), {})
 
         transition = jax.vmap(one) if self.lanes else one
 
-        def body(i: Any, carry: tuple[Any, Any]) -> tuple[Any, Any]:
+        def body(i: object, carry: tuple[object, object]) -> tuple[Any, Any]:
             state = transition(carry[0])
             return state, jax.tree.map(lambda r, a: r.at[i].set(a), carry[1], _fields(state))
 

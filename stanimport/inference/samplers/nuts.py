@@ -58,7 +58,7 @@ class _Bound:
     def may_block(self) -> bool:
         return self.program.may_block
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return self.program(self.constants, *arguments)
 
 
@@ -107,7 +107,7 @@ class NutsSampler:
         self.metric = self.metrics[0]
         self.programs = [_Bound(*reversed(ready))] if ready else self._compiling(density, devices)
 
-    def _compiling(self, density: Callable[[Any, Any], Any], devices: Sequence[Any]) -> list[_Bound]:
+    def _compiling(self, density: Callable[[Any, Any], object], devices: Sequence[object]) -> list[_Bound]:
         """The programs for the devices, whose compilation begins."""
         from ..programs import shared  # only now: what was compiled before needs no JAX
         from .transitions import Transitions, traced
@@ -129,7 +129,7 @@ class NutsSampler:
 
     # --- the program -----------------------------------------------------------------------------------------------
 
-    def _compiled(self, transitions: Transitions, device: Any) -> Program:
+    def _compiled(self, transitions: Transitions, device: object) -> Program:
         """The program of transitions, whose compilation begins."""
         from ..programs import Program
 
@@ -337,7 +337,7 @@ class NutsSampler:
         rows = window.array()
         return [rows[:, i] for i in range(self.lanes)] if self.lanes else [rows]
 
-    def _renewed(self, metric: Any, drawn: np.ndarray, count: int) -> Any:
+    def _renewed(self, metric: object, drawn: np.ndarray, count: int) -> Any:
         """The metric from a window of so many draws; the one it has if that overflows, of a chain that flew off."""
         try:
             with np.errstate(all="ignore"):
@@ -363,15 +363,15 @@ class NutsSampler:
         """The data of chains that have their own."""
         return {n: v[list(rows)] if self.lanes and in_lanes else v[rows[0]] for n, v in self.varying.items()}
 
-    def _joined(self, every: list[Any]) -> Any:
+    def _joined(self, every: Sequence[object]) -> Any:
         return nested.mapped(lambda *a: np.stack(a), *every) if self.lanes else every[0]
 
-    def _parts(self, whole: Any) -> list[Any]:
+    def _parts(self, whole: object) -> list[Any]:
         known = nested.mapped(np.asarray, whole)
         return [nested.mapped(lambda a, i=i: a[i], known) for i in range(self.lanes)] if self.lanes else [known]
 
 
-def _start(track: Track) -> dict[str, Any]:
+def _start(track: Track) -> dict[str, object]:
     """What a track began with, and may begin with again elsewhere."""
     return {"points": track.start.points, "attempt": track.start.attempt}
 
@@ -381,7 +381,7 @@ def _named(columns: np.ndarray) -> dict[str, np.ndarray]:
     return {n: v.astype(_TYPES.get(n, float)) for n, v in zip(NUMBERS, columns)}
 
 
-def _of_chain(values: Any, row: int) -> Any:
+def _of_chain(values: object, row: int) -> Any:
     """What a chain has of something that is one for all, or one for each."""
     return values if not isinstance(values, (list, tuple)) else values[0] if len(values) == 1 else values[row]
 

@@ -30,7 +30,7 @@ def blackjax_for(method: str) -> Any:
     return blackjax
 
 
-def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
+def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: object) -> Draws:
     """BlackJAX's NUTS after its window adaptation, a thread for each chain.
 
     Raises:
@@ -48,7 +48,7 @@ def run_blackjax(posterior: Posterior, settings: Settings, points: np.ndarray, s
         (state, parameters), _ = adaptation.run(keys[0], point, num_steps=settings.iter_warmup)
         kernel = blackjax.nuts(posterior.log_density, **parameters)
 
-        def step(state: Any, key: Any) -> tuple[Any, Any]:
+        def step(state: object, key: object) -> tuple[Any, Any]:
             state, info = kernel.step(key, state)
             return state, _record(state, info, parameters["step_size"])
 
@@ -75,7 +75,7 @@ def _of_chains(made: Sequence[tuple[Any, Any]], thin: int) -> Draws:
     return Draws(records.pop("point"), records, step_size, inverse)
 
 
-def _record(state: Any, info: Any, step_size: Array) -> dict[str, Any]:
+def _record(state: Any, info: Any, step_size: Array) -> dict[str, object]:
     return {
         "point": state.position, "lp__": state.logdensity, "accept_stat__": info.acceptance_rate,
         "stepsize__": jnp.asarray(step_size), "treedepth__": info.num_trajectory_expansions,
@@ -90,7 +90,7 @@ _NUTPIES = {
 }  # fmt: skip
 
 
-def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: Any) -> Draws:
+def run_nutpie(posterior: Posterior, settings: Settings, points: np.ndarray, seed: int, metric: object) -> Draws:
     """nutpie's NUTS, chain after chain, so that each begins at its own initial values: the density is Python's anyway.
 
     Raises:

@@ -135,7 +135,7 @@ class Track:
             return [whole]
         return [{n: r[:, i] for n, r in whole.items()} for i in range(self.lanes)]
 
-    def _rows(self, name: str, shape: tuple[int, ...], dtype: Any, count: int = 0) -> Rows:
+    def _rows(self, name: str, shape: tuple[int, ...], dtype: object, count: int = 0) -> Rows:
         return Rows(shape, dtype) if self.diary is None else self.diary.rows(name, shape, dtype, count)
 
     def _window(self, shape: tuple[int, ...], count: int = 0) -> Window:
@@ -143,7 +143,7 @@ class Track:
 
     # --- in a diary ------------------------------------------------------------------------------------------------
 
-    def note(self, start: Mapping[str, Any], at_once: bool = False) -> None:
+    def note(self, start: Mapping[str, object], at_once: bool = False) -> None:
         """Note where the chain stands, and what it began with, if there is a diary and it is time."""
         if self.diary is None or not (at_once or self.diary.is_due):
             return
@@ -155,7 +155,7 @@ class Track:
             **{_START + n: v for n, v in start.items()}, **{f"{_STATE}{i}": v for i, v in enumerate(leaves)},
         })  # fmt: skip
 
-    def restore(self, blank: Any, empty: Mapping[str, np.ndarray], window: tuple[int, ...]) -> dict[str, Any] | None:
+    def restore(self, blank: object, empty: Mapping[str, np.ndarray], window: tuple[int, ...]) -> dict[str, Any] | None:
         """Go on where the diary says that the chain stands, if it does.
 
         Args:

@@ -23,7 +23,7 @@ INTEGRATORS: Mapping[str, type[tree.Leapfrog] | type[walnuts.AdaptiveLeapfrog]] 
 _SHRINKAGE, _DELAY, _DECAY = 0.05, 10.0, 0.75
 
 
-def traced(density: Callable[[Any, Any], Any], point: Array | np.ndarray, varying: Any, device: Any) -> Traced:
+def traced(density: Callable[[Any, Any], object], point: Array | np.ndarray, varying: object, device: object) -> Traced:
     """Value and gradient of a density, a function of a point and of a chain's own data, as they are at these."""
     return Traced(jax.value_and_grad(density), point, varying, device=device)
 
@@ -59,7 +59,7 @@ class Transitions:
         if not (self.lanes and self.in_turn):
             return self._several(constants, varying, chain, metric, controls, count, self.lanes)
 
-        def alone(own: tuple[Any, Chain, Metric]) -> tuple[Chain, Any, Any]:
+        def alone(own: tuple[Any, Chain, Metric]) -> tuple[Chain, object, object]:
             return self._several(constants, *own, controls, count, 0)
 
         made, *records = lax.map(alone, (varying, chain, metric))
@@ -70,7 +70,7 @@ class Transitions:
                  lanes: int) -> tuple[Chain, Any, Any]:  # fmt: skip
         """The same of one chain, or of several at the same time."""
 
-        def one(carry: Any, varying: Any, metric: Metric) -> Any:
+        def one(carry: object, varying: object, metric: Metric) -> Any:
             return self._one(partial(self.density, constants), carry, varying, metric, controls)
 
         size, shape = chain.state.point.shape[-1], (lanes,) if lanes else ()
@@ -91,7 +91,7 @@ class Transitions:
         (chain, _), made = lax.fori_loop(0, count, body, ((chain, room), records))
         return chain, *made
 
-    def _room(self, constants: Any, metric: Metric, lanes: int) -> Any:
+    def _room(self, constants: object, metric: Metric, lanes: int) -> object:
         """For the subtrees of a trajectory, of each chain."""
         alone = jax.tree.map(lambda a: a[0], metric) if lanes else metric
         made = tree.room(self.depth, INTEGRATORS[self.method](partial(self.density, constants), alone))

@@ -243,7 +243,7 @@ def _grown(
     begun = Growth(random, start, blank, waiting, none, none, start.state, zero, -jnp.inf * jnp.ones(()), zero,
                    ~false, false)  # fmt: skip
 
-    def continues(g: Growth) -> Any:
+    def continues(g: Growth) -> object:
         return g.valid & (g.count < size)
 
     def extended(g: Growth) -> Growth:

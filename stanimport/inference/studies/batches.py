@@ -47,12 +47,12 @@ class Group:
     inputs: list[dict[str, Any]]
     names: tuple[str, ...]
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[int]:
         return iter(self.indices)
 
 
 def groups_of(
-    module: Module, data_sets: Mapping[int, Any], seeds: Mapping[int, int], chosen: Mapping[str, Any]
+    module: Module, data_sets: Mapping[int, object], seeds: Mapping[int, int], chosen: Mapping[str, object]
 ) -> tuple[list[Group], list[int]]:  # fmt: skip
     """Groups of data sets that can be sampled together, and the data sets that can't."""
     inputs, alone = {}, []
@@ -74,13 +74,13 @@ def groups_of(
     return groups, sorted(alone)
 
 
-def _can_join(module: Module, chosen: Mapping[str, Any]) -> bool:
+def _can_join(module: Module, chosen: Mapping[str, object]) -> bool:
     """Whether the options are those that one program knows: the own sampler with the default metric."""
     known = set(chosen) <= {*TOGETHER, "method"} and not chosen.get("save_warmup")
     return module.stan.backend == "numpyro" and chosen.get("method", "nuts") == "nuts" and known
 
 
-def _signature(inputs: Mapping[str, Any]) -> tuple[Any, ...]:
+def _signature(inputs: Mapping[str, Any]) -> tuple[object, ...]:
     """What must be the same: the sizes of arrays of reals and of integers, and all other values."""
     out = []
     for name, value in sorted(inputs.items()):
@@ -135,7 +135,7 @@ class Together:
         width = 8 * max(int(self.first.size), 1) * int(kept) * int(self.chains)
         return max(1, min(len(self.group.indices), MEMORY // width, -(-CHAINS // int(self.chains))))
 
-    def _density(self, point: Array, varying: Mapping[str, Any]) -> Any:
+    def _density(self, point: Array, varying: Mapping[str, object]) -> Array:
         return self.first.given(varying).log_density(point)
 
     def _varying(self, indices: Sequence[int]) -> dict[str, np.ndarray]:
@@ -219,7 +219,7 @@ def _fits(made: Together, good: Sequence[tuple[int, int, Posterior]], draws: Dra
 def _processor(posterior: Posterior, group: Group, count: int) -> Program:
     """All variables of the draws of one data set, which is an argument."""
 
-    def everything(varying: Any, keys: Any, points: Array) -> Any:
+    def everything(varying: Any, keys: Any, points: Array) -> object:
         return jax.vmap(posterior.given(varying).everything)(keys, points)
 
     own = {n: posterior.inputs[n] for n in group.names}

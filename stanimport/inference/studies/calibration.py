@@ -76,7 +76,7 @@ class Calibration:
         shares = (self.ranks + 0.5) / (self.draws + 1)
         return container({"prior_sbc": dataset({n: shares[None, :, k] for k, n in enumerate(self.names)})})
 
-    def plot(self, names: Sequence[str] | None = None, **given: Any) -> Any:
+    def plot(self, names: Sequence[str] | None = None, **given: object) -> Any:
         """ArviZ's plot of the ranks' distribution minus the uniform one, with what chance allows; its options.
 
         Raises:
@@ -93,7 +93,7 @@ class Calibration:
         return _plotted(self, chosen, given)
 
 
-def _plotted(made: Calibration, names: Sequence[str], given: Mapping[str, Any]) -> Any:
+def _plotted(made: Calibration, names: Sequence[str], given: Mapping[str, object]) -> object:
     """One plot for each parameter, by ArviZ as one package."""
     require("matplotlib", extra="inference")
     import matplotlib.pyplot as plt
@@ -160,7 +160,7 @@ def sbc(
     return Calibration(kept, ranks[:, varies], len(drawn_of[good[-1]]), truths[good][:, varies], fits)
 
 
-def _simulated(module: Module, given: Mapping[str, Any], count: int, seed: int) -> Predictions:
+def _simulated(module: Module, given: Mapping[str, object], count: int, seed: int) -> Predictions:
     """Draws of the parameters, and of all the data that the program observes.
 
     Raises:

@@ -52,7 +52,7 @@ def of_fit(fit: Fit) -> Identity:
     return Identity(program_of(fit.program), options_of(fit.settings), data_of(fit.program, fit.data), fit.seed)
 
 
-def wanted(module: Module, data: Any, settings: str, seed: int | None) -> Identity:
+def wanted(module: Module, data: object, settings: str, seed: int | None) -> Identity:
     """That of a fit to be made.
 
     Args:
@@ -67,7 +67,7 @@ def wanted(module: Module, data: Any, settings: str, seed: int | None) -> Identi
     return Identity(program_of(module.stan), settings, data_of(module.stan, inputs), seed)
 
 
-def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(chosen: Mapping[str, object]) -> dict[str, Any]:
     """The options of `sample` that are given, and the defaults of the others, as a fit keeps them."""
     from ..methods.sampling import sample
 
@@ -75,7 +75,7 @@ def settings_of(chosen: Mapping[str, Any]) -> dict[str, Any]:
     return recorded(checked({**defaults, **chosen, "journal": None}))
 
 
-def options_of(settings: Mapping[str, Any]) -> str:
+def options_of(settings: Mapping[str, object]) -> str:
     """The options of a fit on which its draws depend."""
     kept = {n: v for n, v in settings.items() if n not in _FREE}
     return json.dumps(kept, sort_keys=True, default=lambda v: np.asarray(v).tolist())

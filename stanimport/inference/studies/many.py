@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 @options.suggesting
 def sample_many(
-    module: Any, data_sets: Sequence[Any] | Mapping[Any, Any], *, executor: Executor | None = None,
+    module: object, data_sets: Sequence[object] | Mapping[Any, object], *, executor: Executor | None = None,
     seed: int | None = None, folder: str | os.PathLike[str] | None = None, method: str = "nuts",
-    show_progress: bool = False, sampling: Mapping[str, Any] | None = None,
+    show_progress: bool = False, sampling: Mapping[str, object] | None = None,
 ) -> Any:  # fmt: skip
     """Sample from the posteriors of one model given many data sets.
 
@@ -89,7 +89,7 @@ def sample_many(
 class _Memory:
     """Fits that are kept where they are made."""
 
-    def __init__(self, keys: Sequence[Any] | None):
+    def __init__(self, keys: Sequence[object] | None):
         self.keys, self.found = keys, dict[int, Any]()
 
     def known(self) -> set[int]:
@@ -104,10 +104,10 @@ class _Memory:
         """Where a fit lies, for messages."""
         return str(index)
 
-    def keep(self, some: Mapping[int, Any]) -> None:
+    def keep(self, some: Mapping[int, object]) -> None:
         self.found.update(some)
 
-    def results(self, module: Module, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+    def results(self, module: Module, data_sets: Sequence[object], chosen: Mapping[str, object]) -> Any:
         ordered = [self.found[i] for i in range(len(data_sets))]
         return ordered if self.keys is None else dict(zip(self.keys, ordered))
 
@@ -115,7 +115,7 @@ class _Memory:
 class _Folder(_Memory):
     """Fits that are saved, each in a file."""
 
-    def __init__(self, keys: Sequence[Any] | None, folder: Path, count: int):
+    def __init__(self, keys: Sequence[object] | None, folder: Path, count: int):
         super().__init__(keys)
         folder.mkdir(parents=True, exist_ok=True)
         names = [f"{i:04d}" for i in range(count)] if keys is None else [_name(k) for k in keys]
@@ -127,7 +127,7 @@ class _Folder(_Memory):
     def place(self, index: int) -> str:
         return str(self.paths[index])
 
-    def keep(self, some: Mapping[int, Any]) -> None:
+    def keep(self, some: Mapping[int, object]) -> None:
         super().keep(some)
         for i, fit in some.items():
             if isinstance(fit, Fit):
@@ -137,7 +137,7 @@ class _Folder(_Memory):
 class _Zarr(_Memory):
     """Fits in one zarr store."""
 
-    def __init__(self, keys: Sequence[Any] | None, path: Path, count: int, program: str, settings: str):
+    def __init__(self, keys: Sequence[object] | None, path: Path, count: int, program: str, settings: str):
         from .stacked import Stack
 
         super().__init__(keys)
@@ -152,20 +152,20 @@ class _Zarr(_Memory):
     def place(self, index: int) -> str:
         return f"the fit {self.stack.keys[index]} of {self.stack.path}"
 
-    def keep(self, some: Mapping[int, Any]) -> None:
+    def keep(self, some: Mapping[int, object]) -> None:
         self.stack.write({i: f for i, f in some.items() if isinstance(f, Fit)})
         for i, failure in some.items():
             if isinstance(failure, Failure):
                 self.stack.fail(i, failure.error)
 
-    def results(self, module: Module, data_sets: Sequence[Any], chosen: Mapping[str, Any]) -> Any:
+    def results(self, module: Module, data_sets: Sequence[object], chosen: Mapping[str, object]) -> Any:
         from .stacked import StackedFits
 
         return StackedFits(self.stack, module, data_sets, chosen)
 
 
 def _store(
-    folder: Any, keys: Sequence[Any] | None, count: int, module: Module, chosen: Mapping[str, Any], settings: str
+    folder: Any, keys: Sequence[object] | None, count: int, module: Module, chosen: Mapping[str, object], settings: str
 ) -> _Memory:  # fmt: skip
     """Where the fits of a run are kept."""
     if folder is None:
@@ -178,7 +178,7 @@ def _store(
     return _Zarr(keys, path, count, program_of(module.stan), settings)
 
 
-def _name(key: Any) -> str:
+def _name(key: object) -> str:
     """A key as the name of a file."""
     return re.sub(r"[^\w.+-]", "_", str(key)) or "_"
 
@@ -231,12 +231,12 @@ def _on(executor: Executor) -> Callable[..., Any]:
     return run
 
 
-def read_or_failure(data: Any) -> Any:
+def read_or_failure(data: object) -> Any:
     """Data ready to be sent to another process; those that can't be read are left to fail there."""
     return data if isinstance(data, (str, os.PathLike)) else read_data(data)
 
 
-def _fit_elsewhere(model: Any, index: int, data: Any, seed: int, chosen: dict[str, Any]) -> Fit | Failure:
+def _fit_elsewhere(model: object, index: int, data: object, seed: int, chosen: Mapping[str, object]) -> Fit | Failure:
     """One fit in a worker, which has the module through its model: that pickles by reference."""
     import sys
 

@@ -46,7 +46,7 @@ class GroupsLeftOut:
         missing = f", {failed} failed" if failed else ""
         return f"<{len(self.fits)} groups left out in turn{missing}: elpd {self.elpd:.1f} (se {self.se:.1f})>"
 
-    def plot(self, var_names: Sequence[str] | None = None, **given: Any) -> Any:
+    def plot(self, var_names: Sequence[str] | None = None, **given: object) -> Any:
         """ArviZ's forest plot of parameters, as each refit has them: what each group contributes; its options.
 
         Raises:
@@ -137,7 +137,7 @@ def _labels(module: Module, data: Mapping[str, Any], groups: Any, size: str | No
     return labels, size
 
 
-def _without(module: Module, data: Mapping[str, Any], gone: np.ndarray, size: str) -> dict[str, Any]:
+def _without(module: Module, data: Mapping[str, object], gone: np.ndarray, size: str) -> dict[str, object]:
     """The data without some rows."""
     out = dict(data)
     for v in module.stan.data:
@@ -180,17 +180,17 @@ def _as_fitted(whole: Posterior, fit: Any, gone: np.ndarray) -> Posterior:
     return made
 
 
-def _factors(trace: Mapping[str, Any]) -> dict[str, Any]:
+def _factors(trace: Mapping[str, Any]) -> dict[str, object]:
     return {n: s["fn"].log_prob(s["value"]).sum() for n, s in trace.items()
             if s["type"] == "sample" and isinstance(s["fn"], Unit)}  # fmt: skip
 
 
-def _is_same(every: Any, own: Any) -> bool:
+def _is_same(every: object, own: object) -> bool:
     pairs = [(np.asarray(a), np.asarray(b)) for a, b in zip(jax.tree.leaves(every), jax.tree.leaves(own))]
     return all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in pairs)
 
 
-def _rows_of(every: Any, kept: np.ndarray) -> Any:
+def _rows_of(every: Any, kept: np.ndarray) -> object:
     """An array without rows that are left out, if it has one axis of rows; else what it is."""
     axes = [k for k, n in enumerate(np.shape(every)) if n == len(kept)]
     return np.compress(kept, np.asarray(every), axes[0]) if len(axes) == 1 else every

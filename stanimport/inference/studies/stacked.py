@@ -35,7 +35,7 @@ class Stack:
         program, settings: of the fits of a new store, as `identity.Identity` has them.
     """
 
-    def __init__(self, path: Path, keys: Sequence[Any], program: str, settings: str):
+    def __init__(self, path: Path, keys: Sequence[object], program: str, settings: str):
         require("zarr", extra="large")
         import zarr
 
@@ -95,7 +95,7 @@ class Stack:
                               "fits of one size; a folder holds any")  # fmt: skip
         array[places[0] : places[-1] + 1] = np.stack(values)
 
-    def _array(self, name: str, shape: tuple[int, ...], dtype: Any) -> None:
+    def _array(self, name: str, shape: tuple[int, ...], dtype: object) -> None:
         count = len(self.keys)
         dims = [*_DIMENSIONS, *(f"{name}_dim_{i}" for i in range(len(shape)))][: 1 + len(shape)]
         if name.partition("/")[2] in _OWN and len(shape) > 1:
@@ -145,7 +145,7 @@ class StackedFits(Sequence[Any]):
         failures: by key, the type and the text of what was raised.
     """
 
-    def __init__(self, stack: Stack, module: Module, data_sets: Sequence[Any], settings: Mapping[str, Any]):
+    def __init__(self, stack: Stack, module: Module, data_sets: Sequence[object], settings: Mapping[str, object]):
         self._stack, self._module, self._data, self._settings = stack, module, data_sets, dict(settings)
         self.failures, self._made = stack.failures(), set(stack.made())
 

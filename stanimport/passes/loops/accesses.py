@@ -56,7 +56,7 @@ def _statement(s: gprob.Stmt) -> Iterator[Access]:
                 yield from _statement(inner)
 
 
-def _parts(nodes: Sequence[Any]) -> Iterator[Access]:
+def _parts(nodes: Sequence[object]) -> Iterator[Access]:
     for node in nodes:
         if node is not None:
             yield from reads(node)

@@ -135,7 +135,7 @@ def _is_part(e: traversal.Node) -> bool:
     return isinstance(e, (gprob.Var, gprob.Const))
 
 
-def _renamed(node: object, names: Mapping[str, str], given: Mapping[str, gprob.Expr]) -> Any:
+def _renamed(node: object, names: Mapping[str, str], given: Mapping[str, gprob.Expr]) -> object:
     """A node of a function where it is inlined."""
     if isinstance(node, gprob.Var) and node.name in given:
         return replace(given[node.name], span=node.span)

@@ -239,8 +239,8 @@ def _times(a: gprob.Expr, b: gprob.Expr) -> gprob.Expr:
     return apply("multiply", a, b)
 
 
-def _instead(node: Any, values: Mapping[str, gprob.Expr]) -> Any:
-    def changed(e: Any) -> Any:
+def _instead(node: object, values: Mapping[str, gprob.Expr]) -> Any:
+    def changed(e: object) -> object:
         return values.get(e.name, e) if isinstance(e, gprob.Var) else e
 
     return traversal.rewrite(node, changed) if values else node
@@ -260,7 +260,7 @@ def _without_last(body: Stmts, name: str) -> Stmts:
 
 def _renamed(body: Stmts, name: str, now: str) -> Stmts:
     """Statements that have a variable by another name."""
-    def changed(node: Any) -> Any:
+    def changed(node: Any) -> object:
         is_it = isinstance(node, (gprob.Var, gprob.Place)) and node.name == name
         return replace(node, name=now) if is_it else node
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from itertools import takewhile
-from typing import Any
 
 from stanlib.dataclass import dataclass
 
@@ -100,7 +99,7 @@ class _Reader:
                 known = self._write(known, self._written_at(s, a), 0)
         return exposed, known
 
-    def _reads(self, nodes: Sequence[Any], known: Part) -> bool:
+    def _reads(self, nodes: Sequence[object], known: Part) -> bool:
         return any(a.name == self.name and not self._covers(known, a) for e in nodes for a in reads(e))
 
     # --- what is written

@@ -164,7 +164,7 @@ def are_between(x: Array, low: Any, high: Any) -> bool:
     return is_concrete(x) and _np.are_between(x, low, high)
 
 
-def glance(x: Array) -> Any:
+def glance(x: Array) -> None:
     return None
 
 
@@ -173,19 +173,19 @@ def known(x: Any) -> np.ndarray | None:
     return _np.asarray(x) if is_concrete(x) else None
 
 
-def convert(args: Sequence[Any]) -> Sequence[Any]:
+def convert(args: Sequence[object]) -> Sequence[object]:
     return args
 
 
-def real(x: Any) -> Any:
+def real(x: object) -> Any:
     return x.astype(jnp.result_type(x, float)) if isinstance(x, jax.Array) else _np.real(x)
 
 
-def reals(args: Sequence[Any]) -> list[Any]:
+def reals(args: Sequence[object]) -> list[Any]:
     return [real(a) for a in args]
 
 
-def integer(x: Any) -> Any:
+def integer(x: object) -> Any:
     return x.astype(int) if isinstance(x, jax.Array) else _np.integer(x)
 
 
@@ -193,7 +193,7 @@ def broadcast_shape(*args: Value) -> tuple[int, ...]:
     return jnp.broadcast_shapes(*map(shape, args))
 
 
-def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Any:
+def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) -> Array:
     if not uses_jax((a, b)):
         return _np.solve_triangular(a, b, lower, trans)
     return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=1 if trans else 0)
@@ -203,11 +203,11 @@ def is_integer(x: Array) -> bool:
     return jnp.issubdtype(jnp.result_type(x), jnp.integer)
 
 
-def rounding(x: Any) -> float:
+def rounding(x: object) -> float:
     return float(jnp.finfo(jnp.result_type(x)).eps)
 
 
-def iterate(step: Callable[[Any], Any], x: Any, count: int, until: Callable[[Any], bool] | None = None) -> Any:
+def iterate(step: Callable[[Any], object], x: object, count: int, until: Callable[[Any], bool] | None = None) -> Any:
     if not uses_jax((x,)):
         return _np.iterate(step, x, count, until)
     return jax.lax.fori_loop(0, count, lambda _, v: step(v), x)
@@ -224,17 +224,17 @@ def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, r
     return jax.lax.scan(body, start, xs, reverse=reverse)
 
 
-def cond(predicate: Array, f: Callable[..., Any], g: Callable[..., Any], *args: Array) -> Any:
+def cond(predicate: Array, f: Callable[..., object], g: Callable[..., object], *args: Array) -> Any:
     if is_concrete(predicate):
         return f(*args) if predicate else g(*args)
     return jax.lax.cond(predicate, f, g, *args)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: object) -> Any:
     return jax.lax.stop_gradient(x) if isinstance(x, jax.Array) else x
 
 
-def _compiled(f: Callable[..., Any]) -> Callable[..., Any]:
+def _compiled(f: Callable[..., object]) -> Callable[..., Any]:
     """f over this namespace. Compiled on its own, it is traced once for all calls of the same shapes."""
     return lift(f.__name__, jax.jit(functools.partial(f, sys.modules[__name__])))
 

@@ -28,7 +28,7 @@ def call(f: Callable[..., Any], results: Sequence[Any], *args: Array, vmap_metho
     """
     dtypes = [np.dtype(jnp.result_type(a)) for a in args]
 
-    def on_host(*words: Any) -> tuple[Any, ...]:
+    def on_host(*words: Any) -> tuple[object, ...]:
         made = f(*(_numbers(np.asarray(w), d) for w, d in zip(words, dtypes)))
         return tuple(_words(np.asarray(m, r.dtype)) for m, r in zip(made, results))
 

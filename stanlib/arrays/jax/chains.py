@@ -42,7 +42,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     in_logs = partial(_in_logs, plain)
 
     @jax.custom_jvp
-    def with_gradient(single: Any, table: Any) -> Any:
+    def with_gradient(single: object, table: object) -> Any:
         good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float))
         again = lambda _: (jnp.ones_like(good), in_logs(single, table))
         # a loop of no or one iteration: many points side by side take none where all are good
@@ -51,7 +51,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
     with_gradient.defjvp(partial(jax.jvp, in_logs))
 
     @jax.custom_jvp
-    def total(single: Any, table: Any) -> Any:
+    def total(single: object, table: object) -> Any:
         return with_gradient(single, table)[0]
 
     @total.defjvp
@@ -67,7 +67,7 @@ def _in_logs(plain: Callable[[Any, Any], Any], single: Any, table: Any) -> Any:
     return (value, *back(jnp.ones_like(value)))
 
 
-def _finite(x: Any) -> Any:
+def _finite(x: Any) -> jax.Array:
     return jnp.where(jnp.isfinite(x), x, 0.0)
 
 
@@ -90,7 +90,7 @@ class _Scaled:
         self.start = jnp.sum(self.own[0], 0)
         self.first = self.own[0] / jnp.where(self.start > 0, self.start, 1.0)
 
-    def _sum(self, terms: Iterable[Any], whole: Callable[[], Any]) -> Any:
+    def _sum(self, terms: Iterable[object], whole: Callable[[], object]) -> Any:
         """A sum over states: of terms where they are few, which XLA computes at once with what stands around it."""
         return functools.reduce(operator.add, terms) if len(self.states) <= FEW else whole()
 
@@ -153,7 +153,7 @@ def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.nda
     return good, (value, jnp.swapaxes(of_single, 1, 2), of_table)
 
 
-def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> Any:
+def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> jax.Array:
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
     if axes == 4:
         return jnp.moveaxis(before[:, :, None] * arriving[:, None] * chains.moves, -1, 1)

@@ -12,7 +12,7 @@ from .. import uses_jax
 from ..base import Array
 
 
-def log_expit(x: Any) -> Any:
+def log_expit(x: Any) -> jax.Array:
     """By branches that are smooth, so that 0 needs no care."""
     left = x < 0
     return jnp.where(left, x, 0.0) - jnp.log1p(jnp.exp(jnp.where(left, x, -x)))
@@ -70,7 +70,7 @@ def _log_and_weights(x: Any, axis: int) -> tuple[Any, Any]:
 
 
 @jax.custom_jvp
-def log_of_terms(terms: Any) -> Any:
+def log_of_terms(terms: object) -> Any:
     """The logarithm of a sum of exponentials, of arrays one by one: XLA computes all of it in one loop."""
     return _log_and_shares(terms)[0]
 
@@ -81,7 +81,7 @@ def _log_of_terms_jvp(primals: Any, tangents: Any) -> Any:
     return value, sum(s * t for s, t in zip(shares, tangents[0]))
 
 
-def _log_and_shares(terms: Any) -> tuple[Any, list[Any]]:
+def _log_and_shares(terms: Any) -> tuple[object, list[object]]:
     most = functools.reduce(jnp.maximum, terms)
     most = jnp.where(jnp.isfinite(most), most, 0.0)
     parts = [jnp.exp(t - most) for t in terms]

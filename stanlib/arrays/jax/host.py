@@ -14,7 +14,7 @@ from ..base import Array
 from . import callbacks
 
 
-def _call(f: Callable[..., Any], *args: Array) -> Array:
+def _call(f: Callable[..., object], *args: Array) -> Array:
     """The componentwise f of arrays of one shape, computed by NumPy."""
     out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
     return callbacks.call(lambda *xs: [f(*xs)], [out], *args, vmap_method="broadcast_all")[0]
@@ -44,7 +44,7 @@ def _cylinder(name: str) -> Callable[..., Any]:
 jv, yv, kv = (_cylinder(name) for name in ("jv", "yv", "kv"))
 
 
-def _each(f: Callable[..., Any], outputs: str) -> Callable[..., Any]:
+def _each(f: Callable[..., object], outputs: str) -> Callable[..., Any]:
     return np.vectorize(f, signature=f"(p),(q),()->{outputs}")
 
 

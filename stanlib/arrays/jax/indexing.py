@@ -14,7 +14,7 @@ from ..progressions import Repetition, is_order, progressions, repetition
 from .rearranging import rearranged
 
 
-def get(x: Array, index: tuple[Any, ...]) -> Array:
+def get(x: Array, index: tuple[object, ...]) -> Array:
     """x[index] for indices that are known to be inside, or traced: then NaN is selected outside."""
     if not uses_jax((x, *index)):
         return x[index]
@@ -37,7 +37,7 @@ def _at_known(x: Any, index: tuple[Any, ...]) -> Array:
 
 def _entries(x: Any, index: tuple[Any, ...], axis: int) -> Any:
     """What a vector of indices selects along an axis, by what has a quick derivative; None if nothing has."""
-    def at(i: Any) -> Any:
+    def at(i: object) -> Any:
         return _at_known(x, (*index[:axis], i, *index[axis + 1 :]))
 
     vector = index[axis]
@@ -60,14 +60,14 @@ def _axis_of_vector(index: tuple[Any, ...]) -> int | None:
     return arrays[0]
 
 
-def _repeated(x: Any, axis: int, how: Repetition) -> Any:
+def _repeated(x: Any, axis: int, how: Repetition) -> object:
     """The entries of the base along an axis, repeated."""
     before, behind = x.shape[:axis], x.shape[axis + 1 :]
     spread = jnp.expand_dims(x, axis + 1 if how.in_turn else axis)
     return jnp.broadcast_to(spread, (*before, *how.shape, *behind)).reshape(*before, -1, *behind)
 
 
-def at_set(x: Any, index: Any, value: Any) -> Any:
+def at_set(x: object, index: object, value: object) -> Any:
     if not uses_jax((x, index, value)):
         return _np.at_set(x, index, value)
     x = jnp.asarray(x, jnp.result_type(x, value))
@@ -77,7 +77,7 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     return x.at[index].set(value, unique_indices=_is_unique(index, x.shape))
 
 
-def _is_unique(index: Any, shape: tuple[int, ...]) -> bool:
+def _is_unique(index: object, shape: tuple[int, ...]) -> bool:
     """Whether known indices, one array for each of the first dimensions, name no place twice."""
     parts = index if isinstance(index, tuple) else (index,)
     arrays = [i for i in parts if isinstance(i, np.ndarray) and i.dtype.kind in "iu"]
@@ -87,7 +87,7 @@ def _is_unique(index: Any, shape: tuple[int, ...]) -> bool:
     return len(np.unique(flat)) == flat.size
 
 
-def _block(index: Any, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:
+def _block(index: object, shape: tuple[int, ...]) -> list[tuple[int, int]] | None:
     """First and last place along every axis of a part that is a block at a known place; None for other parts."""
     parts = index if isinstance(index, tuple) else (index,)
     out = []
@@ -119,7 +119,7 @@ def _with_block(x: Any, block: list[tuple[int, int]], value: Any) -> Array:
     return jnp.concatenate([p for p in (ends[0], value, ends[1]) if p.shape[axis]], axis)
 
 
-def pick_last(x: Any, i: Any) -> Any:
+def pick_last(x: Any, i: Any) -> jax.Array:
     rows = jnp.broadcast_shapes(np.shape(x)[:-1], np.shape(i))
     index = jnp.broadcast_to(i, rows)[..., None]
     return jnp.take_along_axis(jnp.broadcast_to(x, (*rows, np.shape(x)[-1])), index, -1)[..., 0]

@@ -23,7 +23,7 @@ def matmul(a: Any, b: Any) -> Array:
     return jnp.matmul(a, b)
 
 
-def cholesky(a: Any) -> Any:
+def cholesky(a: object) -> Any:
     """The lower triangular factor of a positive definite matrix, or of each of them; NaN where there is none."""
     a = jnp.asarray(a)
     return small_factors.cholesky((a + a.T) / 2) if small_factors.is_small(a) else jnp.linalg.cholesky(a)
@@ -44,7 +44,7 @@ def solve_spd(a: Array, b: Array) -> Any:
     a, b = jnp.asarray(a), jnp.asarray(b)
     factor = jax.lax.stop_gradient(jnp.linalg.cholesky(a))
 
-    def solve(_: Any, v: Any) -> Any:
+    def solve(_: object, v: Any) -> object:
         return jax.scipy.linalg.cho_solve((factor, True), v)
 
     return jax.lax.custom_linear_solve(lambda v: a @ v, b, solve, symmetric=True)
@@ -65,7 +65,7 @@ def _is_small(a: Array, b: Array) -> bool:
     return small_factors.is_small(a) and b.shape[1] <= small_factors.LARGEST
 
 
-def _beside(b: Any, log_det: Any) -> Any:
+def _beside(b: Any, log_det: Any) -> jax.Array:
     """log_det, mapped over where b is: its derivative is, and JAX's rules of derivatives want the value to be as well.
 
     XLA takes the choice between equals away.
@@ -94,15 +94,15 @@ def _quadratic_spd_jvp(primals: Any, tangents: Any) -> Any:
     return (_log_det(factor), _squares(white[:, :count])), changes
 
 
-def _log_det(factor: Any) -> Any:
+def _log_det(factor: Any) -> jax.Array:
     return 2 * jnp.sum(jnp.log(jnp.diagonal(factor)))
 
 
-def _squares(x: Any) -> Any:
+def _squares(x: Any) -> jax.Array:
     return jnp.sum(x * x, axis=0)
 
 
-def _on_host(f: Callable[..., Any], shapes: Any, a: Array) -> Any:
+def _on_host(f: Callable[..., object], shapes: Any, a: Array) -> Any:
     """A NumPy function of a matrix; JAX has no eigenvalues without symmetry outside the CPU, and no Schur vectors."""
     dtype = jnp.result_type(a, jnp.complex64)
     types = tuple(jax.ShapeDtypeStruct(shape, dtype) for shape in shapes)

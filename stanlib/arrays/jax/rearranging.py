@@ -35,7 +35,7 @@ class Order:
         return Order(out)
 
 
-def rearranged(x: Any, index: np.ndarray) -> Any:
+def rearranged(x: object, index: np.ndarray) -> Any:
     """The rows of x at indices that are known; zeros for -1."""
     if not isinstance(x, jax.Array):
         return _np.rearranged(x, index)
@@ -45,7 +45,7 @@ def rearranged(x: Any, index: np.ndarray) -> Any:
     return jnp.moveaxis(take(x, order=Order(index), axis=axis), axis, 0)
 
 
-def _taken(x: Array, *, order: Order, axis: int) -> Any:
+def _taken(x: Array, *, order: Order, axis: int) -> jax.Array:
     there = order.index >= 0
     at = (*(slice(None),) * axis, np.maximum(order.index, 0))
     found = jnp.asarray(x).at[at].get(mode="promise_in_bounds", wrap_negative_indices=False)
@@ -58,11 +58,11 @@ def _shape(x: Any, *, order: Order, axis: int) -> Any:
     return x.update(shape=(*x.shape[:axis], len(order.index), *x.shape[axis + 1 :]), weak_type=False)
 
 
-def _back(of_found: Any, x: Any, *, order: Order, axis: int) -> Any:
+def _back(of_found: Any, x: Any, *, order: Order, axis: int) -> object:
     return [_rearranged.bind(of_found, order=order.inverse(x.aval.shape[axis]), axis=axis)]
 
 
-def _of_many(args: Any, dims: Any, *, order: Order, axis: int) -> Any:
+def _of_many(args: Any, dims: Any, *, order: Order, axis: int) -> object:
     (x,), (dim,) = args, dims
     return _rearranged.bind(jnp.moveaxis(x, dim, 0), order=order, axis=axis + 1), 0
 

@@ -48,12 +48,12 @@ def factor_and_inverse(a: Array) -> tuple[Any, Any]:
     return _eliminated(a, jnp.eye(len(a), dtype=a.dtype))
 
 
-def _eliminated(a: Any, beside: Any) -> tuple[Any, Any]:
+def _eliminated(a: Any, beside: Any) -> tuple[object, object]:
     """For a = l l' the factor l, and l^-1 times what stands beside a, (size, columns)."""
     size = len(a)
     counted = np.arange(size)
 
-    def eliminate(j: Any, rows: Any) -> Any:
+    def eliminate(j: Any, rows: Any) -> object:
         row = jax.lax.dynamic_index_in_dim(rows, j, 0, keepdims=False)
         share = row[:size] / jax.lax.dynamic_index_in_dim(row, j, 0, keepdims=False)
         return rows - jnp.where(counted > j, share, 0)[:, None] * row
@@ -73,7 +73,7 @@ def inverse(a: Any) -> Any:
     size = len(a)
     counted = np.arange(size)
 
-    def eliminate(j: Any, state: tuple[Any, Any, Any]) -> tuple[Any, Any, Any]:
+    def eliminate(j: Any, state: tuple[Any, Any, Any]) -> tuple[object, object, object]:
         rows, is_free, order = state
         column = jax.lax.dynamic_index_in_dim(rows, j, 1, keepdims=False)
         chosen = jnp.argmax(jnp.where(is_free, jnp.abs(column), -1.0))
@@ -99,6 +99,6 @@ def solve(a: Array, b: Array) -> Any:
     return product(inverse(a), b) if jnp.ndim(b) == 2 else jnp.sum(inverse(a) * b, axis=1)
 
 
-def product(a: Any, b: Any) -> Any:
+def product(a: Any, b: Any) -> jax.Array:
     """The matrix product, by loops within the kernel that it stands in."""
     return jnp.sum(a[:, :, None] * b[None, :, :], axis=1)

@@ -142,15 +142,15 @@ def are_between(x: Array, low: int, high: int) -> bool:
     return bool(x.dtype.kind != "c" and np.all((x >= low) & (x <= high)))
 
 
-def glance(x: Any) -> Any:
+def glance(x: object) -> None:
     return None
 
 
-def known(x: Any) -> np.ndarray:
+def known(x: object) -> np.ndarray:
     return np.asarray(x)
 
 
-def complex(a: Any, b: Any) -> Any:
+def complex(a: object, b: object) -> Any:
     a, b = np.asarray(a), np.asarray(b)  # numbers of Python are of double precision
     out = np.empty(broadcast_shape(a, b), np.result_type(a, b, np.complex64))
     out.real, out.imag = a, b
@@ -163,29 +163,29 @@ def rearranged(x: Any, index: Any) -> Any:
     return np.where(there, x[np.maximum(index, 0)], np.zeros((), x.dtype))
 
 
-def segment_sum(x: Any, i: Any, n: int) -> Any:
+def segment_sum(x: Any, i: Any, n: int) -> np.ndarray:
     x = np.asarray(x)
     out = np.zeros((n, *x.shape[1:]), x.dtype)
     np.add.at(out, i, x)
     return out
 
 
-def convert(args: Sequence[Any]) -> Sequence[Any]:
+def convert(args: Sequence[object]) -> Sequence[object]:
     return args
 
 
-def real(x: Any) -> Any:
+def real(x: object) -> np.ndarray:
     x = np.asarray(x)
     if x.dtype.kind == "c":
         return x
     return np.asarray(x, x.dtype if x.ndim and x.dtype.kind == "f" else float)
 
 
-def reals(args: Sequence[Any]) -> list[Any]:
+def reals(args: Sequence[object]) -> list[Any]:
     return [real(a) for a in args]
 
 
-def integer(x: Any) -> Any:
+def integer(x: object) -> np.ndarray:
     return np.asarray(x).astype(np.int64)
 
 
@@ -202,28 +202,30 @@ def is_integer(x: Array) -> bool:
     return np.asarray(x).dtype.kind in "iub"
 
 
-def rounding(x: Any) -> float:
+def rounding(x: object) -> float:
     return float(np.finfo(np.asarray(x).dtype).eps)
 
 
-def get(x: Array, index: tuple[Any, ...]) -> Array:
+def get(x: Array, index: tuple[object, ...]) -> Array:
     return x[index]
 
 
-def pick_last(x: Any, i: Any) -> Any:
+def pick_last(x: Any, i: Any) -> Array:
     rows = np.broadcast_shapes(np.shape(x)[:-1], np.shape(i))
     index = np.broadcast_to(i, rows)[..., None]
     return np.take_along_axis(np.broadcast_to(x, (*rows, np.shape(x)[-1])), index, -1)[..., 0]
 
 
-def at_set(x: Any, index: Any, value: Any) -> Any:
+def at_set(x: Any, index: Any, value: Any) -> np.ndarray:
     """A copy of x with x[index] replaced."""
     out = np.array(x, dtype=np.result_type(x, value))
     out[index] = value
     return out
 
 
-def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
+def log_sum_of_chains(
+    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object
+) -> object:
     return plain(single, table)
 
 
@@ -245,7 +247,7 @@ def unstack(x: Any) -> Any:
     return tuple(x)
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: object) -> Any:
     return x
 
 
@@ -253,7 +255,7 @@ def without_nan(x: Any) -> Any:
     return np.where(np.isnan(x), -np.inf, x)[()]
 
 
-def iterate(step: Callable[[Any], Any], x: Any, count: int, until: Callable[[Any], bool] | None = None) -> Any:
+def iterate(step: Callable[[Any], object], x: object, count: int, until: Callable[[Any], bool] | None = None) -> Any:
     """step applied count times, from x, or until a condition holds."""
     for _ in range(count):
         if until is not None and until(x):
@@ -262,11 +264,11 @@ def iterate(step: Callable[[Any], Any], x: Any, count: int, until: Callable[[Any
     return x
 
 
-def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., object], carry: Arrays, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
-def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
+def with_gradient(f: Callable[..., object], gradients: Callable[..., object]) -> Callable[..., Any]:
     return f
 
 

@@ -41,7 +41,7 @@ def solve_triangular(a: Array, b: Array, lower: bool = True, trans: bool = False
     return out if b.ndim == 2 else out[:, 0]
 
 
-def solve_spd(a: Any, b: Any) -> Any:
+def solve_spd(a: Any, b: Any) -> Array:
     """Solve a x = b for a positive definite a."""
     factor = cholesky(a)
     return solve_triangular(factor, solve_triangular(factor, b), trans=True)

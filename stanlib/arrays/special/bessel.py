@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
 
 from ..base import Array, Namespace, Real
 from .gamma import horner
@@ -16,7 +15,7 @@ _SHIFT = 20
 _TERMS = 10
 
 
-def _uniform_polynomials() -> Any:
+def _uniform_polynomials() -> list[tuple[float, ...]]:
     """The coefficients of U_k(p) / p^k as polynomials in p^2 (DLMF 10.41.9)."""
     u = {0: Fraction(1)}
     out = []

@@ -196,7 +196,7 @@ def ndim(x: Real) -> int:
     return len(shape(x))
 
 
-def asarray(x: Any) -> Any:
+def asarray(x: object) -> Any:
     return x if isinstance(x, torch.Tensor) else np.asarray(x)
 
 
@@ -239,18 +239,18 @@ def is_tracing() -> bool:
     )
 
 
-def known(x: Any) -> np.ndarray:
+def known(x: object) -> np.ndarray:
     return x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else np.asarray(x)
 
 
-def complex(a: Any, b: Any) -> Any:
+def complex(a: object, b: object) -> Any:
     like = reference((a, b))
     if like is None:
         return _np.complex(a, b)
     return torch.complex(*torch.broadcast_tensors(*(real(as_beside(x, like)) for x in (a, b))))
 
 
-def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
+def _of_reals(f: Callable[..., object]) -> Callable[..., Any]:
     """f over this namespace, with all its arguments real; NumPy's function where there is no tensor among them."""
     concrete = getattr(_np, f.__name__)
 
@@ -261,7 +261,7 @@ def _of_reals(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def integer(x: Any) -> Any:
+def integer(x: object) -> Any:
     return x.to(torch.int64) if isinstance(x, torch.Tensor) else scalar(_np.integer(x))
 
 
@@ -282,17 +282,17 @@ def solve_triangular(a: Any, b: Any, lower: bool = True, trans: bool = False) ->
     return out.squeeze(-1) if column is not b else out
 
 
-def is_integer(x: Any) -> bool:
+def is_integer(x: object) -> bool:
     if isinstance(x, torch.Tensor):
         return not (x.is_floating_point() or x.is_complex())
     return np.asarray(x).dtype.kind in "iub"
 
 
-def rounding(x: Any) -> float:
+def rounding(x: object) -> float:
     return torch.finfo(x.dtype).eps if isinstance(x, torch.Tensor) else _np.rounding(x)
 
 
-def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., object], carry: Arrays, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
@@ -314,7 +314,7 @@ class _WithGradient(torch.autograd.Function):
         return None, *(change * p for p in partials)
 
 
-def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Callable[..., Any]:
+def with_gradient(f: Callable[..., Any], gradients: Callable[..., object]) -> Callable[..., Any]:
     def call(*args: Array) -> Array:
         like = reference(args)
         if like is None or not builtins_any(isinstance(a, torch.Tensor) and a.requires_grad for a in args):
@@ -324,7 +324,7 @@ def with_gradient(f: Callable[..., Any], gradients: Callable[..., Any]) -> Calla
     return call
 
 
-def without_nan(x: Any) -> Any:
+def without_nan(x: object) -> Any:
     if not isinstance(x, torch.Tensor):
         return _np.without_nan(x)
     if x.device.type == "cpu" and not is_tracing():
@@ -335,11 +335,13 @@ def without_nan(x: Any) -> Any:
     return x if holds(numbers) else torch.where(numbers, x, -inf)
 
 
-def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
+def log_sum_of_chains(
+    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object
+) -> object:
     return plain(single, table)
 
 
-def _log_of_sum(x: Any, axis: int) -> Any:
+def _log_of_sum(x: Any, axis: int) -> object:
     most = torch.amax(x.detach(), dim=axis, keepdim=True)
     most = torch.where(torch.isfinite(most), most, 0.0)
     total = torch.sum(torch.exp(x - most), dim=axis, keepdim=True)
@@ -351,7 +353,7 @@ log_of_sum = lift("log_of_sum", _log_of_sum)
 log_of_terms = lift("log_of_terms", lambda terms: _log_of_sum(torch.stack(tuple(terms)), 0))
 
 
-def stop_gradient(x: Any) -> Any:
+def stop_gradient(x: object) -> Any:
     return x.detach() if isinstance(x, torch.Tensor) else x
 
 

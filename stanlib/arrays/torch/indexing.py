@@ -30,7 +30,7 @@ def segment_sum(x: Any, i: Any, n: int) -> Any:
     return x.new_zeros((n, *x.shape[1:])).index_add(0, as_tensor(i, device=x.device), x)
 
 
-def get(x: Array, index: tuple[Any, ...]) -> Array:
+def get(x: Array, index: tuple[object, ...]) -> Array:
     """x[index]; index arrays become tensors on the device of x."""
     like = reference((x, *index))
     if like is None:
@@ -39,7 +39,7 @@ def get(x: Array, index: tuple[Any, ...]) -> Array:
     return x[_index(x, index)]
 
 
-def _index(x: torch.Tensor, index: Any) -> Any:
+def _index(x: torch.Tensor, index: object) -> Any:
     """An index with its arrays on the device of x."""
     if isinstance(index, tuple):
         return tuple(_index(x, i) for i in index)
@@ -55,7 +55,7 @@ def pick_last(x: Any, i: Any) -> Any:
     return x.expand(*rows, x.shape[-1]).gather(-1, index).squeeze(-1)
 
 
-def at_set(x: Any, index: Any, value: Any) -> Any:
+def at_set(x: object, index: object, value: object) -> Any:
     """A copy of x after `x[index] = value`; where index arrays name a place more than once, the last value counts."""
     like = reference((x, value))
     if like is None:
@@ -68,7 +68,7 @@ def at_set(x: Any, index: Any, value: Any) -> Any:
     return out
 
 
-def _at_set_last(out: torch.Tensor, at: Any, value: torch.Tensor) -> torch.Tensor:
+def _at_set_last(out: torch.Tensor, at: object, value: torch.Tensor) -> torch.Tensor:
     """`out[at] = value` where places may repeat: the last value counts, and it alone has a gradient.
 
     torch keeps the last value, but hands the gradient of the place on to all of them.

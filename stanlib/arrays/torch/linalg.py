@@ -67,7 +67,7 @@ class _Eig(torch.autograd.Function):
         return values, vectors
 
     @staticmethod
-    def backward(ctx: Any, to_values: Any, to_vectors: Any) -> Any:
+    def backward(ctx: Any, to_values: object, to_vectors: object) -> Any:
         """From the slopes in values, (n), and vectors, (n, n), that in the matrix, (n, n)."""
         a, values, vectors = ctx.saved_tensors
         apart = ~torch.eye(len(values), dtype=torch.bool, device=a.device)
@@ -97,7 +97,7 @@ class _Schur(torch.autograd.Function):
         return u, t
 
     @staticmethod
-    def backward(ctx: Any, to_u: Any, to_t: Any) -> Any:
+    def backward(ctx: Any, to_u: object, to_t: object) -> Any:
         """From the slopes in u and t that in the matrix, all (n, n)."""
         a, u, t = ctx.saved_tensors
         n = len(t)

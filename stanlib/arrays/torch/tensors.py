@@ -13,7 +13,7 @@ from ..base import Array
 LIBRARY = "torch"
 
 
-def reference(args: Sequence[Any]) -> torch.Tensor | None:
+def reference(args: Sequence[object]) -> torch.Tensor | None:
     """The tensor whose dtype and device others take: a floating one if there is any."""
     found = None
     for a in args:
@@ -26,7 +26,7 @@ def reference(args: Sequence[Any]) -> torch.Tensor | None:
     return found
 
 
-def as_tensor(x: Array, dtype: Any = None, device: Any = None) -> torch.Tensor:
+def as_tensor(x: Array, dtype: object = None, device: object = None) -> torch.Tensor:
     """A value of any library as a tensor.
 
     Tensors share the memory of arrays, which they can't if that is read only (an array that was broadcast) or is
@@ -37,7 +37,7 @@ def as_tensor(x: Array, dtype: Any = None, device: Any = None) -> torch.Tensor:
     return torch.as_tensor(x, dtype=dtype, device=device)
 
 
-def as_beside(x: Any, like: torch.Tensor) -> Any:
+def as_beside(x: object, like: torch.Tensor) -> Any:
     """x, or the items of a tuple or list, as tensors; reals of the floating type of `like`, else of torch's default."""
     if isinstance(x, torch.Tensor):
         return x
@@ -60,7 +60,7 @@ def convert(args: Sequence[Any]) -> Sequence[Any]:
     return [as_beside(a, like) if isinstance(a, (np.ndarray, np.generic)) else a for a in args]
 
 
-def scalar(x: Array | tuple[Array, ...]) -> Any:
+def scalar(x: Array | tuple[Array, ...]) -> Array | tuple[Array, ...]:
     """A NumPy array without axes as a NumPy scalar, which can stand beside a tensor in an operation."""
     return x[()] if isinstance(x, np.ndarray) and x.ndim == 0 else x
 
@@ -72,7 +72,7 @@ def lift(name: str, f: Callable[..., Any], count: int = 1) -> Callable[..., Any]
     def call_of_one(x: Any, *args: Any, **options: Any) -> Array:
         return f(x, *args, **options) if isinstance(x, torch.Tensor) else call(x, *args, **options)
 
-    def call(*args: Any, **options: Any) -> Any:
+    def call(*args: object, **options: object) -> Any:
         if all(isinstance(a, torch.Tensor) for a in args[:count]):
             return f(*args, **options)
         like = reference(args[:count])
@@ -115,13 +115,13 @@ def reduce(f: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def real(x: Any) -> Any:
+def real(x: object) -> Any:
     if not isinstance(x, torch.Tensor):
         return scalar(_np.real(x))
     return x if x.is_floating_point() or x.is_complex() else x.to(torch.get_default_dtype())
 
 
-def reals(args: Sequence[Any]) -> list[Any]:
+def reals(args: Sequence[object]) -> list[Any]:
     like = reference(args)
     if like is None:
         return _np.reals(args)

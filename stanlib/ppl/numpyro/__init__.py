@@ -82,7 +82,7 @@ def enter(program: Program) -> None:
         )  # fmt: skip
 
 
-def draw(value: Any) -> Any:
+def draw(value: object) -> Any:
     """A parameter's value as generated quantities compute with it: in NumPy unless it is traced."""
     if isinstance(value, tuple):
         return tuple(map(draw, value))
@@ -96,8 +96,8 @@ def draw(value: Any) -> Any:
 
 
 def parameter(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, drawn: Any = None,
-    laws: Sequence[str] = (), undrawn: str | None = None, **arguments: Any,
+    name: str, shape: Sequence[int] = (), kind: str | None = None, complex: bool = False, drawn: object = None,
+    laws: Sequence[str] = (), undrawn: str | None = None, **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
@@ -125,18 +125,18 @@ def parameter(
     return latent(name, Improper(support, shape))
 
 
-def _constant_interval(support: Any) -> bool:
+def _constant_interval(support: object) -> bool:
     bounds = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
     return all(isinstance(b, (int, float)) for b in bounds)
 
 
-def _complex(name: str, re: Any, im: Any) -> Any:
+def _complex(name: str, re: Any, im: Any) -> object:
     value = re + 1j * im
     deterministic(name, value)
     return value
 
 
-def observe(name: str, distribution: Any, value: Any) -> None:
+def observe(name: str, distribution: object, value: object) -> None:
     """An observed site, its log_prob with one entry per observation."""
     if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
         made = distribution.observed(value, make_placed)
@@ -148,16 +148,16 @@ def observe(name: str, distribution: Any, value: Any) -> None:
     observed(name, distribution, value)
 
 
-def factor(name: str, value: Any) -> None:
+def factor(name: str, value: object) -> None:
     """Add to the log density; NaN rejects the draw, as -inf does."""
     _weigh(name, jnp.asarray(plain(value)))
 
 
-def _weigh(name: str, value: Any) -> None:
+def _weigh(name: str, value: object) -> None:
     weighted(name, _rejecting(value))
 
 
-def _rejecting(log_densities: Any) -> Any:
+def _rejecting(log_densities: Any) -> object:
     """Log densities, -inf where they are NaN or what was computed before rejects the draw."""
     made = xp.without_nan(log_densities)
     flag = pending() if made.size else None
@@ -165,7 +165,7 @@ def _rejecting(log_densities: Any) -> Any:
 
 
 @jax.custom_jvp
-def _rejected(log_densities: Any, flag: Any) -> Any:
+def _rejected(log_densities: Any, flag: Any) -> jax.Array:
     """-inf where the flag is true, with the derivatives of what would be there without it.
 
     A draw that is rejected needs none. If they depended on the flag, XLA would compute all the conditions that make it
@@ -175,7 +175,7 @@ def _rejected(log_densities: Any, flag: Any) -> Any:
 
 
 @_rejected.defjvp
-def _derivative(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+def _derivative(primals: tuple[object, object], tangents: tuple[object, object]) -> tuple[Any, Any]:
     return _rejected(*primals), tangents[0]
 
 
@@ -185,7 +185,7 @@ def reject_draws(flag: Any) -> None:
         numpyro.factor("rejected__", jnp.where(flag, -jnp.inf, 0.0))
 
 
-def observe_terms(name: str, *parts: Any) -> None:
+def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
     (joined,) = join(parts)
     if is_predicting():
@@ -193,7 +193,7 @@ def observe_terms(name: str, *parts: Any) -> None:
     observed(name, Terms(_rejecting(joined)), jnp.zeros(joined.shape))
 
 
-def factor_terms(name: str, *parts: Any) -> None:
+def factor_terms(name: str, *parts: object) -> None:
     """Add the sum of all these to the log density."""
     total: Any = 0.0
     for t in parts:
@@ -212,25 +212,25 @@ class Terms(dist.Distribution):
 
     support = dist.constraints.real
 
-    def log_prob(self, value: Any) -> Any:
+    def log_prob(self, value: object) -> Any:
         return self.log_densities
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         raise NotImplementedError("the program computes these densities itself: there is no law to draw from")
 
 
-def total(term: Any) -> Any:
+def total(term: object) -> Any:
     """The sum of what a statement adds to the target; 0 where it was not reached."""
     return 0.0 if term is UNSET else jnp.sum(jnp.asarray(plain(term)))
 
 
-def join(parts: Sequence[Any]) -> tuple[Any]:
+def join(parts: Sequence[object]) -> tuple[Any]:
     """The terms of all iterations of a loop as one vector, complete for all lanes around (lanes.laws.spread)."""
     flat = [jnp.ravel(jnp.asarray(plain(t))) for t in parts if t is not UNSET]
     return (jnp.concatenate(flat) if flat else jnp.zeros(0),)
 
 
-def restrict(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+def restrict(distribution: object, log_normalizer: object, lower: object = None, upper: object = None) -> Restricted:
     """The law of a parameter on its domain, `log_normalizer` the log of the domain's probability."""
     return Restricted(distribution, log_normalizer, lower, upper)
 
@@ -247,7 +247,7 @@ def truncated_term(density: Any, value: Any, log_normalizer: Any, lower: Any = N
     return jnp.where(inside, density - log_normalizer * jnp.size(value), -jnp.inf)
 
 
-def deterministic(name: str, value: Any) -> None:
+def deterministic(name: str, value: object) -> None:
     """A transformed parameter, recorded under its Stan name."""
     if isinstance(value, tuple):
         for i, item in enumerate(value):
@@ -261,7 +261,9 @@ def log_prob(distribution: Any, value: Any) -> Any:
     return distribution.log_prob(value)
 
 
-def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+def truncate(
+    distribution: object, log_normalizer: object, lower: object = None, upper: object = None
+) -> TruncatedLaneLaw | Truncated:
     """The distribution between bounds, `log_normalizer` the log of its probability there."""
     if isinstance(distribution, LaneLaw):
         return TruncatedLaneLaw(Truncated, distribution, log_normalizer, lower, upper)
@@ -282,7 +284,7 @@ def random() -> JaxRandom:
 # --- messages --------------------------------------------------------------------------------------------------------
 
 
-def message(*parts: Any) -> None:
+def message(*parts: object) -> None:
     """`print(...)`: of traced values, and in traced branches and loops, whenever compiled code gets there."""
     flat, under = list(pieces(parts)), lifted_under()
     traced = [p for p in flat if is_traced(p)]
@@ -294,7 +296,7 @@ def message(*parts: Any) -> None:
     jax.debug.callback(partial(_say, pattern), *tests, *traced)
 
 
-def _say(pattern: Sequence[str | None], *values: Any) -> None:
+def _say(pattern: Sequence[str | None], *values: object) -> None:
     """Print texts with values between them, if all the values before those are true."""
     first = len(values) - sum(p is None for p in pattern)
     shown = iter(values[first:])

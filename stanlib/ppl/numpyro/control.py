@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -26,11 +26,12 @@ from . import selection, while_loops
 from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced, lifted_under, lifting
 
+T = TypeVar("T")
 FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
 UNROLL = 4  # trip counts up to which a loop is written out
 
 
-def is_traced(x: Any) -> bool:
+def is_traced(x: object) -> bool:
     """Whether JAX traces a value; of a source of random numbers, its key: what it draws is traced then."""
     if type(x) is Lanes:
         x = x.data
@@ -39,11 +40,11 @@ def is_traced(x: Any) -> bool:
     return isinstance(x, jax.core.Tracer)
 
 
-def _any_traced(values: Any) -> bool:
+def _any_traced(values: object) -> bool:
     return any(map(is_traced, jax.tree_util.tree_leaves(values)))
 
 
-def _captured(f: Callable[..., Any], seen: set[int]) -> Iterator[Any]:
+def _captured(f: Callable[..., object], seen: set[int]) -> Iterator[object]:
     """The values that a function refers to, and those that functions among them do."""
     for cell in getattr(f, "__closure__", None) or ():
         try:
@@ -59,13 +60,13 @@ def _captured(f: Callable[..., Any], seen: set[int]) -> Iterator[Any]:
             yield value
 
 
-def _is_concrete(state: Any, *functions: Callable[..., Any]) -> bool:
+def _is_concrete(state: object, *functions: Callable[..., object]) -> bool:
     if _any_traced(state):
         return False
     return not any(_any_traced(v) for f in functions for v in _captured(f, set()))
 
 
-def cond(condition: Any, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
+def cond(condition: object, then: Callable[..., State], otherwise: Callable[..., State], state: State = ()) -> State:
     """The state after one of two branches."""
     if not is_traced(condition):
         return then(*state) if decided(condition) else otherwise(*state)
@@ -126,24 +127,24 @@ class _Side:
         return fitted(out, target), jnp.asarray(False if flag is None else flag) if flagged else None
 
 
-def _watched(body: Callable[..., Any]) -> Callable[..., Any]:
+def _watched(body: Callable[..., object]) -> Callable[..., Any]:
     """The body, with whether it rejects the draw beside its results: None if nothing in it does."""
 
-    def run(*state: Any) -> tuple[Any, Any]:
+    def run(*state: object) -> tuple[Any, Any]:
         with collected() as found:
             return body(*state), found.take()
 
     return run
 
 
-def _settled(out: Any, flag: Any) -> Any:
+def _settled(out: T, flag: Any) -> T:
     """What lifted code results in, once its rejections are handed on: `flag` tells of one, or of all its runs."""
     if flag is not None:
         refuse(jnp.any(flag), rejected)
     return out
 
 
-def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+def choose(condition: object, then: Callable[[], object], otherwise: Callable[[], object]) -> Any:
     """The value of one of two expressions; the other one is not evaluated."""
     if type(condition) is Lanes:
         return in_lanes.choose(condition, then, otherwise)
@@ -151,7 +152,7 @@ def choose(condition: Any, then: Callable[[], Any], otherwise: Callable[[], Any]
     return out
 
 
-def logical_and(left: Any, right: Callable[[], Any]) -> Any:
+def logical_and(left: object, right: Callable[[], object]) -> Any:
     if type(left) is Lanes:
         return in_lanes.logical_and(left, right)
     if not is_traced(left):
@@ -160,7 +161,7 @@ def logical_and(left: Any, right: Callable[[], Any]) -> Any:
     return 0 if _is_known(truth, False) else _both(jnp.logical_and, left != 0, truth)
 
 
-def logical_or(left: Any, right: Callable[[], Any]) -> Any:
+def logical_or(left: object, right: Callable[[], object]) -> Any:
     if type(left) is Lanes:
         return in_lanes.logical_or(left, right)
     if not is_traced(left):
@@ -169,17 +170,17 @@ def logical_or(left: Any, right: Callable[[], Any]) -> Any:
     return 1 if _is_known(truth, True) else _both(jnp.logical_or, left != 0, truth)
 
 
-def _both(f: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+def _both(f: Callable[[Any, Any], object], left: object, right: object) -> Any:
     """f of two truth values, of which the right one may differ between lanes: 0 or 1, as truth values don't add up."""
     return in_lanes.truth(combine(f, left, right) if type(right) is Lanes else f(left, right))
 
 
-def _is_known(truth: Any, value: bool) -> bool:
+def _is_known(truth: object, value: bool) -> bool:
     """Whether the right operand has this truth value while tracing: it decides alone, and can end a recursion."""
     return isinstance(truth, bool) and truth == value
 
 
-def _truth_if(needed: Any, operand: Callable[[], Any]) -> Any:
+def _truth_if(needed: object, operand: Callable[[], object]) -> object:
     """Whether an operand is true, computed in any case; where it is not needed it does not reject the draw."""
     try:
         value, flag = _watched(operand)()
@@ -219,15 +220,15 @@ def most(counts: Iterable[Any]) -> int:
 
 
 def _limited_loop(
-    lower: Any, upper: Any, most: int, body: Callable[..., State], state: State, outputs: int
+    lower: Any, upper: object, most: int, body: Callable[..., State], state: State, outputs: int
 ) -> State:
     """As many iterations as there can be; those beyond the upper bound change nothing."""
     count = len(state)
 
-    def step(k: Any, *state: Any) -> State:
+    def step(k: Any, *state: object) -> State:
         i = lower + k
 
-        def skip(*state: Any) -> State:
+        def skip(*state: object) -> State:
             return (*state, *(UNSET,) * outputs)
 
         return cond(i <= upper, lambda *s: body(i, *s), skip, state)
@@ -247,7 +248,7 @@ def _python_loop(indices: Sequence[int], body: Callable[..., State], state: Stat
     return (*state, *(_stack([c[k] for c in collected]) for k in range(outputs)))
 
 
-def _stack(terms: list[Any]) -> Any:
+def _stack(terms: list[Any]) -> np.ndarray | tuple[jax.Array]:
     """The terms of all iterations; one that had none counts as 0."""
     terms = [0.0 if t is UNSET else plain(t) for t in terms]
     if not terms:
@@ -264,7 +265,7 @@ def _scan(indices: np.ndarray, body: Callable[..., State], state: State, outputs
     state = as_arrays(state)
     target, traced = fixpoint(_watched(body), (first,), state, lambda r: r[0][:count])
 
-    def step(carry: State, i: Any) -> tuple[State, tuple[State, Any]]:
+    def step(carry: State, i: object) -> tuple[State, tuple[State, Any]]:
         result, flag = traced(i, *carry)
         terms = tuple(jnp.zeros(()) if t is UNSET else plain(t) for t in result[count:])
         return fitted(result[:count], target), (terms, flag)
@@ -296,7 +297,7 @@ def _dynamic_loop(lower: Any, upper: Any, body: Callable[..., State], state: Sta
     return _settled((*out, *((t,) for t in totals)), flag)
 
 
-def while_loop(condition: Callable[..., Any], body: Callable[..., State], state: State) -> State:
+def while_loop(condition: Callable[..., object], body: Callable[..., State], state: State) -> State:
     """`while (condition(state)) state = body(state)`."""
     if _is_concrete(state, condition, body):
         while condition(*state):
@@ -316,12 +317,12 @@ def while_loop(condition: Callable[..., Any], body: Callable[..., State], state:
 def _while_traced(test: Traced, traced: Traced, target: State, state: State) -> State:
     """The loop of XLA, which ends where a condition or a body rejects the draw."""
 
-    def tested(inside: State, before: Any) -> tuple[State, Any]:
+    def tested(inside: State, before: object) -> tuple[State, Any]:
         """The state before a test, and whether that or anything before rejects the draw: then the loop ends."""
         flag = test(*inside)[1]
         return inside, before if flag is None else before | flag
 
-    def once(s: tuple[State, Any]) -> tuple[State, Any]:
+    def once(s: tuple[State, object]) -> tuple[State, Any]:
         out, flag = traced(*s[0])
         return tested(fitted(out, target), s[1] if flag is None else s[1] | flag)
 
@@ -370,7 +371,7 @@ def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[i
     return _settled((final, outputs), flags)
 
 
-def _copies(body: Callable[..., Any], carry: State, xs: Any) -> int:
+def _copies(body: Callable[..., object], carry: State, xs: object) -> int:
     """How many iterations of a recurrence one step of the compiled loop does: several if there is little to do.
 
     XLA on the CPU runs loops with small bodies fast; a few numbers carried and a few operations leave room for more.
@@ -382,7 +383,7 @@ def _copies(body: Callable[..., Any], carry: State, xs: Any) -> int:
     return FEW_COPIES if operations <= FEW_OPERATIONS else 1
 
 
-def _of_all(output: Any, axis: Axis) -> Any:
+def _of_all(output: object, axis: Axis) -> Any:
     """The stacked outputs of all iterations; additions to the target stay complete ones."""
     if output is None or isinstance(output, tuple):
         return output

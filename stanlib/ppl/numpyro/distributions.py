@@ -42,7 +42,7 @@ class StanDistribution(NumPyroDistribution):
     pytree_aux_fields = ("record",)
 
     def __init__(
-        self, record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...] | None = None
+        self, record: records.Distribution, arguments: Sequence[object], event_shape: tuple[int, ...] | None = None
     ):
         self.record, self.arguments = record, tuple(arguments)
         batch, event = record.shapes(xp, self.arguments)
@@ -52,15 +52,15 @@ class StanDistribution(NumPyroDistribution):
     def support(self) -> Any:
         return support(self.record, self.arguments, tuple(self.event_shape))
 
-    def log_prob(self, value: Any, intermediates: Any = None) -> Any:
+    def log_prob(self, value: object, intermediates: object = None) -> Any:
         return jnp.asarray(laws.statement_log_prob(self, self.record, value, _each))
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         given = laws.rng_arguments(self.record, self.arguments, self.event_shape)
         return draw(self.record, given, key, sample_shape)
 
 
-def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+def make(record: records.Distribution, arguments: Sequence[object]) -> Any:
     """The NumPyro distribution of a law with these arguments."""
     arguments = record.in_reals(arguments)
     name = None if record.native is None else record.native.on("numpyro")
@@ -87,7 +87,7 @@ def of_shape(distribution: Any, shape: tuple[int, ...]) -> Any:
     return distribution if distribution.batch_shape == batch else distribution.expand(batch)
 
 
-def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> Any:
+def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> object:
     """f for every entry along the first axis of the mapped arguments."""
     return jax.vmap(f, in_axes=tuple(0 if m else None for m in mapped))(*arguments)
 
@@ -108,7 +108,7 @@ def _native_class(record: records.Distribution) -> Any:
             base.__init__(self, *given, **keywords, validate_args=False)
         self.stan_arguments = arguments
 
-    def log_prob(self: Any, value: Any, intermediates: Any = None) -> Any:
+    def log_prob(self: object, value: object, intermediates: object = None) -> Any:
         return jnp.asarray(laws.statement_log_prob(self, record, value, _each))
 
     body = {
@@ -119,12 +119,12 @@ def _native_class(record: records.Distribution) -> Any:
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
-def _new(cls: Any, *arguments: Any, **named: Any) -> Any:
+def _new(cls: Any, *arguments: Any, **named: Any) -> object:
     """With NumPyro's own names, as its reparametrisations make laws, a law of NumPyro's own."""
     return cls.__base__(**named) if named else object.__new__(cls)
 
 
-def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:
+def support(record: records.Distribution, arguments: Sequence[object], event_shape: tuple[int, ...]) -> Any:
     """NumPyro's constraint for the support that the record names."""
     kind, *bounds = (record.support,) if isinstance(record.support, str) else record.support(*arguments)
     if kind not in _SUPPORTS and kind not in _BOUNDED:
@@ -133,7 +133,7 @@ def support(record: records.Distribution, arguments: Sequence[Any], event_shape:
     return constraints.independent(single, record.event_dims) if record.event_dims else single
 
 
-def draw(record: records.Distribution, arguments: Sequence[Any], key: Any, sample_shape: tuple[int, ...]) -> Any:
+def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array, sample_shape: tuple[int, ...]) -> Any:
     """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
     def one(k: Any) -> Any:
@@ -170,12 +170,12 @@ class Truncated(NumPyroDistribution):
             inside = inside & (value <= self.upper)
         return xp.where(inside, self.base.log_prob(value) - self.log_normalizer, -xp.inf)
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         share = jax.random.uniform(key, (*sample_shape, *self.batch_shape), minval=jnp.finfo(float).tiny)
         return _quantile(self.base, self.lower, self.upper, share)
 
 
-def _quantile(law: Any, lower: Any, upper: Any, share: Any) -> Any:
+def _quantile(law: Any, lower: Any, upper: Any, share: Any) -> object:
     """A quantile of a truncated law, with the derivatives of the implicit function: it is itself searched for.
 
     Source: Figurnov, Mohamed and Mnih (2018), "Implicit Reparameterization Gradients", section 3.
@@ -213,7 +213,7 @@ class Improper(NumPyroDistribution):
     pytree_data_fields = ("_support", "drawn")
     pytree_aux_fields = ("laws", "undrawn")
 
-    def __init__(self, support: Any, shape: tuple[int, ...], drawn: Any = None, laws: Sequence[str] = (),
+    def __init__(self, support: Any, shape: tuple[int, ...], drawn: object = None, laws: Sequence[str] = (),
                  undrawn: str | None = None):  # fmt: skip
         self._support, self.drawn, self.laws, self.undrawn = support, drawn, tuple(laws), undrawn
         split = len(shape) - support.event_dim
@@ -226,7 +226,7 @@ class Improper(NumPyroDistribution):
     def log_prob(self, value: Any) -> Any:
         return jnp.zeros(jnp.shape(value)[: jnp.ndim(value) - len(self.event_shape)])
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
         if self.drawn is not None:
             return jnp.broadcast_to(jnp.asarray(self.drawn), (*sample_shape, *self.shape()))
         raise NotImplementedError(

@@ -28,7 +28,8 @@ class ByElements(Distribution):
     pytree_aux_fields = ("density", "draw", "place")
 
     def __init__(
-        self, density: Callable[..., Any], draw: Callable[..., Any], shape: Sequence[int], arguments: Sequence[Any]
+        self, density: Callable[..., object], draw: Callable[..., object], shape: Sequence[int],
+        arguments: Sequence[object]
     ):
         self.density, self.draw, self.arguments = density, draw, tuple(arguments)
         self.place = places.here()
@@ -38,11 +39,11 @@ class ByElements(Distribution):
     def support(self) -> Any:
         return constraints.independent(constraints.real, self.event_dim)
 
-    def log_prob(self, value: Any, intermediates: Any = None) -> Any:
+    def log_prob(self, value: object, intermediates: object = None) -> Any:
         """The log density of values with any leading axes."""
         value = jnp.asarray(value)
 
-        def one(z: Any) -> Any:
+        def one(z: object) -> Any:
             return jnp.asarray(poisoning(lambda: self.density(z, *self.arguments)))
 
         for _ in range(value.ndim - self.event_dim):
@@ -50,7 +51,7 @@ class ByElements(Distribution):
         with places.blamed(self.place):
             return one(value)
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         """Draws, functions of the arguments that have derivatives."""
         def one(k: Any) -> Any:
             return jnp.asarray(poisoning(lambda: self.draw(JaxRandom(k), *self.arguments)))
@@ -63,6 +64,8 @@ class ByElements(Distribution):
         return one(keys)
 
 
-def by_elements(density: Callable[..., Any], draw: Callable[..., Any], shape: Sequence[int], *arguments: Any) -> Any:
+def by_elements(
+    density: Callable[..., object], draw: Callable[..., object], shape: Sequence[int], *arguments: object
+) -> ByElements:
     """The law of a parameter whose elements have laws that read others; arguments as for `ByElements`."""
     return ByElements(density, draw, shape, arguments)

@@ -24,8 +24,8 @@ from .supports import StanConstraint, support_of
 
 
 def sample(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
-    **arguments: Any,
+    name: str, distribution: object, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from its law.
 
@@ -62,7 +62,7 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: Any
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
@@ -72,7 +72,7 @@ def param(
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes, name)
 
-    def start(key: Any) -> Any:
+    def start(key: jax.Array) -> Any:
         if init is not None:
             return jnp.broadcast_to(jnp.asarray(init() if callable(init) else init, float), sizes)
         transform = biject_to(support)
@@ -83,7 +83,7 @@ def param(
 
 def approximate(
     name: str, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None, complex: bool = False,
-    **arguments: Any,
+    **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
 
@@ -113,7 +113,7 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 
-def _is_same(own: Any, declared: Any) -> bool:
+def _is_same(own: object, declared: object) -> bool:
     """Whether NumPyro's transform for a law's own support is the declared domain's."""
     if isinstance(declared, StanConstraint) or isinstance(own, StanConstraint):
         return False
@@ -126,11 +126,11 @@ def _is_same(own: Any, declared: Any) -> bool:
     return _ends(own) is not None and _ends(own) == _ends(declared)
 
 
-def _base(support: Any) -> Any:
+def _base(support: object) -> object:
     return getattr(support, "base_constraint", support)
 
 
-def _ends(support: Any) -> tuple[float, float] | None:
+def _ends(support: object) -> tuple[float, float] | None:
     """The bounds of an interval, if they are plain numbers."""
     lower, upper = getattr(support, "lower_bound", None), getattr(support, "upper_bound", None)
     if isinstance(lower, (int, float)) and isinstance(upper, (int, float)):
@@ -168,7 +168,7 @@ class Shared(Distribution):
         return jnp.broadcast_to(share.reshape(*share.shape, *(1,) * len(self.batch_shape)),
                                 (*share.shape, *self.batch_shape))  # fmt: skip
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         return self.base.sample(key, sample_shape)
 
 
@@ -188,7 +188,7 @@ class Constrained(Distribution):
     def log_prob(self, value: Any) -> Any:
         return self.base.log_prob(value)
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         return self.base.sample(key, sample_shape)
 
 
@@ -197,23 +197,23 @@ class Sorted(Distribution):
 
     pytree_data_fields = ("base", "_support")
 
-    def __init__(self, base: Any, support: Any):
+    def __init__(self, base: Any, support: object):
         self.base, self._support = base, support
         super().__init__(base.batch_shape[:-1], base.batch_shape[-1:], validate_args=False)
 
     @property
-    def support(self) -> Any:
+    def support(self) -> object:
         return self._support
 
     @property
-    def log_share(self) -> Any:
+    def log_share(self) -> jax.Array:
         """The sum of those of the elements."""
         return jnp.sum(jnp.broadcast_to(log_share(self.base), self.base.batch_shape), -1)
 
     def log_prob(self, value: Any) -> Any:
         return jnp.sum(self.base.log_prob(value), -1)
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> jax.Array:
         return jnp.sort(self.base.sample(key, sample_shape), axis=-1)
 
 
@@ -235,20 +235,20 @@ class Half(Distribution):
         inside = value >= self.lower if self.upper is None else value <= self.upper
         return jnp.where(inside, self.base.log_prob(value) + jnp.log(2.0), -jnp.inf)
 
-    def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
+    def sample(self, key: jax.Array, sample_shape: tuple[int, ...] = ()) -> Any:
         drawn = self.base.sample(key, sample_shape)
         if self.upper is None:
             return self.lower + jnp.abs(drawn - self.lower)
         return self.upper - jnp.abs(drawn - self.upper)
 
 
-def log_share(law: Any) -> Any:
+def log_share(law: object) -> Any:
     """The log probability of a parameter's domain by which its law is divided, and Stan's density is not."""
     while isinstance(law, (Constrained, ExpandedDistribution)):
         law = law.base if isinstance(law, Constrained) else law.base_dist
     return getattr(law, "log_share", 0.0)
 
 
-def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:
+def half(distribution: object, lower: object = None, upper: object = None) -> Half:
     """A symmetric law above (or below) its centre, which is given as the bound."""
     return Half(distribution, lower, upper)

@@ -39,7 +39,7 @@ def is_small(side: Traced) -> bool:
     return count <= MOST and not side.jaxpr.effects and all(map(_is_known, equations)) and _is_narrow(side)
 
 
-def of_one(condition: Any, side: Traced, state: Sequence[Any]) -> Any:
+def of_one(condition: object, side: Traced, state: Sequence[object]) -> Any:
     """The results of a side where a condition holds; finite ones where it does not."""
     leaves = jax.tree_util.tree_leaves(tuple(state))
     given = [_masked(condition, v) if np.size(v) <= WIDEST else v for v in (*side.given, *leaves)]
@@ -74,7 +74,7 @@ def _is_narrow(side: Traced) -> bool:
     )  # fmt: skip
 
 
-def _masked(condition: Any, value: Any) -> Any:
+def _masked(condition: Any, value: Any) -> object:
     """A real value where a condition holds, another number where it does not."""
     if not jnp.issubdtype(jnp.result_type(value), jnp.inexact):
         return value
@@ -85,7 +85,7 @@ def _run(condition: Any, jaxpr: Any, constants: Sequence[Any], arguments: Sequen
     """The results of equations, with other numbers in them where the condition does not hold."""
     known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*constants, *arguments)))
 
-    def value(v: Any) -> Any:
+    def value(v: object) -> Any:
         return v.val if isinstance(v, Literal) else known[v]
 
     for e in jaxpr.eqns:

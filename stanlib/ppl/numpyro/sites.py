@@ -54,7 +54,7 @@ def observed(name: str, law: Any, value: Any) -> None:
     check_value(name, jnp.shape(taken), jnp.shape(value))
 
 
-def weighted(name: str, terms: Any) -> None:
+def weighted(name: str, terms: object) -> None:
     """Terms of the log density."""
     if not is_predicting():
         with _scaled(name):

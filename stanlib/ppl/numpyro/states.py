@@ -26,7 +26,8 @@ jax.tree_util.register_pytree_node(
 
 def as_arrays(state: State) -> State:
     """The same of arrays of JAX."""
-    return jax.tree_util.tree_map(jnp.asarray, state)
+    arrays: State = jax.tree_util.tree_map(jnp.asarray, state)
+    return arrays
 
 
 def merged(a: Any, b: Any) -> Any:
@@ -72,7 +73,7 @@ def _fit_lanes(state: Any, target: Lanes) -> Lanes:
 
 
 def fixpoint(
-    body: Callable[..., Any], first: tuple[Any, ...], state: State, carried: Callable[[Any], State]
+    body: Callable[..., object], first: tuple[object, ...], state: State, carried: Callable[[Any], State]
 ) -> tuple[State, Traced]:
     """The shapes and types that a loop's state has from the first iteration on, and the body traced for them.
 
@@ -88,7 +89,7 @@ def fixpoint(
         target = after
 
 
-def unmasked(state: Any) -> Any:
+def unmasked(state: object) -> Any:
     """The state without the marks of the masks that it was computed under."""
     if isinstance(state, tuple):
         return tuple(map(unmasked, state))

@@ -36,7 +36,7 @@ class StanConstraint(constraints._GreaterThan):
     def event_dim(self) -> int:
         return self.record.event_dims
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: object) -> Any:
         return self.record.check(xp, x, *self.arguments)
 
     def is_past(self) -> bool:
@@ -76,10 +76,10 @@ class StanTransform(Transform):
         return constraints.independent(constraints.real, self._record.free_dims)
 
     @property
-    def codomain(self) -> Any:
+    def codomain(self) -> StanConstraint:
         return self.constraint
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: object) -> Any:
         if self.is_past:
             site = self.constraint.site or "a parameter"
             raise StanUnsupportedError(
@@ -89,7 +89,7 @@ class StanTransform(Transform):
             )
         return self._record.constrain(xp, jnp.asarray(x), *self.constraint.arguments)[0]
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: object) -> object:
         return self._record.unconstrain(xp, jnp.asarray(y), *self.constraint.arguments)
 
     def log_abs_det_jacobian(self, x: Any, y: Any, intermediates: Any = None) -> Any:
@@ -125,12 +125,12 @@ def support_of(kind: str | None, arguments: dict[str, Any], shape: tuple[int, ..
     return StanConstraint(record, tuple(shape[-2:]) if record.is_sized else ())
 
 
-def _is_constant(argument: Any) -> bool:
+def _is_constant(argument: object) -> bool:
     """Whether an argument is a number, or an array of NumPy's: what depends on parameters is JAX's."""
     return isinstance(argument, (int, float, np.ndarray, np.generic))
 
 
-def _bounds(arguments: dict[str, Any], site: str) -> Any:
+def _bounds(arguments: dict[str, Any], site: str) -> object:
     """The support within bounds: NumPyro's own where it has one, Stan's where they depend on other parameters."""
     lower, upper = arguments.get("lower", -np.inf), arguments.get("upper", np.inf)
     low, high = _is_finite(lower), _is_finite(upper)

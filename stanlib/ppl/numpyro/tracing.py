@@ -19,7 +19,7 @@ def lifted_under() -> tuple[tuple[Any, bool], ...] | None:
 
 
 @contextlib.contextmanager
-def lifting(*conditions: tuple[Any, bool]) -> Iterator[None]:
+def lifting(*conditions: tuple[object, bool]) -> Iterator[None]:
     """What is traced inside is code of its own, which runs where conditions are so."""
     token = _around.set((*(_around.get() or ()), *conditions))
     try:
@@ -40,24 +40,24 @@ class Traced:
         given: the values that it refers to, traced ones among them.
     """
 
-    def __init__(self, function: Callable[..., Any], *arguments: Any):
+    def __init__(self, function: Callable[..., object], *arguments: object):
         with lifting():
             closed, self.results = jax.make_jaxpr(function, return_shape=True)(*arguments)
         self.jaxpr, self.given = closed.jaxpr, list(closed.consts)
         self._tree = jax.tree_util.tree_structure(self.results)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: object) -> Any:
         return self.on(self.given, *arguments)
 
     def reached(self, outputs: Sequence[bool]) -> tuple[list[bool], list[bool]]:
         """Through which of what it refers to, and of its arguments' leaves, derivatives flow to some results."""
         return reached(self.jaxpr, outputs)
 
-    def on(self, given: Sequence[Any], *arguments: Any) -> Any:
+    def on(self, given: Sequence[object], *arguments: object) -> Any:
         """The results where it refers to other values of the same shapes and types."""
         leaves = jax.tree_util.tree_leaves(arguments)
         return self.rebuilt(jax.core.eval_jaxpr(self.jaxpr, given, *leaves))
 
-    def rebuilt(self, leaves: Sequence[Any]) -> Any:
+    def rebuilt(self, leaves: Sequence[object]) -> Any:
         """The results from their arrays."""
         return jax.tree_util.tree_unflatten(self._tree, leaves)

@@ -19,11 +19,11 @@ from .tracing import Traced
 Leaves = list[Any]
 
 
-def while_loop(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
+def while_loop(condition: Callable[[Any], object], body: Callable[[Any], object], state: object) -> Any:
     """`while condition(state): state = body(state)`; the body keeps the shapes and types of the state."""
     leaves, tree = jax.tree_util.tree_flatten(state)
 
-    def flat_condition(leaves: Leaves) -> Any:
+    def flat_condition(leaves: Leaves) -> jax.Array:
         return jnp.asarray(condition(jax.tree_util.tree_unflatten(tree, leaves))) != 0
 
     def flat_body(leaves: Leaves) -> Leaves:
@@ -43,7 +43,7 @@ def _run(decide: Traced, step: Traced, leaves: Leaves, decide_given: Leaves, ste
 def _loop(decide: Traced, step: Traced, leaves: Leaves, decide_given: Leaves, step_given: Leaves) -> tuple[Any, Leaves]:
     """The number of iterations and the last state."""
 
-    def go_on(s: tuple[Any, Leaves]) -> Any:
+    def go_on(s: tuple[object, Leaves]) -> Any:
         return decide.on(decide_given, s[1])
 
     def once(s: tuple[Any, Leaves]) -> tuple[Any, Leaves]:
@@ -53,18 +53,18 @@ def _loop(decide: Traced, step: Traced, leaves: Leaves, decide_given: Leaves, st
     return out
 
 
-def _forward(decide: Traced, step: Traced, *arguments: Any) -> tuple[Leaves, Any]:
+def _forward(decide: Traced, step: Traced, *arguments: object) -> tuple[Leaves, object]:
     """The last state, and what the derivative needs: the first one and the number of iterations."""
     leaves, decide_given, step_given = jax.tree_util.tree_map(lambda x: x.value, arguments, is_leaf=_is_primal)
     count, out = _loop(decide, step, leaves, decide_given, step_given)
     return out, (leaves, step_given, count)
 
 
-def _is_primal(x: Any) -> bool:
+def _is_primal(x: object) -> bool:
     return isinstance(x, jax.custom_derivatives.CustomVJPPrimal)
 
 
-def _backward(decide: Traced, step: Traced, kept: Any, cotangents: Leaves) -> tuple[Any, Any, Any]:
+def _backward(decide: Traced, step: Traced, kept: Any, cotangents: Leaves) -> tuple[object, object, object]:
     """The cotangents of the arguments, None for those that no derivatives flow through, so that none are made up."""
     leaves, step_given, count = kept
     live = steady(lambda s: step.reached(s)[1], [_is_real(x) and not is_zero(c) for x, c in zip(leaves, cotangents)])
@@ -91,7 +91,7 @@ def _backward(decide: Traced, step: Traced, kept: Any, cotangents: Leaves) -> tu
 _run.defvjp(_forward, _backward, symbolic_zeros=True)
 
 
-def _is_real(x: Any) -> bool:
+def _is_real(x: object) -> bool:
     return bool(jnp.issubdtype(jnp.asarray(x).dtype, jnp.inexact))
 
 

@@ -77,7 +77,7 @@ def enter(program: Program) -> None:
 
 
 @before_deciding
-def _refuse_recording(condition: Any) -> None:
+def _refuse_recording(condition: object) -> None:
     """A condition on parameters must not decide what PyTorch records of a run to repeat it for other parameters.
 
     Raises:
@@ -90,7 +90,7 @@ def _refuse_recording(condition: Any) -> None:
         )
 
 
-def draw(value: Any) -> Any:
+def draw(value: object) -> Any:
     """A parameter's value as generated quantities compute with it; a tuple's items each by itself."""
     if isinstance(value, tuple):
         return tuple(map(draw, value))
@@ -109,7 +109,7 @@ def tensor(value: Any) -> Any:
 
 def parameter(
     name: str, shape: Sequence[int] = (), kind: str | None = None, bounding: bool = False, complex: bool = False,
-    drawn: Any = None, laws: Sequence[str] = (), undrawn: str | None = None, **arguments: Any,
+    drawn: object = None, laws: Sequence[str] = (), undrawn: str | None = None, **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from the uniform law on its domain, improper if that has no finite volume.
 
@@ -131,13 +131,13 @@ def parameter(
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))
 
 
-def _complex(name: str, re: Any, im: Any) -> Any:
+def _complex(name: str, re: Any, im: Any) -> object:
     value = re + 1j * im
     deterministic(name, value)
     return value
 
 
-def observe(name: str, distribution: Any, value: Any) -> None:
+def observe(name: str, distribution: object, value: object) -> None:
     """An observed site, its log_prob with one entry per observation."""
     if isinstance(distribution, (LaneLaw, TruncatedLaneLaw)):
         made = distribution.observed(value, make_placed)
@@ -149,7 +149,7 @@ def observe(name: str, distribution: Any, value: Any) -> None:
     observed(name, distribution, _tensor(value))
 
 
-def factor(name: str, value: Any) -> None:
+def factor(name: str, value: object) -> None:
     """Add to the log density; NaN rejects the draw, as -inf does."""
     _weigh(name, _tensor(plain(value)))
 
@@ -159,38 +159,38 @@ def _weigh(name: str, value: torch.Tensor) -> None:
     weighted(name, value if flag is None else torch.where(torch.as_tensor(flag), -torch.inf, value))
 
 
-def reject_draws(flag: Any) -> None:
+def reject_draws(flag: object) -> None:
     """The log density is -inf if the flag is true."""
     if not is_predicting():
         pyro.factor("rejected__", torch.where(torch.as_tensor(flag), -torch.inf, 0.0))
 
 
-def observe_terms(name: str, *parts: Any) -> None:
+def observe_terms(name: str, *parts: object) -> None:
     """An observed site made of log densities, one entry per observation."""
     _weigh(name, plain(join(parts)))
 
 
-def factor_terms(name: str, *parts: Any) -> None:
+def factor_terms(name: str, *parts: object) -> None:
     """Add the sum of all these to the log density."""
     _weigh(name, plain(join(parts)).sum())
 
 
-def total(term: Any) -> Any:
+def total(term: object) -> Any:
     """The sum of what a statement adds to the target; 0 where it was not reached."""
     return torch.zeros(()) if term is UNSET else _tensor(plain(term)).sum()
 
 
-def join(parts: Sequence[Any]) -> tuple[Any]:
+def join(parts: Sequence[object]) -> tuple[Any]:
     """The terms of all iterations of a loop as one vector, complete for all lanes around (lanes.laws.spread)."""
     flat = [_tensor(plain(t)).reshape(-1) for t in parts if t is not UNSET]
     return (torch.cat(flat) if flat else torch.zeros(0),)
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: object) -> Any:
     return tensors([value])[0]
 
 
-def deterministic(name: str, value: Any) -> None:
+def deterministic(name: str, value: object) -> None:
     """A transformed parameter, recorded under its Stan name."""
     if isinstance(value, tuple):
         for i, item in enumerate(value):
@@ -199,14 +199,16 @@ def deterministic(name: str, value: Any) -> None:
         pyro.deterministic(name, _tensor(value))
 
 
-def truncate(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+def truncate(
+    distribution: object, log_normalizer: object, lower: object = None, upper: object = None
+) -> TruncatedLaneLaw | Truncated:
     """The distribution between bounds, `log_normalizer` the log of its probability there."""
     if isinstance(distribution, LaneLaw):
         return TruncatedLaneLaw(Truncated, distribution, log_normalizer, lower, upper)
     return Truncated(distribution, log_normalizer, lower, upper)
 
 
-def restrict(distribution: Any, log_normalizer: Any, lower: Any = None, upper: Any = None) -> Any:
+def restrict(distribution: object, log_normalizer: object, lower: object = None, upper: object = None) -> Restricted:
     """The law of a parameter on its domain, `log_normalizer` the log of the domain's probability."""
     return Restricted(distribution, log_normalizer, lower, upper)
 
@@ -226,6 +228,6 @@ def random() -> TorchRandom:
     return TorchRandom()
 
 
-def message(*parts: Any) -> None:
+def message(*parts: object) -> None:
     """`print(...)`."""
     print(said(p.detach().cpu().numpy() if isinstance(p, torch.Tensor) else p for p in pieces(parts)))

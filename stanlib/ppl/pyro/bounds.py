@@ -49,7 +49,7 @@ class RecordedTransform(Transform):
         self.constraint.count += 1
         return y
 
-    def _inverse(self, y: torch.Tensor) -> Any:
+    def _inverse(self, y: torch.Tensor) -> object:
         return self.base.inv(y)
 
     def log_abs_det_jacobian(self, x: torch.Tensor, y: torch.Tensor) -> Any:
@@ -68,13 +68,13 @@ for registry in (biject_to, transform_to):
 _recorded: dict[str, Recorded] = {}  # of the latest run of a model, by site
 
 
-def recorded(site: str, support: Any) -> Recorded:
+def recorded(site: str, support: object) -> Recorded:
     """The support of a parameter that bounds of others will refer to."""
     _recorded[site] = Recorded(support)
     return _recorded[site]
 
 
-def unrecorded(support: Any) -> Any:
+def unrecorded(support: object) -> Any:
     """The same support without a memory of what is transformed to it."""
     return support.base if isinstance(support, Recorded) else support
 
@@ -114,11 +114,11 @@ class Bound:
         return bounds.reshape((*lead, *(1,) * (dims - len(own)), *own))
 
 
-def bound(function: Callable[..., Any], sites: Mapping[str, Any]) -> Bound:
+def bound(function: Callable[..., object], sites: Mapping[str, object]) -> Bound:
     """A bound as a function of the sites that it depends on, given their values in the order of its arguments."""
     return Bound(function, sites)
 
 
-def known(argument: Any) -> Any:
+def known(argument: object) -> Any:
     """The value of an argument of a constraint in the run that it comes from."""
     return argument.value if isinstance(argument, Bound) else argument

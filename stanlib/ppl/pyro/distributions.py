@@ -39,7 +39,7 @@ _BOUNDED = {
 _SIMPLE = ("Normal", "Cauchy", "Gamma", "Exponential", "Laplace", "Uniform")  # Pyro's classes without laws inside
 
 
-def tensors(values: Sequence[Any]) -> list[Any]:
+def tensors(values: Sequence[object]) -> list[Any]:
     """Data as tensors, like the tensors beside them or of torch's default type; Python's numbers too."""
     if all([isinstance(v, torch.Tensor) for v in values]):  # a list: faster than a generator
         return list(values)
@@ -67,10 +67,10 @@ class StanDistribution(TorchDistribution):
     def support(self) -> Any:
         return support(self.record, self.arguments, tuple(self.event_shape))
 
-    def log_prob(self, value: Any) -> torch.Tensor:
+    def log_prob(self, value: object) -> torch.Tensor:
         return torch.as_tensor(laws.statement_log_prob(self, self.record, value, _each))
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+    def expand(self, batch_shape: object, _instance: object = None) -> Expanded:
         return Expanded(self, torch.Size(batch_shape))
 
     @property
@@ -91,7 +91,7 @@ class StanDistribution(TorchDistribution):
         return draw(self.record, given, tuple(sample_shape))
 
 
-def make(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+def make(record: records.Distribution, arguments: Sequence[object]) -> Any:
     """The Pyro distribution of a law with these arguments."""
     name = None if record.native is None else record.native.on("pyro")
     given = record.in_reals(arguments)
@@ -105,7 +105,7 @@ _of_constants: dict[tuple[Any, ...], Any] = {}
 _MOST = 4096  # laws that are kept
 
 
-def make_placed(record: records.Distribution, arguments: Sequence[Any]) -> Any:
+def make_placed(record: records.Distribution, arguments: Sequence[object]) -> Any:
     """The distribution of a statement. One of constants is made once: it is the same in every step of inference.
 
     It has a dict `wholes` then, of what it is for parameters of some size and domain.
@@ -144,26 +144,26 @@ def _each(f: Any, arguments: Sequence[Any], mapped: Sequence[bool]) -> torch.Ten
     return torch.stack([torch.as_tensor(f(*lane)) for lane in lanes])
 
 
-def _expanded(self: Any, batch_shape: Any, _instance: Any = None) -> Any:
+def _expanded(self: object, batch_shape: object, _instance: object = None) -> object:
     native: Any = type(self).__base__
     return _expanded_class(native)(self, torch.Size(batch_shape))
 
 
 @cache
-def _expanded_class(native: Any) -> Any:
+def _expanded_class(native: Any) -> type:
     """Laws of one class of Pyro's, expanded."""
     body = {"__new__": partial(_new, native), "__module__": __name__}
     return type(f"Expanded{native.__name__}", (Expanded,), body)
 
 
-def _new(native: Any, cls: Any, *arguments: Any, **named: Any) -> Any:
+def _new(native: Any, cls: Any, *arguments: Any, **named: Any) -> object:
     """With Pyro's own names, as its reparametrisations make laws, a law of Pyro's own class."""
     return native(**named) if named else object.__new__(cls)
 
 
 def _of_natives(
-    record: records.Distribution, native: records.Native, arguments: Sequence[Any]
-) -> tuple[list[Any], dict[str, Any]]:
+    record: records.Distribution, native: records.Native, arguments: Sequence[object]
+) -> tuple[list[object], dict[str, object]]:
     """The arguments of Pyro's class for Stan's."""
     named = dict(zip(record.argument_names, arguments))
     given = [named[a] if isinstance(a, str) else a(xp, *arguments) for a in native.arguments]
@@ -212,7 +212,7 @@ def _native_class(record: records.Distribution) -> Any:
             self.numbers = [float(n) if isinstance(n, float) else a for n, a in zip(numbers, arguments)]
             self.checks = record.checks_of(self.numbers)
 
-    def log_prob(self: Any, value: Any) -> Any:
+    def log_prob(self: object, value: object) -> Any:
         terms = laws.statement_log_prob(self, record, value, _each)
         return terms if isinstance(terms, torch.Tensor) else torch.as_tensor(terms)
 
@@ -243,7 +243,7 @@ class Expanded(ExpandedDistribution):
         return terms.expand(torch.broadcast_shapes(self.batch_shape, value.shape[:event]))
 
 
-def support(record: records.Distribution, arguments: Sequence[Any], event_shape: tuple[int, ...]) -> Any:
+def support(record: records.Distribution, arguments: Sequence[object], event_shape: tuple[int, ...]) -> Any:
     """torch's constraint for the support that the record names."""
     kind, *bounds = (record.support,) if isinstance(record.support, str) else record.support(*arguments)
     if kind not in _SUPPORTS and kind not in _BOUNDED:
@@ -252,7 +252,7 @@ def support(record: records.Distribution, arguments: Sequence[Any], event_shape:
     return constraints.independent(single, record.event_dims) if record.event_dims else single
 
 
-def draw(record: records.Distribution, arguments: Sequence[Any], sample_shape: tuple[int, ...]) -> torch.Tensor:
+def draw(record: records.Distribution, arguments: Sequence[object], sample_shape: tuple[int, ...]) -> torch.Tensor:
     """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
     def one() -> torch.Tensor:
@@ -336,5 +336,5 @@ class Improper(TorchDistribution):
         shape = transform.inverse_shape(torch.Size((*sample_shape, *self.batch_shape, *self.event_shape)))
         return transform(torch.rand(shape) * 4.0 - 2.0)
 
-    def expand(self, batch_shape: Any, _instance: Any = None) -> "Improper":
+    def expand(self, batch_shape: Any, _instance: object = None) -> "Improper":
         return Improper(self._support, (*batch_shape, *self.event_shape), self.drawn)

@@ -28,7 +28,8 @@ class ByElements(TorchDistribution):
     has_rsample = True
 
     def __init__(
-        self, density: Callable[..., Any], draw: Callable[..., Any], shape: Sequence[int], arguments: Sequence[Any]
+        self, density: Callable[..., object], draw: Callable[..., object], shape: Sequence[int],
+        arguments: Sequence[object]
     ):
         self.density, self.draw, self.arguments = density, draw, tuple(arguments)
         self.place = places.here()
@@ -46,7 +47,7 @@ class ByElements(TorchDistribution):
             values = value.reshape(-1, *self.event_shape)
             return torch.stack([self._log_prob(v) for v in values]).reshape(batch)
 
-    def _log_prob(self, value: Any) -> torch.Tensor:
+    def _log_prob(self, value: object) -> torch.Tensor:
         found: torch.Tensor = tensors([poisoning(lambda: self.density(value, *self.arguments))])[0]
         return found
 
@@ -61,6 +62,8 @@ class ByElements(TorchDistribution):
         return drawn.reshape(self.event_shape)
 
 
-def by_elements(density: Callable[..., Any], draw: Callable[..., Any], shape: Sequence[int], *arguments: Any) -> Any:
+def by_elements(
+    density: Callable[..., object], draw: Callable[..., object], shape: Sequence[int], *arguments: object
+) -> ByElements:
     """The law of a parameter whose elements have laws that read others; arguments as for `ByElements`."""
     return ByElements(density, draw, shape, arguments)

@@ -18,8 +18,8 @@ from .supports import StanConstraint, support_of
 
 
 def sample(
-    name: str, distribution: Any, shape: Sequence[int] = (), kind: str | None = None,
-    event: int | None = None, bounding: bool = False, **arguments: Any,
+    name: str, distribution: object, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None,
+    bounding: bool = False, **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter from its law.
 
@@ -78,7 +78,7 @@ def sample_unconstrained(
 
 
 def param(
-    name: str, shape: Sequence[int] = (), kind: str | None = None, init: Any = None, **arguments: Any
+    name: str, shape: Sequence[int] = (), kind: str | None = None, init: object = None, **arguments: object
 ) -> Any:
     """A parameter of a guide, which inference optimises on its domain.
 
@@ -100,7 +100,7 @@ def param(
 
 def approximate(
     name: str, shape: Sequence[int] = (), kind: str | None = None, event: int | None = None, bounding: bool = False,
-    complex: bool = False, **arguments: Any,
+    complex: bool = False, **arguments: object,
 ) -> Any:  # fmt: skip
     """A parameter that a guide leaves out: a normal law of the unconstrained parameter, its components independent.
 
@@ -128,7 +128,7 @@ def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -
     return whole if _is_same(whole.support, support) else Constrained(whole, support)
 
 
-def _is_same(own: Any, declared: Any) -> bool:
+def _is_same(own: object, declared: object) -> bool:
     """Whether torch's transform for a law's own support is the declared domain's."""
     if isinstance(declared, StanConstraint):
         values = [float(a) for a in declared.arguments if isinstance(a, (int, float))]
@@ -176,7 +176,7 @@ class Sorted(Constrained):
         self.base, self._support = base, support
         TorchDistribution.__init__(self, base.batch_shape[:-1], base.batch_shape[-1:], validate_args=False)
 
-    def log_prob(self, value: Any) -> torch.Tensor:
+    def log_prob(self, value: object) -> torch.Tensor:
         return super().log_prob(value).sum(-1)
 
     def sample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
@@ -209,7 +209,7 @@ class Half(TorchDistribution):
         return bool(self.base.has_rsample)
 
     @property
-    def _bound(self) -> Any:
+    def _bound(self) -> object:
         return self.lower if self.upper is None else self.upper
 
     def log_prob(self, value: Any) -> torch.Tensor:
@@ -224,7 +224,7 @@ class Half(TorchDistribution):
     def rsample(self, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
         return self._folded(self.base.rsample(sample_shape))
 
-    def _folded(self, drawn: Any) -> torch.Tensor:
+    def _folded(self, drawn: object) -> torch.Tensor:
         drawn, bound = tensors([drawn, self._bound])
         distance = torch.abs(drawn - bound)
         return torch.as_tensor(bound + distance if self.upper is None else bound - distance)
@@ -243,6 +243,6 @@ def log_share(law: Any) -> Any:
     return torch.as_tensor(one.log_share).broadcast_to(law.shape()).sum()
 
 
-def half(distribution: Any, lower: Any = None, upper: Any = None) -> Half:
+def half(distribution: object, lower: object = None, upper: object = None) -> Half:
     """A symmetric law above (or below) its centre, which is given as the bound."""
     return Half(distribution, lower, upper)

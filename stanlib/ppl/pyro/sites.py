@@ -19,7 +19,7 @@ from ..values import check_value
 from .distributions import of_shape
 
 
-def latent(name: str, law: Any) -> Any:
+def latent(name: str, law: object) -> Any:
     """A parameter, as one event.
 
     Raises:

@@ -18,7 +18,7 @@ xp = named("torch")
 class StanConstraint(constraints.Constraint):
     """A constraint given by its record and the record's arguments."""
 
-    def __init__(self, record: records.Constraint, arguments: tuple[Any, ...] = ()):
+    def __init__(self, record: records.Constraint, arguments: tuple[object, ...] = ()):
         self.record, self.arguments = record, arguments
 
     @property

@@ -29,9 +29,9 @@ class Equation(Protocol):
 Rule = Callable[[Equation, Sequence[Input], Collection[int]], Union[Step, None]]
 
 
-def function_of(e: Equation, **changed: Any) -> Callable[..., Arrays]:
+def function_of(e: Equation, **changed: object) -> Callable[..., Arrays]:
     """The function of an equation, with some of its parameters changed."""
-    def run(*given: Any) -> Arrays:
+    def run(*given: object) -> Arrays:
         out = e.primitive.bind(*given, **{**e.params, **changed})
         return list(out) if e.primitive.multiple_results else [out]
 

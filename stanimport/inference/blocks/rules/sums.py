@@ -65,7 +65,7 @@ def scan(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> Step
     if any(i.axis != 0 for i in given) or any(i.is_made for i in inputs[: fixed + state]):
         return None
 
-    def run(carry: list[Any], values: Arrays, n: int) -> tuple[list[Any], list[Any]]:
+    def run(carry: Sequence[object], values: Arrays, n: int) -> tuple[list[Any], list[Any]]:
         extra = {"linear": (False,) * len(values)} if "linear" in e.params else {}
         unroll = min(e.params["unroll"], max(n, 1))
         out = list(function_of(e, length=n, unroll=unroll, **extra)(*values[:fixed], *carry, *values[fixed + state :]))
@@ -86,7 +86,7 @@ def running(e: Equation, inputs: Sequence[Input], lengths: Collection[int]) -> S
     def begin(_: Arrays) -> list[Any]:
         return [jnp.zeros(with_size(aval.shape, axis, 1), aval.dtype)]
 
-    def run(carry: list[Any], values: Arrays, n: int) -> tuple[list[Any], list[Any]]:
+    def run(carry: Sequence[object], values: Arrays, n: int) -> tuple[list[Any], list[Any]]:
         sums = bound(*values)[0] + carry[0]
         at = 0 if reverse else n - 1
         return [lax.slice_in_dim(sums, at, at + 1, axis=axis)], [sums]
