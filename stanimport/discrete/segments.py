@@ -16,6 +16,7 @@ from ..ir import gprob, traversal, uses
 from ..ir.calls import call, raw
 from ..ir.fresh import Fresh
 from ..ir.likeness import same
+from ..source import Span
 from .alike import Alike
 from .distributing import distributed
 from .nodes import substituted
@@ -23,6 +24,7 @@ from .parameters import Stmts, variable
 from .sites import Site
 from .values import bounds, plus_one
 
+_Valued = Callable[[Stmts, Sequence[gprob.IndexExpr]], Stmts]  # writes the terms of statements at a place
 _COMPARISONS = {"logical_eq", "logical_neq", "logical_lt", "logical_lte", "logical_gt", "logical_gte"}
 
 
@@ -82,7 +84,7 @@ class Grid:
     sizes: tuple[gprob.Expr, ...]
     codes: gprob.Expr
     groups: gprob.Expr
-    terms: Callable[[Callable[[Stmts, Sequence[gprob.IndexExpr]], Stmts], Set[str]], Stmts]
+    terms: Callable[[_Valued, Set[str]], Stmts]
 
 
 def grid(a: Alike, sites: int, names: Fresh) -> Grid | None:
@@ -91,37 +93,59 @@ def grid(a: Alike, sites: int, names: Fresh) -> Grid | None:
     keys = a.keys[: len(a.keys) - len(a.loops) + sites]
     if uses.mentions(keys, {s.name for s in series}):
         return None
-    span, around, t = a.body[0].span, (*values, iteration), array(INT, sites + 1)
-    sizes, recorded = tuple(_length(s) for s in around), [names.helper("key") for _ in keys]
+    span, every, lengths = a.body[0].span, array(INT, len(a.loops)), tuple(_length(s) for s in series)
+    numbered, outcomes = _numbered(keys, (*values, iteration), span, names)
+    count = variable(INT, span, names.helper("count"))
+    counted = gprob.Declare(span, count.name, gprob.Sized(INT), None, raw("discrete_rows__", INT, span, outcomes))
+    pairs = (count, _length(iteration))
+    codes, groups = (
+        raw("discrete_grid__", every, span, outcomes, gprob.int_const(is_code, span), *lengths) for is_code in (1, 0)
+    )
+    made = (*numbered, counted, *_firsts(a, values, outcomes, pairs))
+    return Grid(made, (count, *lengths, pairs[1]), codes, groups, _terms(a, sites, count))
+
+
+def _numbered(
+    keys: Sequence[gprob.Expr], around: Sequence[gprob.For], span: Span, names: Fresh
+) -> tuple[Stmts, gprob.Var]:
+    """Statements that number the outcomes of the keys in loops, alike ones alike, and the array of the numbers."""
+    t, recorded = array(INT, len(around)), [names.helper("key") for _ in keys]
+    sizes = tuple(_length(s) for s in around)
     zero = raw("discrete_filled__", t, span, gprob.int_const(0, span), *sizes)
     at = (gprob.Step(INT, tuple(map(_position, around))),)
     sets = tuple(gprob.Assign(span, gprob.Place(n, t, span, at), e) for n, e in zip(recorded, keys))
-    made = [gprob.Declare(span, n, gprob.Sized(t, sizes), None, zero) for n in recorded]
-    groups, count = names.helper("outcomes"), names.helper("count")
-    all_ = variable(t, span, groups)
+    made = (gprob.Declare(span, n, gprob.Sized(t, sizes), None, zero) for n in recorded)
+    outcomes = variable(t, span, names.helper("outcomes"))
     numbers = raw("discrete_alike__", t, span, *(variable(t, span, n) for n in recorded))
-    made_ = (*made, *_inside(around, sets), gprob.Declare(span, groups, gprob.Sized(t, sizes), None, numbers),
-             gprob.Declare(span, count, gprob.Sized(INT), None, raw("discrete_rows__", INT, span, all_)))  # fmt: skip
-    of_each, pairs = array(INT, 2), (variable(INT, span, count), sizes[-1])
-    for k, s in enumerate(values):
-        first = raw("discrete_outcome__", of_each, span, all_, gprob.int_const(k, span), s.lower)
-        made_ += (gprob.Declare(span, a.firsts[k], gprob.Sized(of_each, pairs), None, first),)
-    lengths, every = tuple(_length(s) for s in series), array(INT, len(a.loops))
-    codes = raw("discrete_grid__", every, span, all_, gprob.int_const(1, span), *lengths)
-    spread = raw("discrete_grid__", every, span, all_, gprob.int_const(0, span), *lengths)
+    declared = gprob.Declare(span, outcomes.name, gprob.Sized(t, sizes), None, numbers)
+    return (*made, *_inside(around, sets), declared), outcomes
 
-    def terms(valued: Callable[[Stmts, Sequence[gprob.IndexExpr]], Stmts], static: Set[str]) -> Stmts:
+
+def _firsts(
+    a: Alike, values: Sequence[gprob.For], outcomes: gprob.Expr, pairs: tuple[gprob.Expr, ...]
+) -> Iterator[gprob.Stmt]:
+    """Declarations of `a.firsts`: a value of each element with which an outcome comes about in an iteration."""
+    span, of_each = outcomes.span, array(INT, 2)
+    for k, (s, name) in enumerate(zip(values, a.firsts)):
+        first = raw("discrete_outcome__", of_each, span, outcomes, gprob.int_const(k, span), s.lower)
+        yield gprob.Declare(span, name, gprob.Sized(of_each, pairs), None, first)
+
+
+def _terms(a: Alike, sites: int, count: gprob.Expr) -> Callable[[_Valued, Set[str]], Stmts]:
+    """What fills the terms of all outcomes, with what writes one of them at its place; see `Grid`."""
+    values, around, span, of_each = a.loops[:sites], a.loops[sites:], a.body[0].span, array(INT, 2)
+
+    def terms(valued: _Valued, static: Set[str]) -> Stmts:
         row = gprob.Single(variable(INT, span, a.row))
         own: dict[str, gprob.Expr] = {
-            s.name: gprob.Index(INT, span, variable(of_each, span, first), (row, _position(iteration)))
+            s.name: gprob.Index(INT, span, variable(of_each, span, first), (row, _position(around[-1])))
             for s, first in zip(values, a.firsts)
         }  # fmt: skip
-        known = {*static, *a.firsts, a.row, *(s.name for s in (*series, iteration))}
-        body = valued(substituted(a.body, own), [row, *map(_position, (*series, iteration))])
-        inner = _inside((*series, iteration), distributed(body, known))
-        return (gprob.For(span, a.row, gprob.int_const(1, span), pairs[0], inner),)
+        known = {*static, *a.firsts, a.row, *(s.name for s in around)}
+        body = valued(substituted(a.body, own), [row, *map(_position, around)])
+        return (gprob.For(span, a.row, gprob.int_const(1, span), count, _inside(around, distributed(body, known))),)
 
-    return Grid(made_, (pairs[0], *lengths, sizes[-1]), codes, spread, terms)
+    return terms
 
 
 def _length(loop: gprob.For) -> gprob.Expr:
