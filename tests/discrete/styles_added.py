@@ -208,4 +208,4 @@ style("counts, so far and in the end", """data { int T; vector[T] y; %given% }
 parameters { real a; real b; %discrete% }
 model { array[T + 1] int n; n[1] = 2; for (t in 1:T) n[t + 1] = n[t] + z[t];
   for (t in 1:T) { target += bernoulli_logit_lpmf(z[t] | a - b * n[t]); y[t] ~ normal(b * n[t + 1], 1); } }""",
-    {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=400)
+    {"T": 6, "y": _normals(6)}, Variable("z", (6,), 0, 2), limit=600)
