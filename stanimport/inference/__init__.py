@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .failures import InitialValueError as InitialValueError
     from .fits.diagnosis import Diagnosis as Diagnosis
     from .fits.fit import Fit as Fit
+    from .fits.observations import LikelihoodWarning as LikelihoodWarning
     from .fits.predictive import Predictions as Predictions
     from .fits.predictive import prior_predictive as prior_predictive
     from .fits.replications import ReplicationWarning as ReplicationWarning
@@ -35,21 +36,22 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "density.points": ("LogProb", "log_prob"), "failures": ("Failure", "InitialValueError"),
-    "fits.diagnosis": ("Diagnosis",), "fits.fit": ("Fit",), "fits.predictive": ("Predictions", "prior_predictive"),
-    "fits.replications": ("ReplicationWarning",), "io.data": ("read_data",), "methods.advi": ("advi",),
-    "methods.importance": ("ParetoWarning",), "methods.laplace_sampling": ("laplace_sample",),
-    "methods.optimization": ("ConvergenceWarning", "optimize"), "methods.pathfinder": ("pathfinder",),
-    "methods.regeneration": ("from_csv", "generate_quantities"), "methods.sampling": ("DivergenceWarning", "sample"),
-    "methods.variational_inference": ("variational",), "methods.background": ("Sampling",),
-    "studies.calibration": ("sbc",), "studies.many": ("sample_many",), "studies.refits": ("leave_groups_out",),
+    "fits.diagnosis": ("Diagnosis",), "fits.fit": ("Fit",), "fits.observations": ("LikelihoodWarning",),
+    "fits.predictive": ("Predictions", "prior_predictive"), "fits.replications": ("ReplicationWarning",),
+    "io.data": ("read_data",), "methods.advi": ("advi",), "methods.importance": ("ParetoWarning",),
+    "methods.laplace_sampling": ("laplace_sample",), "methods.optimization": ("ConvergenceWarning", "optimize"),
+    "methods.pathfinder": ("pathfinder",), "methods.regeneration": ("from_csv", "generate_quantities"),
+    "methods.sampling": ("DivergenceWarning", "sample"), "methods.variational_inference": ("variational",),
+    "methods.background": ("Sampling",), "studies.calibration": ("sbc",), "studies.many": ("sample_many",),
+    "studies.refits": ("leave_groups_out",),
 }  # fmt: skip
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "ConvergenceWarning", "Diagnosis", "DivergenceWarning", "Failure", "Fit", "InitialValueError", "LogProb",
-    "ParetoWarning", "Predictions", "ReplicationWarning", "Sampling", "advi", "from_csv", "generate_quantities",
-    "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder", "prior_predictive", "read_data",
-    "sample", "sample_many", "sbc", "variational",
+    "ConvergenceWarning", "Diagnosis", "DivergenceWarning", "Failure", "Fit", "InitialValueError",
+    "LikelihoodWarning", "LogProb", "ParetoWarning", "Predictions", "ReplicationWarning", "Sampling", "advi",
+    "from_csv", "generate_quantities", "laplace_sample", "leave_groups_out", "log_prob", "optimize", "pathfinder",
+    "prior_predictive", "read_data", "sample", "sample_many", "sbc", "variational",
 ]  # fmt: skip
 
 

@@ -1,9 +1,12 @@
 """Statements that observe data in another order than they are given in: what is told of them stands in theirs."""
+import warnings
+
 import numpy as np
 import pytest
 from scipy import stats
 
 import stanimport
+from stanimport.inference import LikelihoodWarning
 
 N, DRAWS = 4, 3
 PROGRAM = """
@@ -72,3 +75,38 @@ def test_log_densities_stand_where_the_data_do():
     groups = fit.to_arviz(posterior_predictive=False, prior=False)
     expected = stats.norm.logpdf(y, B[:, None, :]).sum(axis=-1)
     np.testing.assert_allclose(groups["log_likelihood"]["y"].values[0], expected)
+
+
+PARTS = {  # the statements, and how many of the four numbers of y are observed: None where all are
+    "censored": ("for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else target += normal_lccdf(3 | a, 1);", 3),
+    "the known ones": ("y[{1, 4}] ~ normal(a, 1);", 2),
+    "parts of all": ("y[1:3] ~ normal(a, 1); y[4] ~ normal(a, 2);", None),
+    "all": ("y ~ normal(a, 1);", None),
+    "each in a loop": ("for (n in 1:N) y[n] ~ normal(a * x[n], 1);", None),
+    "twice": ("y ~ normal(a, 1); y ~ normal(b[1], 3);", None),
+}
+
+
+@pytest.mark.parametrize("case", PARTS)
+def test_a_log_likelihood_of_a_part_of_the_data_says_so(case):
+    statements, observed = PARTS[case]
+    fit = fit_of("vector[N]", statements, [0.5, 3.0, 1.0, 2.0])
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", LikelihoodWarning)
+        fit.to_arviz(posterior_predictive=False, prior=False)
+    found = [str(w.message) for w in told if w.category is LikelihoodWarning]
+    wanted = f"the log likelihood holds {observed} of the 4 numbers of y"
+    assert not found if observed is None else found[0].startswith(wanted)
+
+
+def test_a_program_s_own_log_likelihood_stands_for_one_of_a_part():
+    """Of the censored number, too."""
+    module = stanimport.loads("""data { int N; vector[N] y; } parameters { real a; }
+      model { for (n in 1:N) if (y[n] < 3) y[n] ~ normal(a, 1); else target += normal_lccdf(3 | a, 1); }
+      generated quantities { vector[N] log_lik;
+        for (n in 1:N) log_lik[n] = y[n] < 3 ? normal_lpdf(y[n] | a, 1) : normal_lccdf(3 | a, 1); }""")
+    y = np.array([0.5, 3.0, 1.0])
+    fit = stanimport.generate_quantities(module, {"N": 3, "y": y}, previous_fit={"a": VALUES["a"]})
+    found = fit.to_arviz(posterior_predictive=False, prior=False)["log_likelihood"]["log_lik"].values
+    wanted = np.where(y < 3, stats.norm.logpdf(y, A, 1), stats.norm.logsf(3, A, 1))
+    np.testing.assert_allclose(found.reshape(3, 3), wanted, rtol=1e-10)

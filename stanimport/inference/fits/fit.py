@@ -212,8 +212,8 @@ class Fit(Result):
         """The draws for ArviZ: InferenceData, or a DataTree where the split packages of ArviZ are installed.
 
         Args:
-            log_likelihood: add the log density of every observation, from the observed sites, else from the
-                program's `log_lik`.
+            log_likelihood: add the log density of every observation, from the observed sites, else, or where they
+                observe a part of a variable alone, from the program's `log_lik`.
             posterior_predictive: add replicated data: generated quantities whose names say so (`y_rep`), those
                 named here, and draws of the observed sites.
             prior: add draws from the prior, where the mixed scheme makes it proper.

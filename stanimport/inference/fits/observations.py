@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +25,49 @@ if TYPE_CHECKING:
     from .result import Result
 
 
+class LikelihoodWarning(RuntimeWarning):
+    """A log likelihood in which some numbers of the observed data have no part."""
+
+
 def posterior_of(fit: Result) -> Posterior:
     """The posterior of a fit, on NumPyro."""
     return Posterior(for_numpyro(fit.module), fit.data)
 
 
 def log_likelihood(fit: Result) -> dict[str, np.ndarray]:
-    """The log density of every observation, (chains, draws, ...), by observed site."""
-    return _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program)
+    """The log density of every observation, (chains, draws, ...), by observed site.
+
+    Where statements observe a part of a variable, the program's own `log_lik` if there is one, else a warning: what
+    `target +=` adds for the rest, as for censored data, is in no log density of an observation.
+    """
+    parts, own = _parts(fit), fit.variables.get("log_lik")
+    if parts and own is not None:
+        return {"log_lik": own}
+    made = _merged(log_densities(posterior_of(fit), fit.variables, fit.seed), fit.program)
+    for name, (observed, whole) in parts.items():
+        warnings.warn(f"the log likelihood holds {observed} of the {whole} numbers of {name}: the other ones are in no "
+                      "statement `~`", LikelihoodWarning, stacklevel=2)  # fmt: skip
+    return made
+
+
+def _parts(fit: Result) -> dict[str, tuple[int, int]]:
+    """By variable of the data of which a part is observed, how many of its numbers are, and how many there are."""
+    observed = Counter[str]()
+    for name, value in _observed(fit):
+        observed[variable_of(name, fit.program)] += np.size(value)
+    sizes = {n: np.size(fit.data[n]) for n in observed if n in fit.data and not isinstance(fit.data[n], tuple)}
+    return {n: (observed[n], size) for n, size in sizes.items() if observed[n] < size}
+
+
+def _observed(fit: Result) -> list[tuple[str, Any]]:
+    """The sites that observe data, with what they observe, an array or its shape."""
+    found: list[tuple[str, Any]] = []
+    posterior = posterior_of(fit)
+    with TRACING, double_precision():
+        jax.eval_shape(lambda p: found.extend(
+            (n, s["value"]) for n, s in posterior.trace(p)[0].items() if is_observation(s)
+        ), posterior.blank)  # fmt: skip
+    return found
 
 
 def log_densities(posterior: Posterior, draws: Mapping[str, np.ndarray], seed: int) -> dict[str, np.ndarray]:
@@ -81,12 +117,7 @@ def _merged(sites: Mapping[str, np.ndarray], program: Program) -> dict[str, np.n
 def observed_names(fit: Result) -> tuple[str, ...]:
     """The data variables that observed sites are named after."""
     try:
-        posterior = posterior_of(fit)
-        with TRACING, double_precision():
-            names: list[str] = []
-            jax.eval_shape(lambda p: names.extend(
-                variable_of(n, fit.program) for n, s in posterior.trace(p)[0].items() if is_observation(s)
-            ), posterior.blank)  # fmt: skip
+        names = [variable_of(n, fit.program) for n, _ in _observed(fit)]
     except StanError as e:
         _tell("which data are observed is not known", e)
         return ()
