@@ -136,7 +136,7 @@ def handled():
 
 def test_an_interrupt_in_the_garbage_collector_is_not_forgotten(beta_module, handled):
     """Python prints what a callback of the collector raises, and goes on."""
-    sent = []
+    sent, thresholds = [], gc.get_threshold()
 
     def interrupt(phase, info):
         if not sent:
@@ -144,10 +144,12 @@ def test_an_interrupt_in_the_garbage_collector_is_not_forgotten(beta_module, han
             signal.raise_signal(signal.SIGINT)
 
     gc.callbacks.append(interrupt)
+    gc.set_threshold(100)  # the tests' own is reached too seldom
     try:
         with pytest.raises(KeyboardInterrupt):
             stanimport.sample(beta_module, FLIPS, chains=1, iter_warmup=100, iter_sampling=5_000_000, seed=1)
     finally:
+        gc.set_threshold(*thresholds)
         gc.callbacks.remove(interrupt)
     assert sent
 
