@@ -13,7 +13,8 @@ from stanlib import registry
 from .. import ast
 from .context import Context
 
-_SUFFIXES = {"_ccdf_log": ("_lccdf",), "_cdf_log": ("_lcdf",), "_log": ("_lpmf", "_lpdf")}
+# what names ended in before Stan 2.33, and what they may end in now
+SUFFIXES = {"_ccdf_log": ("_lccdf",), "_cdf_log": ("_lcdf",), "_log": ("_lpmf", "_lpdf")}
 USER_DENSITY = "_log"  # what the user's densities ended in
 
 
@@ -21,7 +22,7 @@ def modern(c: Context, name: str) -> str:
     """Today's name of a function of the library; the same name if it is today's, or unknown."""
     if c.strict or registry.is_known(name) or c.functions.find(name):
         return name
-    for old, suffixes in _SUFFIXES.items():
+    for old, suffixes in SUFFIXES.items():
         if name.endswith(old):
             stems = (name.removesuffix(old) + new for new in suffixes)
             return next((s for s in stems if registry.is_known(s)), name)
@@ -43,7 +44,7 @@ def warn_user_density(c: Context, s: ast.Tilde, is_discrete: bool) -> None:
 def users_cdf(c: Context, family: ast.Name, suffix: str) -> str:
     """The function that truncation calls: `foo_lcdf`, or the program's own `foo_cdf_log` where there is no such."""
     name = family.text + suffix
-    old = next(family.text + o for o, now in _SUFFIXES.items() if suffix in now)
+    old = next(family.text + o for o, now in SUFFIXES.items() if suffix in now)
     if c.strict or c.functions.find(name) or not c.functions.find(old):
         return name
     warn(c, family, name)

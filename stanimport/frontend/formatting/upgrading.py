@@ -13,13 +13,13 @@ from ...errors import Diagnostic, Diagnostics, StanSemanticError
 from ...source import Span
 from .. import ast
 from ..checker.calls import CONDITIONAL
+from ..checker.legacy import SUFFIXES
 from ..checker.program import check
 from .canonical import rebuilt, without_forward_declarations
 
 _Place = tuple[str, int, int]
 _EXPRESSIONS = get_args(ast.Expression)
-# What functions of a program end in that its `~` calls, today and before
-_SUFFIXES = {"_lpdf": "_log", "_lpmf": "_log", "_lcdf": "_cdf_log", "_lccdf": "_ccdf_log"}
+_OLD = {new: old for old, suffixes in SUFFIXES.items() for new in suffixes}  # what names ended in, by what they do now
 
 
 def upgraded(program: ast.Program) -> ast.Program:
@@ -57,7 +57,7 @@ def _place(span: Span) -> _Place:
 
 def _own(d: Diagnostic) -> list[str]:
     """The old name of a function of the program that `y ~ foo(...)` calls, where that is what is old."""
-    return [d.span.text + old for new, old in _SUFFIXES.items() if d.upgrade == d.span.text + new]
+    return [d.span.text + old for new, old in _OLD.items() if d.upgrade == d.span.text + new]
 
 
 class _Upgrade:
