@@ -81,6 +81,7 @@ class _Upgrade:
         return replace(node, name=self._named(node.name)) if isinstance(node, ast.FunctionDefinition) else node
 
     def _call(self, e: ast.Call) -> ast.Node:
+        """A call by today's name, with a bar; what has become an operator as one."""
         if self.found.get(_place(e.span)) == "target()":
             return ast.TargetValue(e.span)
         successor = self.found.get(_place(e.function.span), "")
