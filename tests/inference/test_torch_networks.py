@@ -123,3 +123,17 @@ def test_observations_are_predicted_with_networks_of_torch():
     prior = stanimport.prior_predictive(module, {"N": 2, "x": x}, draws=5, seed=1, networks={"net": net})
     expected = line[0] * prior.stan_variable("b")[:, None] * x + line[1]
     np.testing.assert_allclose(prior.stan_variable("y"), expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("method", ["pathfinder", "advi"])
+def test_approximations_find_the_posterior_of_a_linear_network(method):
+    """Which is normal, so that its mean is known."""
+    program = "networks { vector f(vector x); } data { vector[3] y; } parameters { vector[2] a; }"
+    module = stanimport.loads(f"{program} model {{ a ~ normal(0, 1); y ~ normal(f(a), 1); }}", backend="pyro")
+    torch.manual_seed(0)
+    net, y = torch.nn.Linear(2, 3), np.array([0.5, -1, 2])
+    run = getattr(stanimport.inference, method)
+    found = run(module, {"y": y}, networks={"f": net}, seed=1).stan_variable("a").mean(axis=0)
+    weights, bias = (p.detach().double().numpy() for p in (net.weight, net.bias))
+    exact = np.linalg.solve(np.eye(2) + weights.T @ weights, weights.T @ (y - bias))
+    np.testing.assert_allclose(found, exact, atol=0.15)
