@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
-from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, between
 from ..random.base import Random
@@ -57,5 +56,5 @@ class beta:
 def _log_lower(xp: Namespace, x: Any, y: Real, a: Real, b: Real) -> Array:
     """The log incomplete beta function at x = 1 - y, its limits outside of the unit interval."""
     inside = (x > 0) & (y > 0)
-    log_p = log_betainc_inside(xp, xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))
+    log_p = xp.log_betainc_inside(xp.real(a), xp.real(b), inner(xp, inside, x, 0.5), inner(xp, inside, y, 0.5))
     return within(xp, inside, log_p, xp.where(x > 0, 0.0, -xp.inf))

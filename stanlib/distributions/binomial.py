@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
-from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, PROBABILITY, Interval
 from ..random.base import Random
@@ -42,7 +41,7 @@ class binomial:
     @staticmethod
     def lccdf(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
         inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
-        tail = log_betainc_inside(xp, n1, rest, p, 1 - p)
+        tail = xp.log_betainc_inside(n1, rest, p, 1 - p)
         return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), 0.0, -xp.inf))
 
     @staticmethod
@@ -62,7 +61,7 @@ def _log_likelihoods(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
 
 def _log_lower(xp: Namespace, n: Array, N: Array, theta: Array) -> Array:
     inside, n1, rest, p = _beta_arguments(xp, n, N, theta)
-    tail = log_betainc_inside(xp, rest, n1, 1 - p, p)
+    tail = xp.log_betainc_inside(rest, n1, 1 - p, p)
     return xp.where(inside, tail, xp.where((n < 0) | (n < N) & (theta == 1), -xp.inf, 0.0))
 
 

@@ -5,7 +5,6 @@ Source: Stan Functions Reference, "Negative binomial distribution (alternative p
 from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
-from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
@@ -53,13 +52,13 @@ class neg_binomial_2:
 def log_lower(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     """log P(at most n) of the Poisson counts whose rate is gamma distributed with this shape and scale `odds`."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
-    return xp.where(inside, log_betainc_inside(xp, shape, n1, p, q), -xp.inf)
+    return xp.where(inside, xp.log_betainc_inside(shape, n1, p, q), -xp.inf)
 
 
 def log_upper(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:
     """log P(more than n) of the same."""
     inside, n1, shape, p, q = _beta_arguments(xp, n, shape, odds)
-    return xp.where(inside, log_betainc_inside(xp, n1, shape, q, p), 0.0)
+    return xp.where(inside, xp.log_betainc_inside(n1, shape, q, p), 0.0)
 
 
 def _beta_arguments(xp: Namespace, n: Array, shape: Array, odds: Array) -> tuple[Array, ...]:

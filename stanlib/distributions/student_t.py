@@ -4,7 +4,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..arrays.base import Array, Namespace
-from ..arrays.special.incomplete_beta import log_betainc_inside
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
 from ..random.base import Random
@@ -64,7 +63,7 @@ def _log_tail(xp: Namespace, t: Array, nu: Array) -> Array:
     near = r > 1
     half, freedom = xp.where(near, 0.5, 0.5 * nu), xp.where(near, 0.5 * nu, 0.5)
     x, y = 1 / (1 + r), r / (1 + r)
-    log_p = log_betainc_inside(xp, half, freedom, xp.where(near, x, y), xp.where(near, y, x))
+    log_p = xp.log_betainc_inside(half, freedom, xp.where(near, x, y), xp.where(near, y, x))
     p = xp.exp(log_p)
     beyond = xp.where(near, xp.log1p(-xp.where(near, p, 0.5)), log_p) - LOG_2
     before = xp.where(near, xp.log1p(p) - LOG_2, xp.log1p(-0.5 * p))

@@ -45,6 +45,7 @@ class Batched:
     def __init__(self, function: Callable[[Any, Any], dict[str, Any]], example: Any, count: int,
                  folder: Path | None = None, advice: str = _ADVICE):  # fmt: skip
         import jax  # only now: what was compiled before needs none
+        import jax.extend.core
 
         from ..programs import BRIEF, Program
         from .kernels import numbers_in
@@ -55,12 +56,15 @@ class Batched:
         try:
             with TRACING, double_precision():
                 traced, one = jax.make_jaxpr(function, return_shape=True)(key, example)
-            self.shapes = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}
+            self.shapes, structure = {n: (tuple(s.shape), s.dtype) for n, s in one.items()}, jax.tree.structure(one)
             self.require_room(count, folder, advice)
             self.batch = _batch_size(one, count)
             stacked = nested.mapped(lambda a: np.zeros((self.batch, *np.shape(a)), np.asarray(a).dtype), (key, example))
             brief = numbers_in(traced.jaxpr) <= BRIEF
-            self.program = Program(jax.vmap(function), *stacked, brief=brief) if one else None
+            # the model is run once: what it traced is what is mapped over draws
+            again = jax.extend.core.jaxpr_as_fun(traced)
+            of_one = lambda *one_draw: jax.tree.unflatten(structure, again(*jax.tree.leaves(one_draw)))
+            self.program = Program(jax.vmap(of_one), *stacked, brief=brief) if one else None
         except (jax.errors.JAXTypeError, StanTracingError):  # say a size that depends on a random number
             self.shapes, self.batch, self.is_traceable = {}, 0, False
 

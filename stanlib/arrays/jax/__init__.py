@@ -5,6 +5,7 @@ then: what depends on data alone reaches XLA as a constant.
 """
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 from collections.abc import Callable, Sequence
@@ -239,6 +240,17 @@ def _compiled(f: Callable[..., object]) -> Callable[..., Any]:
     return lift(f.__name__, jax.jit(functools.partial(f, sys.modules[__name__])))
 
 
+def _traced_once(f: Callable[..., object]) -> Callable[..., Any]:
+    """The same where all arguments are traced; what depends on those that are known is computed by NumPy."""
+    here = functools.partial(f, sys.modules[__name__])
+    traced = jax.jit(here)
+    return lift(f.__name__, lambda *args: (traced if builtins.all(map(_is_traced, args)) else here)(*args))
+
+
+def _is_traced(x: object) -> bool:
+    return isinstance(x, jax.Array)
+
+
 betainc = _compiled(special.betainc)
 betaincinv = _compiled(special.betaincinv)
 betaln = _compiled(special.betaln)
@@ -253,6 +265,7 @@ log1mexp = _compiled(special.log1mexp)
 log1pmx = _compiled(special.log1pmx)
 log_beta_kernel = _compiled(special.log_beta_kernel)
 log_betainc = _compiled(special.log_betainc)
+log_betainc_inside = _traced_once(special.log_betainc_inside)
 log_gamma_kernel = _compiled(special.log_gamma_kernel)
 log_gammainc = _compiled(special.log_gammainc)
 log_gammaincc = _compiled(special.log_gammaincc)

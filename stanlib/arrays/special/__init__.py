@@ -18,7 +18,7 @@ from .gamma import (  # noqa: F401
     stirling_error,
     trigamma,
 )  # fmt: skip
-from .incomplete_beta import betainc, log_beta_kernel, log_betainc  # noqa: F401
+from .incomplete_beta import betainc, log_beta_kernel, log_betainc, log_betainc_inside  # noqa: F401
 from .incomplete_gamma import gammainc, gammaincc, log_gammainc, log_gammaincc  # noqa: F401
 from .lambert import lambertw0, lambertwm1  # noqa: F401
 from .normal import erfcx, log_ndtr, ndtr, ndtri_exp, owens_t  # noqa: F401
