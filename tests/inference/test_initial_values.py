@@ -179,7 +179,7 @@ def test_values_within_bounds_of_each_component_on_pyro(torch_double):
     given = {"a": np.array([1.5, -2.0]), "b": np.array([0.0, 7.0]), "c": np.array([1.0, -4.0])}
     point = density.unconstrained(given, torch_zeros(density.size))
     expected = [np.log(0.5), -2.0, np.log(1 / 3), np.log(8.0), np.log(0.5), np.log(2.0)]
-    np.testing.assert_allclose(point, expected, rtol=1e-12)
+    np.testing.assert_allclose(point, expected, rtol=1e-12)  # of c within the bounds that are given with it
     for name, value in (("a", [0.5, 0.0]), ("b", [0.0, -2.0]), ("c", [2.0, -4.0])):
         with pytest.raises(stanimport.StanDataError, match=f"{name} is .* outside its domain"):
             density.unconstrained({**given, name: np.array(value)}, torch_zeros(density.size))
