@@ -55,6 +55,7 @@ _DEMANDS: dict[str, tuple[str, str, Any]] = {
 
 
 def _check_sizes(name: str, sizes: tuple[int, ...], kind: str | None) -> None:
+    """Stan has no values of a negative size, nor of fewer components than the type needs."""
     if min(sizes, default=0) < 0:
         raise StanIndexError(f"{name}: a size is negative: {sizes}")
     if kind is None:
