@@ -29,7 +29,8 @@ class Constraint:
     A constrained type is declared by its `name`: `base` is the type of its values ("vector", "matrix", or "" for
     bounds, which are no types), `sizes` the numbers of sizes that a declaration may have (one size of a matrix is that
     of a square one), `interval` the bounds of the components. `is_sized` where the free values don't tell the size of
-    the constrained one: rows and columns are then arguments. `within` is the constrained type that has all its values,
+    the constrained one: rows and columns are then arguments. Parameters have at least the `least_sizes` (0 if there are
+    none), and no more columns than rows where `is_tall`. `within` is the constrained type that has all its values,
     `reasons` says of one value what is wrong with it.
     """
 
@@ -46,6 +47,8 @@ class Constraint:
     sizes: tuple[int, ...] = ()
     interval: tuple[float | None, float | None] = (None, None)
     is_sized: bool = False
+    least_sizes: tuple[int, ...] = ()
+    is_tall: bool = False
     within: str = ""
     reasons: Callable[[ModuleType, Any], Iterator[str]] | None = None
     value: Callable[..., Array] | None = None

@@ -171,7 +171,7 @@ CHOLESKY_FACTOR_COV = add(
         "cholesky_factor_cov", "a Cholesky factor of a covariance matrix", 2, 1, _cholesky_cov,
         _cholesky_cov_inverse, lambda xp, factor, rows, cols: _is_lower(xp, factor),
         lambda shape, rows, cols: (len(_lower_indices(rows, cols)[0]),), ("rows", "cols"),
-        base="matrix", sizes=(1, 2), is_sized=True,
+        base="matrix", sizes=(1, 2), is_sized=True, is_tall=True,
         reasons=faults.factor,
     )
 )  # fmt: skip

@@ -46,7 +46,7 @@ SUM_TO_ZERO_VECTOR = add(
     Constraint(
         "sum_to_zero_vector", "a vector that sums to zero", 1, 1,
         lambda xp, x: (sum_to_zero(xp, x), xp.zeros(xp.shape(x)[:-1])), sum_to_zero_inverse, _sums_to_zero, _one_less,
-        base="vector", sizes=(1,),
+        base="vector", sizes=(1,), least_sizes=(1,),
         reasons=faults.total,
     )
 )  # fmt: skip
@@ -78,7 +78,7 @@ SUM_TO_ZERO_MATRIX = add(
         lambda xp, z: xp.all(_sums_to_zero(xp, z), axis=-1)
         & xp.all(_sums_to_zero(xp, xp.swapaxes(z, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1] - 1),
-        base="matrix", sizes=(2,),
+        base="matrix", sizes=(2,), least_sizes=(1, 1),
         reasons=faults.zero_sums,
     )
 )  # fmt: skip
@@ -103,7 +103,7 @@ def is_simplex(xp: Namespace, y: Array) -> Array:
 SIMPLEX = add(
     Constraint(
         "simplex", "a simplex", 1, 1, simplex, simplex_inverse, is_simplex, _one_less, base="vector", sizes=(1,),
-        interval=(0.0, 1.0),
+        least_sizes=(1,), interval=(0.0, 1.0),
         reasons=faults.simplex,
     )
 )
@@ -118,7 +118,7 @@ ROW_STOCHASTIC = add(
     Constraint(
         "row_stochastic_matrix", "a row stochastic matrix", 2, 2, _rows, simplex_inverse,
         lambda xp, y: xp.all(is_simplex(xp, y), axis=-1), lambda shape: (shape[0], shape[1] - 1),
-        base="matrix", sizes=(2,), interval=(0.0, 1.0),
+        base="matrix", sizes=(2,), least_sizes=(0, 1), interval=(0.0, 1.0),
         reasons=faults.stochastic("row"),
     )
 )  # fmt: skip
@@ -135,7 +135,7 @@ COLUMN_STOCHASTIC = add(
         lambda xp, y: xp.swapaxes(simplex_inverse(xp, xp.swapaxes(y, -1, -2)), -1, -2),
         lambda xp, y: xp.all(is_simplex(xp, xp.swapaxes(y, -1, -2)), axis=-1),
         lambda shape: (shape[0] - 1, shape[1]),
-        base="matrix", sizes=(2,), interval=(0.0, 1.0),
+        base="matrix", sizes=(2,), least_sizes=(1, 0), interval=(0.0, 1.0),
         reasons=faults.stochastic("column"),
     )
 )  # fmt: skip

@@ -68,7 +68,7 @@ UNIT_VECTOR = add(
     Constraint(
         "unit_vector", "a unit vector", 1, 1, _unit_vector, lambda xp, y: y,
         lambda xp, y: xp.abs(xp.sum(y * y, axis=-1) - 1.0) <= TOLERANCE, _same,
-        base="vector", sizes=(1,), interval=(-1.0, 1.0),
+        base="vector", sizes=(1,), least_sizes=(2,), interval=(-1.0, 1.0),
         reasons=faults.length,
     )
 )  # fmt: skip

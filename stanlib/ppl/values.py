@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from .. import constraints as records
 from ..arrays import differs_between_lanes, namespace
-from ..checks import check_bounds
 from ..constraints import reasons
-from ..errors import StanDataError, StanDomainError, StanFatalError, StanIndexError, StanReject
+from ..errors import StanDataError, StanFatalError, StanIndexError, StanReject
 from ..lanes.calls import combine_events, lane_terms
 from ..lanes.values import agreed, first
 from ..rejection import refuse, refuse_here
@@ -198,29 +196,6 @@ def check_value(name: str, given: Sequence[int], declared: Sequence[int]) -> Non
     """
     if tuple(given) != tuple(declared):
         raise StanDataError(f"{name} is declared with sizes {tuple(declared)}, its value has {tuple(given)}", name)
-
-
-def check_domain(name: str, shape: Sequence[int], arguments: Mapping[str, Any]) -> None:
-    """The domain of a parameter must not be empty: a lower bound is below the upper one, a multiplier positive.
-
-    Raises:
-        StanDomainError: where that does not depend on other parameters.
-        StanIndexError: for bounds that are containers of another size than the parameter.
-    """
-    check_bounds(name, tuple(int(n) for n in shape), arguments)
-    if "lower" in arguments and "upper" in arguments:
-        both = arguments["lower"], arguments["upper"]
-        lower, upper = namespace(both).convert(both)
-        error = f"{name}: the lower bound {text(lower)} must be less than the upper bound {text(upper)}!"
-        refuse(_array(lower < upper) == 0, partial(StanDomainError, error))
-    if "multiplier" in arguments:
-        factor = _array(arguments["multiplier"])
-        error = f"{name}: the multiplier is {text(factor)}, but must be positive finite!"
-        refuse(((factor > 0) & (factor < np.inf)) == 0, partial(StanDomainError, error))
-
-
-def _array(x: Any) -> Any:
-    return namespace((x,)).asarray(x)
 
 
 def violation(name: str, value: Any, kind: str | None, bounds: Mapping[str, Any]) -> StanReject:

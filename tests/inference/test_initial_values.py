@@ -164,3 +164,28 @@ def test_an_approximation_by_pyro_begins_at_the_inits():
         guided = stanimport.loads("parameters { real x; } model { x ~ normal(0, 1); } guide { x ~ normal(0, 1); }")
         with pytest.raises(ValueError, match="inits"):
             stanimport.variational(guided, algorithm=algorithm, inits={"x": 1.0}, **still)
+
+
+def test_values_within_bounds_of_each_component_on_pyro(torch_double):
+    """Of data, some of them infinite, and of parameters; one that is outside is refused by name."""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    from stanimport.inference.methods.pyro_methods import Density
+
+    module = stanimport.loads("""
+        data { vector[2] low; array[2] real high; int least; }
+        parameters { vector<lower=low>[2] a; array[2] real<lower=least, upper=high> b; vector<upper=a>[2] c; }
+        model { a ~ normal(0, 1); c ~ normal(0, 1); }""", backend="pyro")  # fmt: skip
+    density = Density(module, {"low": [1.0, -np.inf], "high": [3.0, np.inf], "least": -1})
+    given = {"a": np.array([1.5, -2.0]), "b": np.array([0.0, 7.0]), "c": np.array([1.0, -4.0])}
+    point = density.unconstrained(given, torch_zeros(density.size))
+    expected = [np.log(0.5), -2.0, np.log(1 / 3), np.log(8.0), np.log(0.5), np.log(2.0)]
+    np.testing.assert_allclose(point, expected, rtol=1e-12)  # of c within the bounds that are given with it
+    for name, value in (("a", [0.5, 0.0]), ("b", [0.0, -2.0]), ("c", [2.0, -4.0])):
+        with pytest.raises(stanimport.StanDataError, match=f"{name} is .* outside its domain"):
+            density.unconstrained({**given, name: np.array(value)}, torch_zeros(density.size))
+
+
+def torch_zeros(size):
+    import torch
+
+    return torch.zeros(size, dtype=torch.float64)

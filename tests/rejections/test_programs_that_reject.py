@@ -21,6 +21,10 @@ DOMAINS = {  # parameters whose domain depends on others: a program, where it ha
                        {"a": [0.0, 0.2], "b": [0.5, 0.6]}, {"a": [0.0, 1.2]}),
     "multiplier": ("real a; vector<multiplier=a>[2] b;", "b ~ normal(0, 1);", {"a": 1.0, "b": [0.5, 1.0]}, {"a": -1.0}),
     "multiplier of 0": ("real a; real<offset=1, multiplier=a> b;", "", {"a": 1.0, "b": 0.5}, {"a": 0.0}),
+    "above infinity": ("real a; real<lower=1 / a> b;", "", {"a": 4.0, "b": 1.5}, {"a": 0.0}),
+    "below minus infinity": ("real a; vector<upper=log(a)>[2] b;", "", {"a": 1.0, "b": [-1.0, -2.0]}, {"a": 0.0}),
+    "no number": ("real a; real<lower=sqrt(a)> b;", "b ~ exponential(1);", {"a": 1.0, "b": 1.5}, {"a": -1.0}),
+    "infinite offset": ("real a; real<offset=log(a)> b;", "b ~ normal(0, 1);", {"a": 1.0, "b": 0.5}, {"a": 0.0}),
 }  # fmt: skip
 
 
@@ -28,6 +32,15 @@ def log_density(program, backend, draw, **data):
     module = stanimport.loads(program, backend=backend)
     values = {k: np.asarray(v, float) for k, v in draw.items()}
     return float(module_log_density(module, module.transformed_data(**data), values, backend))
+
+
+def shapes(module, **data):
+    """The sizes of the parameters, by name."""
+    if module.stan.backend == "numpyro":
+        return LogProb(module, data).posterior.constrained_shapes
+    from stanimport.inference.methods.pyro_methods import Density
+
+    return Density(module, data).constrained_shapes
 
 
 def rejects(program, backend, draw, message, **data):
@@ -63,6 +76,60 @@ def test_an_empty_domain_by_data_alone_is_an_error_that_names_the_parameter(back
     program = "data { real u; } parameters { real a;\n  real<lower=2, upper=u> b; } model { b ~ normal(0, 1); }"
     with pytest.raises(StanDomainError, match=r"b: the lower bound 2.* must be less than the upper bound 1.*line"):
         log_density(program, backend, {"a": 0.0, "b": 1.5}, u=1.0)
+
+
+@BOTH
+@pytest.mark.parametrize(("declaration", "message"), [
+    ("real<lower=u> b;", "lower bound is inf, but must be less than infinity"),
+    ("vector<upper=-[0, u]'>[2] b;", "upper bound is .*-inf.*, but must be greater than minus infinity"),
+    ("real<upper=u - u> b;", "upper bound is nan"),
+    ("real<lower=u - u, upper=1> b;", "lower bound nan must be less than the upper bound 1.0"),
+    ("array[2] real<offset=u> b;", "offset is inf, but must be finite"),
+    ("tuple(real, real<multiplier=u>) b;", r"b\.2: the multiplier is inf"),
+])  # fmt: skip
+def test_bounds_that_leave_nothing_are_errors(declaration, message, backend):
+    module = stanimport.loads(f"data {{ real u; }} parameters {{\n  {declaration} }} model {{ }}", backend=backend)
+    with pytest.raises(StanDomainError, match=rf"{message}.*line 2"):
+        shapes(module, u=math.inf)
+
+
+@BOTH
+@pytest.mark.parametrize(("declaration", "message"), [
+    ("unit_vector[N] b;", "unit_vector of size 1, but the size must be at least 2"),
+    ("array[0] unit_vector[N - 1] b;", "unit_vector of size 0, but"),
+    ("simplex[N - 1] b;", "simplex of size 0, but the size must be at least 1"),
+    ("sum_to_zero_vector[N - 1] b;", "sum_to_zero_vector of size 0"),
+    ("sum_to_zero_matrix[N - 1, 2] b;", "sum_to_zero_matrix of size 0 x 2"),
+    ("row_stochastic_matrix[2, N - 1] b;", "row_stochastic_matrix of size 2 x 0"),
+    ("column_stochastic_matrix[N - 1, 2] b;", "column_stochastic_matrix of size 0 x 2"),
+    ("cholesky_factor_cov[N, 2] b;", "cholesky_factor_cov of size 1 x 2, but it must not have more columns than rows"),
+    ("vector[N - 2] b;", "a size is negative"),
+    ("array[N - 2] complex b;", "a size is negative"),
+    ("tuple(real, array[3, N - 3] simplex[2]) b;", "a size is negative"),
+])  # fmt: skip
+def test_sizes_that_a_type_has_not_are_errors(declaration, message, backend):
+    module = stanimport.loads(f"data {{ int N; }} parameters {{\n  {declaration} }} model {{ }}", backend=backend)
+    with pytest.raises(StanIndexError, match=rf"^b.*: {message}.*line 2"):
+        shapes(module, N=1)
+
+
+@BOTH
+def test_the_least_sizes_are_allowed(backend):
+    module = stanimport.loads("""
+        parameters { unit_vector[2] a; simplex[1] b; sum_to_zero_matrix[1, 1] c; row_stochastic_matrix[0, 1] d;
+          column_stochastic_matrix[1, 0] e; cholesky_factor_cov[2, 0] f; corr_matrix[0] g; }
+        model { }""", backend=backend)  # fmt: skip
+    found = shapes(module)
+    assert [found[n] for n in "abcdefg"] == [(2,), (1,), (1, 1), (0, 1), (1, 0), (2, 0), (0, 0)]
+
+
+@BOTH
+def test_bounds_of_no_components_may_cross(backend, x64, torch_double):
+    program = """
+        data { int N; } parameters { real a; array[N] real<lower=0, upper=N> b; vector<lower=2, upper=a>[N] c; }
+        model { a ~ normal(0, 1); }"""
+    found = log_density(program, backend, {"a": 0.5, "b": np.zeros(0), "c": np.zeros(0)}, N=0)
+    assert found == pytest.approx(-0.5 * 0.25 - 0.5 * math.log(2 * math.pi))
 
 
 @BOTH

@@ -98,11 +98,12 @@ def _mode(posterior: Posterior, mode: object, inits: object, seed: int, jacobian
 
 
 def _normal(center: np.ndarray, precision: np.ndarray, draws: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Draws from the normal law with this mean and precision, and their log densities up to the constant of pi."""
+    """Draws from the normal law with this mean and precision, and their log densities."""
     try:
         factor = np.linalg.cholesky(precision)
     except np.linalg.LinAlgError:
         raise ValueError("the Hessian is not negative definite at the mode: there is no normal approximation") from None
     noise = np.random.default_rng([seed, 0x1A]).standard_normal((draws, len(center)))
     points = center + scipy.linalg.solve_triangular(factor, noise.T, lower=True, trans="T").T
-    return points, -0.5 * np.square(noise).sum(axis=1) + np.log(np.diag(factor)).sum()
+    constant = np.log(np.diag(factor)).sum() - 0.5 * len(center) * np.log(2 * np.pi)
+    return points, constant - 0.5 * np.square(noise).sum(axis=1)

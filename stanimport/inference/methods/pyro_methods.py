@@ -102,7 +102,7 @@ class _Unconstrain(Messenger):
         self.density, self.parameters, self.free = density, parameters, dict(rest)
 
     def _pyro_sample(self, message: dict[str, Any]) -> None:
-        """Give a parameter its value, and note the unconstrained one.
+        """Give a parameter its value, and note the unconstrained one, from which bounds of others take it.
 
         Raises:
             StanDataError: for a value outside of the parameter's domain.
@@ -111,13 +111,13 @@ class _Unconstrain(Messenger):
             return
         name, support = message["name"], message["fn"].support
         transform = biject_to(support)
-        message["value"], message["done"] = transform(self.free[name]), True
         if name in self.parameters:
             value = torch.as_tensor(self.parameters[name], dtype=torch.float64)
             free = transform.inv(value) if support.check(value).all() else torch.full((), torch.nan)
             if not torch.isfinite(free).all():
                 raise outside(self.density, name, self.parameters[name])
-            self.free[name], message["value"] = free.reshape(self.density.shapes[name]), value
+            self.free[name] = free.reshape(self.density.shapes[name])
+        message["value"], message["done"] = transform(self.free[name]), True
 
 
 class Density:

@@ -27,10 +27,10 @@ from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
 from ...random.jax import JaxRandom, random_of
 from ...rejection import pending
+from ..declared_domains import check_domain
 from ..laws import placed, take_up
 from ..values import (  # noqa: F401
     array,
-    check_domain,
     copy,
     fatal_error,
     fit,
@@ -112,7 +112,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, shape, arguments)
+    check_domain(name, shape, kind, arguments)
     shape = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, shape, name)
     if drawn is not None:

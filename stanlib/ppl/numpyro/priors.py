@@ -17,7 +17,8 @@ from numpyro.distributions import (
     constraints,
 )
 
-from ..values import check_domain, check_event, check_law
+from ..declared_domains import check_domain
+from ..values import check_event, check_law
 from .distributions import of_shape
 from .sites import latent
 from .supports import StanConstraint, support_of
@@ -37,7 +38,7 @@ def sample(
         event: in a guide, how many axes belong to one observation of the model's law; None for as many as of this one.
         arguments: lower, upper, offset, multiplier.
     """
-    check_domain(name, shape, arguments)
+    check_domain(name, shape, kind, arguments)
     sizes = tuple(int(n) for n in shape)
     return latent(name, agreeing(fitted(name, distribution, sizes, support_of(kind, arguments, sizes, name)), event))
 
@@ -50,7 +51,7 @@ def sample_unconstrained(
 
     Arguments as for `sample`.
     """
-    check_domain(name, shape, arguments)
+    check_domain(name, shape, kind, arguments)
     sizes = tuple(int(n) for n in shape)
     transform = biject_to(support_of(kind, arguments, sizes, name))
     free = transform.inverse_shape(sizes)
@@ -69,6 +70,7 @@ def param(
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
     uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
+    check_domain(name, shape, kind, arguments)
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes, name)
 

@@ -25,11 +25,11 @@ from ...lanes.reductions import add_to, last, running_sum  # noqa: F401
 from ...metadata import Program
 from ...random.torch import TorchRandom
 from ...rejection import before_deciding, decided, pending  # noqa: F401
+from ..declared_domains import check_domain
 from ..laws import take_up
 from ..values import (  # noqa: F401
     UNSET,
     array,
-    check_domain,
     copy,
     fatal_error,
     fit,
@@ -125,7 +125,7 @@ def parameter(
     """
     if complex:
         return _complex(name, parameter(f"{name}.real", shape), parameter(f"{name}.imag", shape))
-    check_domain(name, shape, {k: known(v) for k, v in arguments.items()})
+    check_domain(name, shape, kind, {k: known(v) for k, v in arguments.items()})
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
     return latent(name, Improper(recorded(name, support) if bounding else support, sizes, drawn))

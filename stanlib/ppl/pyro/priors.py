@@ -10,7 +10,8 @@ import torch
 from pyro.distributions import ExpandedDistribution, Independent, Normal, TorchDistribution, TransformedDistribution
 from torch.distributions import biject_to, constraints
 
-from ..values import check_domain, check_event, check_law
+from ..declared_domains import check_domain
+from ..values import check_event, check_law
 from .bounds import known, recorded
 from .distributions import of_shape, tensors
 from .sites import as_event, latent
@@ -48,7 +49,7 @@ def _whole(
     """The law of a parameter, as one event."""
     if kind is None and not arguments and not bounding and _is_plain(distribution, sizes):
         return distribution.to_event(len(sizes)) if sizes else distribution
-    check_domain(name, sizes, {k: known(v) for k, v in arguments.items()})
+    check_domain(name, sizes, kind, {k: known(v) for k, v in arguments.items()})
     support = support_of(kind, arguments, sizes)
     return as_event(fitted(name, distribution, sizes, recorded(name, support) if bounding else support))
 
@@ -67,7 +68,7 @@ def sample_unconstrained(
     Arguments as for `sample`.
     """
     given, sizes = {k: known(v) for k, v in arguments.items()}, tuple(int(n) for n in shape)
-    check_domain(name, shape, given)
+    check_domain(name, shape, kind, given)
     support = support_of(kind, given, sizes)
     transform = biject_to(recorded(name, support) if bounding else support)
     free = tuple(transform.inverse_shape(torch.Size(sizes)))
@@ -85,6 +86,7 @@ def param(
     It starts from `init`, a value or a function without arguments that returns it, or where Stan starts parameters:
     uniform on (-2, 2) in unconstrained space. Other arguments as for `sample`.
     """
+    check_domain(name, shape, kind, arguments)
     sizes = tuple(int(n) for n in shape)
     support = support_of(kind, arguments, sizes)
 

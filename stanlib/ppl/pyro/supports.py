@@ -26,7 +26,7 @@ class StanConstraint(constraints.Constraint):
         return self.record.event_dims
 
     def check(self, value: torch.Tensor) -> Any:
-        return self.record.check(xp, value, *map(known, self.arguments))
+        return self.record.check(xp, *xp.convert((value, *map(known, self.arguments))))
 
 
 class StanTransform(Transform):
