@@ -20,8 +20,8 @@ EXCLUDED = {
     "a condition": f"{ENTRY} target += r[t] == r[t - 1] * (1 - z[t - 1]) ? 0 : negative_infinity();",
     "a law": f"target += bernoulli_lpmf(r[t] | r[t - 1] * (1 - z[t - 1])); {ENTRY}",
 }
-VARIABLES = (Variable("z", (4,), 0, 2), Variable("r", (4,), 0, 2))
-DATA = {"T": 4, "y": [0, 1, 0, 0]}
+VARIABLES = (Variable("z", (3,), 0, 2), Variable("r", (3,), 0, 2))
+DATA = {"T": 3, "y": [0, 1, 0]}
 
 
 @pytest.mark.parametrize("name", EXCLUDED)
