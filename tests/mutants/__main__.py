@@ -8,6 +8,8 @@ differ are written into a folder, with their data. The last line is the count.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import json
 import multiprocessing
 import os
@@ -92,11 +94,19 @@ def outcomes(task: Task, limit: float) -> Iterator[tuple[str, str, str, str]]:
             seeds = seeds[1:]
 
 
+def _load() -> None:
+    """Load what all forks need; none may run JAX before it is forked."""
+    for name in ("numpyro.infer.util", "pyro.infer.autoguide", "stanli"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
     options.out.mkdir(parents=True, exist_ok=True)
     grafts.DONORS[:] = sorted(p for folder in options.folders for p in folder.rglob("*.stan"))
+    _load()
     counts: Counter[str] = Counter()
     for folder in options.folders:
         for path, data in programs(folder, options.bytes):
