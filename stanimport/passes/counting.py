@@ -4,8 +4,9 @@ Where data tell the bound, and nothing else ends the loop, it is a `for` like an
 
     int n = 1; while (n <= N) { target += normal_lpdf(y[n] | mu, 1); n += 1; }
 
-Where parameters end it, too, and the counter decides shapes, it is a `for` with a `break`, which is unrolled. A backend that traces control flow knows no shape that depends on a variable of a traced `while`. Where the variable
-goes up or down, in steps of constants, to a bound that data tell, every value that it may take is known beforehand:
+Where parameters end it, too, and the counter decides shapes, it is a `for` with a `break`, which is unrolled. A backend
+that traces control flow knows no shape that depends on a variable of a traced `while`. Where the variable goes up or
+down, in steps of constants, to a bound that data tell, every value that it may take is known beforehand:
 
     int n = 1; while (n <= N && v[n] > 0) { target += log_sum_exp(v[1:n]); n += 1; }
 
@@ -65,7 +66,7 @@ def _plain(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, t
     if mentions(found.last, written(s.body)):
         return ()
     known = _first(counter.name, before, times)
-    first: gprob.Expr = counter if known is None else known
+    first: gprob.Expr = counter if known is None or times.draws(known) else known
     index = gprob.Var(INT, s.span, around.names.helper(counter.name))
     lower, upper = (first, found.last) if by > 0 else (found.last, first)
     now = index if by > 0 else apply("subtract", apply("add", first, found.last), index)

@@ -38,7 +38,7 @@ def judged(program: RandomProgram, way: Way, seed: str) -> Verdict:
     verdict = trial(program, [way], seed)
     if verdict.what == "differs" and verdict.referee == "Stan":
         other = without_stanli(program, [way], seed, "stanli differs")
-        if other.referee == WALKED and other.what == "same":
+        if other.referee == WALKED and other.what in ("same", "rejected"):
             return replace(verdict, what="stanli alone differs")
         verdict.reason = f"{other.what} by {other.referee}"
     return verdict

@@ -142,6 +142,20 @@ def test_counters_with_bounds_of_data(backend):
     assert "while" not in model and model.count("ppl.lanes") >= 4
 
 
+def test_a_counter_that_begins_at_random_is_drawn_once():
+    text = """transformed data {
+        int n = binomial_rng(40, 0.5);
+        int m = n;
+        int c = 0;
+        while (n < 50) { c += 1; n += 1; }
+        if (c != 50 - m || n != 50) reject("drawn again");
+      }
+      parameters { real x; }
+      model { target += c * x; }"""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    assert not outcomes(text, {}, [np.ones(1)], "pyro")[0].rejected
+
+
 @pytest.mark.parametrize("loop", [
     "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
     "while (n < N && v[n] > 0) { target += v[n]; n += 1; }",
