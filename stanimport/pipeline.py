@@ -76,7 +76,7 @@ PASSES = (
     # from here on it is known what depends on data alone; before all that looks into loops
     Pass("inlining", inlining.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before all that tells loops apart by the shapes in them
-    Pass("counting", counting.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, traced=True),
+    Pass("counting", counting.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True),
     # before all that asks what an iteration needs of those before
     Pass("positions", positions.run, Phase.TRACKED, Phase.TRACKED, over_bodies=True, optional=True),
     # before calls become loops and ranges, which ask for no sizes

@@ -90,7 +90,7 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
     Raises:
         StanDataError: for data that are not as declared.
     """
-    if any(map(is_traced, given.values())):
+    if not program.data or any(map(is_traced, given.values())):
         return given
     reader = _AllData(program, given)
     try:

@@ -1,7 +1,12 @@
-"""`while` over parameters whose counter decides shapes, as a loop over the counter with a `break`, which is unrolled.
+"""`while` with a counter, as a loop over the counter.
 
-A backend that traces control flow knows no shape that depends on a variable of a traced `while`. Where the variable
-goes up or down, in steps of constants, to a bound that data tell, every value that it may take is known beforehand:
+Where data tell the bound, and nothing else ends the loop, it is a `for` like any other, with its counter behind it:
+
+    int n = 1; while (n <= N) { target += normal_lpdf(y[n] | mu, 1); n += 1; }
+
+Where parameters end it, too, and the counter decides shapes, it is a `for` with a `break`, which is unrolled. A backend
+that traces control flow knows no shape that depends on a variable of a traced `while`. Where the variable goes up or
+down, in steps of constants, to a bound that data tell, every value that it may take is known beforehand:
 
     int n = 1; while (n <= N && v[n] > 0) { target += log_sum_exp(v[1:n]); n += 1; }
 
@@ -10,7 +15,7 @@ those that the counter takes. `passes/unknown_sizes.py` refuses what is left.
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,22 +36,51 @@ def run(body: Stmts, around: Surroundings) -> Stmts:
     """The body with such loops in the place of `while`."""
     if not any(isinstance(s, gprob.While) for s in walk_statements(body)):
         return body
-    return _block(body, around, around.times(body))
+    of_data = replace(around, traces=False).times(body)  # what depends on data and indices of loops
+    body = _block(body, lambda s, before: _plain(s, before, around, of_data))
+    if not around.traces:
+        return body
+    times = around.times(body)
+    return _block(body, lambda s, before: _counted(s, before, around, times))
 
 
-def _block(body: Stmts, around: Surroundings, times: BindingTimes) -> Stmts:
+def _block(body: Stmts, change: Callable[[gprob.While, Sequence[gprob.Stmt]], Stmts]) -> Stmts:
+    """The statements with what `change` makes of each `while` and those before it; nothing leaves it."""
     out: list[gprob.Stmt] = []
     for s in body:
-        s = traversal.with_bodies(s, lambda b: _block(b, around, times))
-        made = _counted(s, out, around, times) if isinstance(s, gprob.While) else None
-        out.append(made or s)
+        s = traversal.with_bodies(s, lambda b: _block(b, change))
+        out += (change(s, out) if isinstance(s, gprob.While) else ()) or (s,)
     return tuple(out)
 
 
-def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, times: BindingTimes) -> Any:
-    """The loop over the counter; None for a `while` that stays one."""
+def _plain(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, times: BindingTimes) -> Stmts:
+    """The loop over a counter that goes by one to a bound of data, and what the counter is then; else nothing."""
+    found = next(iter(counters.bounds(s.condition)), None)
+    if found is None or isinstance(s.condition, gprob.Logical) or times.is_dynamic(s.condition):
+        return ()
+    counter, by = found.counter, 1 if found.is_above else -1
+    steps = counters.steps(counter.name, s.body)
+    leaves = any(isinstance(t, (gprob.Break, gprob.Continue)) for t in walk_statements(s.body))
+    if leaves or steps != [by] or not _is_top(counter.name, s.body) or times.draws(found.last):
+        return ()
+    if mentions(found.last, written(s.body)):
+        return ()
+    known = _first(counter.name, before, times)
+    first: gprob.Expr = counter if known is None or times.draws(known) else known
+    index = gprob.Var(INT, s.span, around.names.helper(counter.name))
+    lower, upper = (first, found.last) if by > 0 else (found.last, first)
+    now = index if by > 0 else apply("subtract", apply("add", first, found.last), index)
+    loop = gprob.For(s.span, index.name, lower, upper, _Known(counter.name, now).block(s.body, 0)[0])
+    body = tuple(t for t in loop.body if counter.name not in writes(t))
+    end = apply("max" if by > 0 else "min", first, apply("add", found.last, _int(by, s)))
+    place = gprob.Place(counter.name, INT, s.span)
+    return replace(loop, body=body), gprob.Assign(s.span, place, end)
+
+
+def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, times: BindingTimes) -> Stmts:
+    """The loop over the counter; nothing for a `while` that stays one."""
     if not times.is_dynamic(s.condition):
-        return None
+        return ()
     changed = written(s.body)
     for found in counters.bounds(s.condition):
         counter, up = found.counter, found.is_above
@@ -62,8 +96,8 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
         loop = gprob.For(s.span, around.names.helper(counter.name), _int(0, s), last, s.body)
         if _decides_shapes(counter.name, loop, times):
             now = apply("add" if up else "subtract", first, gprob.Var(INT, s.span, loop.name))
-            return replace(loop, body=_iteration(s, counter, now, set(map(abs, steps)) == {1}))
-    return None
+            return (replace(loop, body=_iteration(s, counter, now, set(map(abs, steps)) == {1})),)
+    return ()
 
 
 def _int(value: int, s: gprob.Stmt) -> gprob.Expr:

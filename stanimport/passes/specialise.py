@@ -13,6 +13,7 @@ from dataclasses import field, replace
 from typing import Any
 
 from stanlib.dataclass import dataclass
+from stanlib.types import INT, scalar_of
 
 from ..errors import Diagnostic, StanSemanticError
 from ..ir import gprob
@@ -119,8 +120,9 @@ class _Specialiser:
         """The name of the variant for a call with these arguments dynamic, and random numbers or not."""
         if key in self.functions.bodiless:
             return key
-        if not self.traces:
-            dynamic = (True,) * len(dynamic)
+        if not self.traces:  # values may be of any library; integers of data are known, as what loops run over is
+            kinds = (scalar_of(p.type) for p in self.functions.by_key[key].parameters)
+            dynamic = tuple(d or kind != INT for d, kind in zip(dynamic, kinds))
         wanted = (key, dynamic, random_is_dynamic and self.functions.is_random(key))
         self.calls[self.caller].add(wanted)
         if wanted not in self.asked:

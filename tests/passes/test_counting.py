@@ -108,6 +108,54 @@ def test_a_counter_that_begins_behind_its_bound_is_looked_at_once():
     assert behind.rejected or behind.log_density == -np.inf
 
 
+OF_DATA = """functions {
+    real first(vector v, int N) {
+      int n = 1;
+      while (n <= N) { if (v[n] > 0.3) return v[n] * n; n += 1; }
+      return n;
+    }
+  }
+  transformed data { int N = 5; array[N] int s; { int i = 0; while (i < N) { i += 1; s[i] = i * i; } } }
+  parameters { real x; vector[N] v; }
+  model {
+    vector[N] w;
+    int n = 1;
+    while (n <= N) { w[n] = x * n; n += 1; if (n < N) target += v[n] * w[n - 1] * s[n]; }
+    target += n * x + first(v, N);
+    while (2 < n) { n = n - 1; w[n] += w[n - 1] * v[n]; }
+    for (i in 1:N) { int k = i; while (k < N - 1) { k = 1 + k; target += v[k] * i; } target += k * v[i]; }
+    while (n <= 1) { target += x; n += 1; }
+    target += n * sum(w);
+  }"""
+
+
+@pytest.mark.parametrize("backend", ("numpyro", "pyro"))
+def test_counters_with_bounds_of_data(backend):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    walker = Walker(OF_DATA, {})
+    for ours, point in zip(outcomes(OF_DATA, {}, POINTS, backend, jit=False, parts=("gradient",)), POINTS):
+        theirs = walker.outcome(point, "counting")
+        assert ours.log_density == pytest.approx(theirs.log_density, rel=1e-9), (ours.rejected, point)
+        assert ours.gradient @ theirs.direction == pytest.approx(theirs.slope, rel=1e-6)
+    model = _translated(OF_DATA, backend).partition("def model")[2]
+    assert "while" not in model and model.count("ppl.lanes") >= 4
+
+
+def test_a_counter_that_begins_at_random_is_drawn_once():
+    text = """transformed data {
+        int n = binomial_rng(40, 0.5);
+        int m = n;
+        int c = 0;
+        while (n < 50) { c += 1; n += 1; }
+        if (c != 50 - m || n != 50) reject("drawn again");
+      }
+      parameters { real x; }
+      model { target += c * x; }"""
+    pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    assert not outcomes(text, {}, [np.ones(1)], "pyro")[0].rejected
+
+
 @pytest.mark.parametrize("loop", [
     "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
     "while (n < N && v[n] > 0) { target += v[n]; n += 1; }",

@@ -53,6 +53,27 @@ def test_one_variant_for_every_combination_of_data_and_parameters():
     assert sorted(kinds(specialised("pyro"))) == ["draw_rng", "draw_rng", "even", "f", "foo_lpdf", "odd"]
 
 
+LENGTHS = """
+functions {
+  matrix missed(int N, int T, matrix p) {
+    matrix[N, T] chi;
+    for (i in 1:N) { chi[i, T] = 1; for (t in 1:T - 1) chi[i, T - t] = p[i, T - t] * chi[i, T - t + 1]; }
+    return chi;
+  }
+}
+data { int N; int T; }
+parameters { matrix[N, T] p; real a; }
+model { target += sum(missed(N, T, p)); target += sum(missed(a > 0, T, p)); }
+"""
+
+
+@pytest.mark.parametrize("backend", ("numpyro", "pyro"))
+def test_loops_of_functions_over_integers_of_data_run_as_lanes(backend):
+    first, second = specialised(backend, LENGTHS).variants
+    lanes = [[s.lanes for s in walk_statements(v.definition.body) if isinstance(s, gprob.For)] for v in (first, second)]
+    assert all(lanes[0]) and not lanes[1][0]  # the second is called with an integer of parameters
+
+
 @pytest.mark.parametrize("backend", ("numpyro", "pyro"))
 def test_calls_name_variants_alone(backend):
     made = specialised(backend)

@@ -109,3 +109,11 @@ def test_batches_of_pixels_may_be_tensors_of_reals(torch_double):
     for wrong, told in (([1.0, 0.5, 1.0], "must be of type int"), ([1.0, 2.0, 1.0], "out of bounds")):
         with pytest.raises(stanimport.StanDataError, match=told):
             _pyro(module, {"N": 3, "y": torch.tensor(wrong)})
+
+
+def test_transformed_data_without_data_are_not_drawn_again(x64):
+    """What is drawn decides how often a loop runs, which nothing may while JAX traces the model."""
+    text = """transformed data { int n = binomial_rng(40, 0.5); int c = 0; for (i in n:49) c += 1; }
+      parameters { real x; } model { target += (c + n) * x; }"""
+    density = stanimport.inference.LogProb(stanimport.loads(text), {})
+    assert float(density.at(np.ones(1))[0]) == 50
