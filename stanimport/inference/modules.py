@@ -44,7 +44,7 @@ def with_networks(module: Module, networks: Mapping[str, Any]) -> Module:
 def networks_of(module: Module) -> dict[str, Any]:
     """The networks that a module was given, as they were given."""
     library = _library_of(module.stan)
-    return {n: library.own(v) if hasattr(library, "own") else v for n, v in module.model.networks.items()}
+    return {n: library.own(v) for n, v in module.model.networks.items()}
 
 
 def _networks(module: Module) -> list[Network]:
