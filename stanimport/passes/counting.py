@@ -65,7 +65,7 @@ def _plain(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, t
         return ()
     if mentions(found.last, written(s.body)):
         return ()
-    known = _first(counter.name, before, times)
+    known = _first(counter.name, before, s.body, times)
     first: gprob.Expr = counter if known is None or times.draws(known) else known
     index = gprob.Var(INT, s.span, around.names.helper(counter.name))
     lower, upper = (first, found.last) if by > 0 else (found.last, first)
@@ -84,7 +84,7 @@ def _counted(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings,
     changed = written(s.body)
     for found in counters.bounds(s.condition):
         counter, up = found.counter, found.is_above
-        first, steps = _first(counter.name, before, times), counters.steps(counter.name, s.body)
+        first, steps = _first(counter.name, before, s.body, times), counters.steps(counter.name, s.body)
         if first is None or times.is_dynamic(found.last) or mentions((found.last, first), changed):
             continue
         if not steps or any((by > 0) != up for by in steps):
@@ -104,15 +104,15 @@ def _int(value: int, s: gprob.Stmt) -> gprob.Expr:
     return gprob.int_const(value, s.span)
 
 
-def _first(name: str, before: Sequence[gprob.Stmt], times: BindingTimes) -> gprob.Expr | None:
-    """What the counter begins with, if data tell, and nothing has changed since."""
+def _first(name: str, before: Sequence[gprob.Stmt], loop: Stmts, times: BindingTimes) -> gprob.Expr | None:
+    """What the counter begins with, if data tell, and nothing has changed since or changes in the loop."""
     for i, s in reversed(list(enumerate(before))):
         value = s.value if isinstance(s, (gprob.Declare, gprob.Assign)) else None
         is_own = isinstance(s, gprob.Declare) and s.name == name or (
             isinstance(s, gprob.Assign) and s.place.name == name and not s.place.steps
         )
         if is_own:
-            changed = written(tuple(before[i:]))
+            changed = written((*before[i:], *loop))
             return value if value is not None and not times.is_dynamic(value) and not mentions(value, changed) else None
         if name in written((s,)):
             return None

@@ -156,6 +156,31 @@ def test_a_counter_that_begins_at_random_is_drawn_once():
     assert not outcomes(text, {}, [np.ones(1)], "pyro")[0].rejected
 
 
+# What Stan's derivative is with d = {3, 1, 4, 2, 5}.
+CHANGED = {
+    "int k = 3; int j = k; while (j <= 5) { k = 10; target += j * x; j += 1; } target += 7 * j * x;": 54,
+    "int k = 5; int j = k; while (j >= 2) { k = 10 + j; target += j * x * k; j -= 1; } target += 7 * j * x;": 201,
+    "int k = 3; int j = k; k = 1; while (j <= 5) { target += j * x; j += 1; } target += 7 * j * x;": 54,
+    "array[2] int a = {2, 3}; int i = a[1]; while (i < 6) { a[1] = 9; target += x * i; i += 1; } target += i * x;": 20,
+    "int a = 2; int i = a * 2 - 1; while (i < 6) { a += 1; target += x * i * a; i += 1; } target += i * x;": 56,
+    "int i = 1; int m = 3; while (i < m) { target += x * i; i += 1; m += i < 5; } target += i * x;": 21,
+    "int i = 1; while (i < 5) { i += 1; target += i * x * d[i]; } target += i * x;": 52,
+    "int j = 1; for (n in 1:5) { while (j <= d[n]) { target += j * x; j += 1; } target += 7 * j * x; }": 183,
+    "int j = 9; for (n in 1:5) { while (j > d[n]) { target += j * x * n; j -= 1; } target += 7 * j * x; }": 98,
+    "int i = 8; while (i <= 5) { i += 1; target += x; } target += i * x;": 8,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+def test_what_bounds_and_first_values_are_made_of_may_change(backend):
+    if backend == "pyro":
+        pytest.importorskip("pyro", reason="the pyro extra is not installed")
+    for statements, slope in CHANGED.items():
+        text = f"data {{ array[5] int d; }} parameters {{ real x; }} model {{ {statements} }}"
+        (found,) = outcomes(text, {"d": [3, 1, 4, 2, 5]}, [np.ones(1)], backend, jit=False, parts=("gradient",))
+        assert found.gradient == pytest.approx([slope]), statements
+
+
 @pytest.mark.parametrize("loop", [
     "while (n < 5 && v[n] > 0) { target += v[n]; n += 1; }",  # decides no shape
     "while (n < N && v[n] > 0) { target += v[n]; n += 1; }",
