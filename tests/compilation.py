@@ -72,6 +72,8 @@ def _keep_contexts() -> None:
         return
 
     def context() -> Any:
+        if mlir.ir.Context.current is not None:  # lowering within lowering: a module must not stand in another one
+            return original()
         if not hasattr(kept, "context"):
             kept.context = original()
         return kept.context
