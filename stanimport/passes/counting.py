@@ -66,7 +66,7 @@ def _plain(s: gprob.While, before: Sequence[gprob.Stmt], around: Surroundings, t
     if mentions(found.last, written(s.body)):
         return ()
     known = _first(counter.name, before, s.body, times)
-    first: gprob.Expr = counter if known is None or times.draws(known) else known
+    first: gprob.Expr = known if isinstance(known, (gprob.Const, gprob.Var)) else counter  # it is written down often
     index = gprob.Var(INT, s.span, around.names.helper(counter.name))
     lower, upper = (first, found.last) if by > 0 else (found.last, first)
     now = index if by > 0 else apply("subtract", apply("add", first, found.last), index)
