@@ -13,18 +13,17 @@ from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..dataclass import dataclass
 from ..random.base import Random
-from . import absorbing, convolved, merged, order, swept
+from . import absorbing, chained, compounded, convolved, merged, order, swept
 from .asking import asked
+from .chained import Choose, SummedChains
 from .chains import Chains
+from .compounds import Compounds
 from .links import between
 from .merged import spelled_out
-from .possible import Possible, at_known, conditioned
+from .possible import Possible, at_known, conditioned, left_possible
 from .problem import Factor, Problem, Rows, aligned, limit, permuted, rows, sum_of
 from .sweeps import Sweep
-from .whole import MANY, steps_saved
-
-ALONE = 0.7  # elements among all that nothing stands for, above which it is worth to leave chains whole
-Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
+from .whole import Saved, steps_saved
 
 
 @dataclass(frozen=True)
@@ -34,18 +33,6 @@ class Summed:
     elements: np.ndarray
     neighbours: np.ndarray
     table: Any
-
-
-@dataclass(frozen=True)
-class SummedChains:
-    """Chains that were summed out: for each place the sums over all before it, and the tables to the next place.
-
-    `sums` has the shape (length, chains, K), `tables` (K, K) or (length - 1, chains, K, K).
-    """
-
-    chains: Chains
-    sums: Any
-    tables: Any
 
 
 def log_sum(problem: Problem) -> Any:
@@ -85,9 +72,13 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
     elimination = _Elimination(problem, reduce, components=False)  # each of those is drawn by itself
     xp, summed = problem.xp, elimination.run()[1]
     values: Any = np.maximum(elimination.known, 0)
+    values = np.concatenate([values, np.zeros(len(elimination.kinds) - len(values), int)])
     for s in reversed(summed):
+        if isinstance(s, Compounds):
+            values = compounded.with_members(xp, s, values)
+            continue
         if isinstance(s, SummedChains):
-            values = _with_chains(xp, s, values, choose, uniform)
+            values = chained.with_chains(xp, s, values, choose, uniform)
             continue
         if isinstance(s, convolved.SummedTallies):
             values = convolved.drawn(xp, s, values, choose, uniform)
@@ -104,14 +95,7 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
         if given:
             table = xp.get(table, (np.arange(count), *given))
         values = xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
-    return values
-
-
-def _with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
-    there = s.chains.elements >= 0
-    found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)
-    chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
-    return xp.at_set(values, s.chains.elements[there], chosen)
+    return values[: len(problem.kinds)]
 
 
 def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
@@ -122,28 +106,6 @@ def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
     if len(all_) == len(s.elements):
         return s
     return Summed(all_, s.neighbours[:0], xp.get(s.table, (row[stands_for[all_]],)))
-
-
-def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
-    """The positions of the elements of chains, (length, chains), from their ends to their beginnings."""
-    many = xp.ndim(s.tables) == 4
-    count = s.chains.elements.shape[0]
-    arriving = xp.swapaxes(s.tables, -1, -2)  # by the value that comes after
-    linked = s.chains.linked.T
-    last = choose(xp, s.sums[-1], u[-1])
-
-    def step(after: Any, x: Any, *constant: Any) -> Any:
-        sums, u, linked, *own = x
-        from_here = xp.get(own[0], (np.arange(count), after)) if many else xp.get(constant[0], (after,))
-        here = xp.where(linked, choose(xp, sums + from_here, u), after)
-        return here, here
-
-    xs = (s.sums[:-1], u[:-1], *xp.convert((linked, s.sums))[:1])
-    if many:
-        rest = xp.scan(step, last, (*xs, arriving), reverse=True)[1]
-    else:
-        rest = xp.scan(step, last, xs, arriving, reverse=True)[1]
-    return xp.concatenate([rest, last[None]])
 
 
 def _log_sum_exp(xp: Namespace, x: Any, axis: int = 1) -> Any:
@@ -169,10 +131,12 @@ class _Elimination:
         possible.unknown = self.counted
         given = self._conditioned(possible, components)
         self.left = (self.known < 0) & (self.stands_for == np.arange(len(self.known)))
+        self.often = np.bincount(self.stands_for, minlength=len(self.known))
+        self.kinds = problem.kinds
         self.total: Any = self._without_terms(given, possible) if self.sum_only and not asked().added else 0.0
         self.factors = [spelled_out(self.xp, f) for f in merged.without_copies(self.xp, given, self.stands_for)]
         self.tables: list[Rows] = []
-        self.summed: list[Summed | SummedChains | swept.SummedSweep | convolved.SummedTallies] = []
+        self.summed: list[Summed | Compounds | SummedChains | swept.SummedSweep | convolved.SummedTallies] = []
         self.at = np.zeros(len(self.known), int)  # the row of an element among those of its kind
         self.single: dict[int, Any] = {}
         for kind, rows_ in possible.of.items():
@@ -201,14 +165,21 @@ class _Elimination:
         problem, self.known = self.problem, possible.known
         self.stands_for = np.arange(len(self.known))
         components = components and any(f.codes is not None and f.elements.shape[1] > 1 for f in problem.factors)
-        whole = 0.0 if problem.tallies else steps_saved(problem, self.known)
+        saved = Saved() if problem.tallies else steps_saved(problem, self.known)
         given = list(problem.factors)
-        if not whole or components:
+        if not saved.steps or components:
             given = list(conditioned(self.xp, problem.factors, possible))
-        if (not whole or components) and not asked().added and not problem.tallies:
+        merge = not asked().added and not problem.tallies
+        if (not saved.steps or components) and merge:
             self.stands_for = merged.representatives(problem.kinds, possible.of, self.known, given, components)
-        if whole > MANY or whole and np.mean(self.stands_for == np.arange(len(self.known))) > ALONE:
-            self.known, self.stands_for = np.full(len(self.known), -1), np.arange(len(self.known))
+        if not saved.steps:
+            return given
+        whole = np.arange(len(self.known))
+        if components and merge:
+            none = np.full(len(self.known), -1)
+            whole = merged.representatives(problem.kinds, possible.of, none, problem.factors, components)
+        if saved.worth(whole, self.stands_for, self.known):
+            self.known, self.stands_for = np.full(len(self.known), -1), whole
             given = list(problem.factors)
         return given
 
@@ -241,13 +212,16 @@ class _Elimination:
         for f in sorted((f for f in self.factors if f.elements.shape[1] == 1), key=self._when):
             self._add(f.elements[:, 0], f.table)
         self._sum_out_tallies()
-        plan = order.plan(self.problem.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit())
+        excluding = [left_possible(f) for f in several]
+        plan = order.plan(self.kinds, np.flatnonzero(self.left), [f.elements for f in several], limit(), excluding)
         if plan.largest > limit():
             raise order.too_large(self.problem, several, plan)
         self.tables = [Rows(f.table, f.codes) for f in several]
         for step in plan.steps:
             if isinstance(step, order.Join):
                 self.tables.append(Rows(self._joined(step)))
+            elif isinstance(step, Compounds):
+                self._put_together(step)
             elif isinstance(step, Chains):
                 self._sum_out_chains(step)
             elif isinstance(step, Sweep):
@@ -274,7 +248,7 @@ class _Elimination:
 
     def _add(self, elements: np.ndarray, table: Any) -> None:
         """Terms of single elements, (n or 1, K)."""
-        kind = int(self.problem.kinds[elements[0]])
+        kind = int(self.kinds[elements[0]])
         old = self.single[kind]
         spread = self.xp.swapaxes(self._spread(table, self.at[elements], self.xp.shape(old)[1]), 0, 1)
         nothing = isinstance(old, np.ndarray) and self.xp.shape(spread) == old.shape and not old.any()
@@ -299,7 +273,7 @@ class _Elimination:
 
     def _of_elements(self, elements: np.ndarray) -> Any:
         """The terms of single elements of one kind, (n, K); zeros for -1."""
-        single = self.single[int(self.problem.kinds[elements[0]])]
+        single = self.single[int(self.kinds[elements[0]])]
         return rows(self.xp, self.xp.swapaxes(single, 0, 1), np.where(elements < 0, -1, self.at[elements]))
 
     def _joined(self, step: order.Join) -> Any:
@@ -332,7 +306,7 @@ class _Elimination:
 
     def _for_all(self, elements: np.ndarray, sums: Any) -> Any:
         """The sums of the components that these elements are of, as often as they are summed out for others."""
-        often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
+        often = self.often[elements]
         if (often == 1).all():
             return sums
         often, sums = self.xp.convert((often, sums))
@@ -340,11 +314,27 @@ class _Elimination:
 
     # --- chains
 
+    def _put_together(self, c: Compounds) -> None:
+        """Have compounds as elements, with terms of their own, and tables between them in new slots."""
+        xp, old = self.xp, self.single.get(c.kind)
+        single = compounded.single(xp, c, self._of_elements)
+        order_ = np.concatenate([g.compounds for g in c.groups])
+        often = np.concatenate([self.often[g.members[:, 0]] for g in c.groups])
+        for name, new in (("kinds", np.full(c.count, c.kind)), ("at", np.zeros(c.count, int)), ("often", often)):
+            setattr(self, name, np.concatenate([getattr(self, name), new]))
+        self.often[order_] = often
+        self.at[order_] = np.arange(c.count) + (0 if old is None else xp.shape(old)[1])
+        self.single[c.kind] = single if old is None else xp.concatenate([*xp.convert((old, single))], axis=1)
+        for t in c.single:
+            self._add(t.compounds[:, 0], compounded.of_single(xp, t, self.tables))
+        self.tables += [compounded.of_links(xp, t, self.tables) for t in c.links]
+        self.summed.append(c)
+
     def _sum_out_chains(self, c: Chains) -> None:
         """Eliminate chains from their beginnings to their ends, in one loop that carries (chains, K)."""
         xp = self.xp
         count, length = c.elements.shape
-        kind = int(self.problem.kinds[c.elements[0, 0]])
+        kind = int(self.kinds[c.elements[0, 0]])
         state = absorbing.left_state(self.tables, c) if self.sum_only and kind == 2 else None
         if state is not None:
             single = xp.swapaxes(self._of_elements(c.elements.T.reshape(-1)), 0, 1)
@@ -352,28 +342,25 @@ class _Elimination:
             self._count(xp.sum(self._for_all(c.elements[:, 0], sums)))
             return
         single = xp.reshape(self._of_elements(c.elements.T.reshape(-1)), (length, count, kind))
-        tables = between(xp, self.tables, c, kind, self.sum_only)
-        several = xp.ndim(tables) == 4
+        tables, which = between(xp, self.tables, c, kind, self.sum_only)
         if self.sum_only:
-            shared = several and xp.shape(tables)[1] == 1
-            self._sum_alone(c, single, xp.reshape(tables, (*xp.shape(tables)[:1], kind, kind)) if shared else tables)
+            self._sum_alone(c, single, tables, which)
             return
         single, tables = xp.convert((single, tables))
         last, sums = self._along(single, tables, c.linked.T, True)
         self.summed.append(SummedChains(c, xp.concatenate([single[:1], sums]), tables))
         self._count(xp.sum(self._for_all(c.elements[:, 0], self.reduce(xp, last))))
 
-    def _sum_alone(self, c: Chains, single: Any, table: Any) -> None:
-        """The same where nothing is drawn afterwards; tables that all chains share are (K, K) or (length - 1, K, K)."""
+    def _sum_alone(self, c: Chains, single: Any, table: Any, which: np.ndarray | None) -> None:
+        """The same where nothing is drawn afterwards."""
         xp, linked, elements = self.xp, c.linked.T, c.elements[:, 0]
 
         def plain(single: Any, table: Any) -> Any:
-            last, _ = self._along(single, table, linked, False)
+            last, _ = self._along(single, table if which is None else xp.get(table, (which,)), linked, False)
             return xp.sum(self._for_all(elements, self.reduce(xp, last)))
 
         single, table = xp.convert((single, table))
-        often = np.bincount(self.stands_for, minlength=len(self.known))[elements]
-        self._count(xp.log_sum_of_chains(plain, single, table, linked, often))
+        self._count(xp.log_sum_of_chains(plain, single, table, linked, self.often[elements], which))
 
     def _along(self, single: Any, tables: Any, linked: np.ndarray, keep: bool) -> tuple[Any, Any]:
         """What is summed up at the ends of chains, (chains, K), and at every step where it is kept.

@@ -18,7 +18,8 @@ import numpy as np
 from ..dataclass import dataclass
 from ..errors import StanUnsupportedError
 from .chains import Chains, chains
-from .problem import Factor, Problem, limit
+from .compounds import Compounds, Table, compounds
+from .problem import Factor, Problem, Rows, limit
 from .sweeps import Sweep, sweeps
 
 CHEAP = 4096  # entries of a table that is not worth looking for a smaller one
@@ -59,7 +60,7 @@ class Join:
 class Plan:
     """Steps in their order. A `largest` joint table, of `element`, is what the plan needs most room for."""
 
-    steps: tuple[Class | Join | Chains | Sweep, ...]
+    steps: tuple[Class | Join | Compounds | Chains | Sweep, ...]
     largest: int = 0
     element: int = -1
 
@@ -82,21 +83,31 @@ class Kept:
     most = 16
 
 
-def plan(kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int) -> Plan:
+def plan(
+    kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int, tables: Sequence[Table] = ()
+) -> Plan:
     """The order for the elements that are left; the factors over more than one element are the first slots.
 
-    All elements have axes of length `kinds`.
+    All elements have axes of length `kinds`. `tables` are those of data that exclude something, by slot, as which
+    entries they leave.
 
     Where a table would have more than `limit` entries, the plan ends there.
     """
+    tables = tables or (None,) * len(scopes)
     shapes = repr([s.shape for s in scopes]).encode()
-    key = b"|".join([shapes, kinds.tobytes(), left.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode()])
+    key = b"|".join([shapes, kinds.tobytes(), left.tobytes(), *(s.tobytes() for s in scopes), str(limit).encode(),
+                     *(b"" if t is None else _bytes(t) for t in tables)])  # fmt: skip
     if key not in Kept.plans:
-        Kept.plans[key] = _Planner(kinds, left, scopes, limit).plan()
+        Kept.plans[key] = _Planner(kinds, left, scopes, limit, tables).plan()
         while len(Kept.plans) > Kept.most:
             Kept.plans.popitem(last=False)
     Kept.plans.move_to_end(key)
     return Kept.plans[key]
+
+
+def _bytes(given: Rows) -> bytes:
+    codes = np.zeros(0, int) if given.codes is None else given.codes
+    return repr(np.shape(given.table)).encode() + np.asarray(given.table).tobytes() + codes.tobytes()
 
 
 _Member = tuple[int, list[int], list[tuple[int, int]]]  # an element, its neighbours, the factors in which it stands
@@ -111,26 +122,29 @@ class _Slot:
 
 
 class _Planner:
-    def __init__(self, kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int):
-        self.kinds, self.left, self.limit = kinds.tolist(), left, limit
+    def __init__(
+        self, kinds: np.ndarray, left: np.ndarray, scopes: Sequence[np.ndarray], limit: int, tables: Sequence[Table]
+    ):
+        self.kinds, self.left, self.limit, self.given = kinds.tolist(), left, limit, tables
         self.slots: list[_Slot] = []
         self.standing: dict[int, dict[tuple[int, int], None]] = {}  # the factors in which an element stands
         self.neighbours: dict[int, set[int]] = {}
-        self.steps: list[Class | Join | Chains | Sweep] = []
+        self.steps: list[Class | Join | Compounds | Chains | Sweep] = []
         self.largest, self.element = 0, -1
         for s in scopes:
             self._new_slot([tuple(row) for row in s.tolist()])
 
     def plan(self) -> Plan:
-        """The steps: elements that stand alone, chains, sweeps, then rounds until none is left or a table too large."""
+        """The steps: elements that stand alone, chains, also of compounds, sweeps, then rounds until none is left or a
+        table too large."""
         alone = np.setdiff1d(self.left, np.fromiter(self.standing, int, len(self.standing)))
         for kind in sorted({self.kinds[e] for e in alone.tolist()}):
             chosen = np.array([e for e in alone.tolist() if self.kinds[e] == kind], int)
             self.steps.append(Class(chosen, np.zeros((len(chosen), 0), int)))
+        self._along_chains()
+        self._compound()
+        self._along_chains()
         scopes_by_slot = [s.scopes for s in self.slots]
-        for found in list(chains(self.neighbours, self.kinds, scopes_by_slot, self.standing)):
-            self.steps.append(found)
-            self._forget(found.elements[found.elements >= 0].tolist())
         for sweep in sweeps(self.neighbours, self.kinds, scopes_by_slot, self.standing, self.limit):
             self.steps.append(sweep)
             self.largest = max(self.largest, sweep.largest)
@@ -141,6 +155,22 @@ class _Planner:
             if len(apart) >= 8:
                 self._join()
         return Plan(tuple(self.steps), self.largest, self.element)
+
+    def _along_chains(self) -> None:
+        scopes = [s.scopes for s in self.slots]
+        for found in list(chains(self.neighbours, self.kinds, scopes, self.standing)):
+            self.steps.append(found)
+            self._forget(found.elements[found.elements >= 0].tolist())
+
+    def _compound(self) -> None:
+        """Compounds in place of the elements of components that become chains so."""
+        scopes = [s.scopes for s in self.slots]
+        for c in compounds(self.neighbours, self.kinds, scopes, self.standing, self.given, self.limit):
+            self._forget([e for g in c.groups for e in g.members.reshape(-1).tolist()])
+            self.kinds += [c.kind] * c.count
+            for link in c.links:
+                self._new_slot([tuple(pair) for pair in link.compounds.tolist()])
+            self.steps.append(c)
 
     def _forget(self, elements: list[int]) -> None:
         """Elements of whole components that are summed out, and the factors between them."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.base import Namespace
-from .problem import Factor, Problem, permuted, rows
+from .problem import Factor, Problem, Rows, permuted, rows
 
 ROUNDS = 200  # of what follows from what; to stop earlier leaves more values, no wrong ones
 LARGE = 10**6  # entries of tables that are not looked at
@@ -82,6 +82,11 @@ class Possible:
 def _excludes(f: Factor) -> bool:
     known = isinstance(f.table, np.ndarray) and f.elements.shape[1] > 0 and f.table.size <= LARGE
     return known and bool((f.table == -np.inf).any())
+
+
+def left_possible(f: Factor) -> Rows | None:
+    """Which entries of a factor's table data leave, if they exclude any."""
+    return Rows(f.table > -np.inf, f.codes) if _excludes(f) else None
 
 
 def conditioned(xp: Namespace, factors: Sequence[Factor], possible: Possible) -> Iterator[Factor]:

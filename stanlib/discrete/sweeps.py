@@ -75,7 +75,7 @@ class _Turn:
 def sweeps(neighbours: Neighbours, kinds: Sequence[int], scopes: Scopes, standing: Standing, limit: int) -> list[Sweep]:
     """The sweeps over the components that are long and thin; none if they are of too many forms."""
     groups: dict[tuple[_Key, ...], list[list[_Turn]]] = {}
-    for component in _components(neighbours):
+    for component in components(neighbours):
         order = _order(component, neighbours, kinds, limit) if len(component) >= LONG else None
         if order is not None:
             turns = list(_turns(order, kinds, scopes, standing))
@@ -86,18 +86,19 @@ def sweeps(neighbours: Neighbours, kinds: Sequence[int], scopes: Scopes, standin
     return found
 
 
-def _components(neighbours: Neighbours) -> Iterator[list[int]]:
+def components(neighbours: Neighbours) -> Iterator[list[int]]:
+    """The elements of every component, the farthest from the first one last."""
     seen: set[int] = set()
     for start in sorted(neighbours):
         if start not in seen:
-            found = list(_levels(start, neighbours))
+            found = list(levels([start], neighbours))
             seen.update(found)
             yield found
 
 
-def _levels(start: int, neighbours: Neighbours) -> dict[int, int]:
-    """How far the elements of a component are from one of them; the farthest comes last."""
-    level, here = {start: 0}, [start]
+def levels(start: Sequence[int], neighbours: Neighbours) -> dict[int, int]:
+    """How far the elements of a component are from some of them; the farthest comes last."""
+    level, here = dict.fromkeys(start, 0), list(start)
     while here:
         after = sorted({n for e in here for n in neighbours[e]} - level.keys())
         level.update(dict.fromkeys(after, level[here[0]] + 1))
@@ -110,7 +111,7 @@ def _order(
 ) -> list[tuple[int, tuple[int, ...]]] | None:  # fmt: skip
     """The elements in their order, each with its neighbours when its turn comes; None if they become too many."""
     start = component[-1]
-    level = _levels(start, neighbours)
+    level = levels([start], neighbours)
     around = {e: set(neighbours[e]) for e in component}
 
     def cost(e: int) -> int:

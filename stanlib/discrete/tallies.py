@@ -23,7 +23,6 @@ from .problem import Factor, Problem, Variable, ascending, factors_of, places_fi
 NUMPY = namespace(())
 FEW = 4  # assignments to the members of a tally for which what reads it is tabulated,
 COUPLED = 256  # and where they stand in other factors too,
-LINED = 32  # or where one tally is counted from another
 
 
 @dataclass(frozen=True)
@@ -185,7 +184,7 @@ def _kept(problem: Problem, of: Mapping[int, Tally]) -> set[int]:
     kept: set[int] = set()
     for line in _lines([t for t in of.values() if len(t.members) > 1]):
         coupled = any(often[m] > 1 for t in line for m in t.members)
-        few = FEW if not coupled else COUPLED if len(line) == 1 else min(COUPLED, LINED)
+        few = COUPLED if coupled and len(line) == 1 else FEW
         if max(_size(problem, t) for t in line) > few:
             kept |= {t.element for t in line}
     return kept

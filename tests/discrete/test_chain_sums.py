@@ -30,10 +30,11 @@ def plain(linked, often):
     return run
 
 
-def ours(single, table, linked, often):
+def ours(single, table, linked, often, which=None):
     with jax.enable_x64(True):
-        f = lambda s, t: chains.log_sum_of_chains(plain(linked, often), s, t, linked, often)
-        sufficed = lambda s, t: chains._in_probabilities(s, t, linked, often)[0]
+        in_logs = plain(linked, often) if which is None else lambda s, t: plain(linked, often)(s, t[which])
+        f = lambda s, t: chains.log_sum_of_chains(in_logs, s, t, linked, often, which)
+        sufficed = lambda s, t: chains._in_probabilities(s, t, linked, often, which)[0]
         both = jax.jit(lambda s, t: (jax.value_and_grad(f, (0, 1))(s, t), sufficed(s, t)))
         (value, found), good = both(jnp.asarray(single), jnp.asarray(table))
     return float(value), [np.asarray(g) for g in found], bool(good)
@@ -69,14 +70,16 @@ def exact(single, table, linked, often):
     return value, [of_single, of_table]
 
 
-def agree(single, table, linked=None, often=None):
+def agree(single, table, linked=None, often=None, which=None):
     """Whether probabilities sufficed; raises unless value and derivatives are exact."""
     single, table = np.asarray(single, float), np.asarray(table, float)
     linked = np.ones((len(single) - 1, single.shape[1]), bool) if linked is None else linked
     often = np.ones(single.shape[1]) if often is None else often
-    value, found, good = ours(single, table, linked, often)
+    value, found, good = ours(single, table, linked, often, which)
     with mpmath.workdps(60):
-        expected, wanted = exact(single, table, linked, often)
+        expected, wanted = exact(single, table if which is None else table[which], linked, often)
+    if which is not None:
+        wanted[1] = np.stack([wanted[1][which == i].sum(0) for i in range(len(table))])
     np.testing.assert_allclose(value, expected, rtol=1e-12, atol=1e-11)
     for a, b in zip(found, wanted):
         np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11)
@@ -99,6 +102,18 @@ def test_chains_of_several_lengths(of, length, kind):
     single = rng.normal(size=(length, 4, kind)) * 3
     single[..., 1:][rng.random(single[..., 1:].shape) < 0.1] = NEVER
     assert agree(single, move, linked, np.array([1.0, 5.0, 2.0, 1.0]))
+
+
+@pytest.mark.parametrize("kind", [3, 5])
+def test_steps_of_few_tables(kind):
+    rng = np.random.default_rng(6)
+    linked = np.arange(1, 20)[:, None] < np.array([20, 12, 20])
+    which = np.array([2, *[0, 1] * 8, 0, 3])
+    move, single = np.log(rng.dirichlet(np.ones(kind), (4, kind))), rng.normal(size=(20, 3, kind))
+    move[1, 0, 1] = move[3, :, 2] = single[5, 0, 1] = NEVER
+    assert agree(single, move, linked, np.array([1.0, 2.0, 1.0]), which)
+    single[2:4, 1] += [[0, *[-900.0] * (kind - 1)], [NEVER, *[0.0] * (kind - 1)]]
+    agree(single, move + np.where(np.eye(kind) > 0, 0.0, -800.0), linked, np.ones(3), which)
 
 
 STAY = [[np.log(0.5), np.log(0.5)], [NEVER, 0.0]]  # what has left the first state stays in the second

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from stanlib.arrays import numpy as xp
-from stanlib.discrete import elimination, order, sweeps
+from stanlib.discrete import compounds, elimination, order, sweeps
 from stanlib.discrete.problem import Factor, Problem, Variable
 
 rng = np.random.default_rng(5)
@@ -45,6 +45,14 @@ def steps_of(problem):
     return order.plan(problem.kinds, np.arange(len(problem.kinds)), scopes, 10**7).steps
 
 
+@pytest.fixture(autouse=True)
+def without_compounds(monkeypatch):
+    order.Kept.plans.clear()
+    monkeypatch.setattr(compounds, "SHORT", 10**9)
+    yield
+    order.Kept.plans.clear()
+
+
 @pytest.fixture
 def in_rounds(monkeypatch):
     """Has elements eliminated in rounds from then on."""
@@ -53,8 +61,7 @@ def in_rounds(monkeypatch):
         order.Kept.plans.clear()
         monkeypatch.setattr(sweeps, "LONG", 10**9)
 
-    yield change
-    order.Kept.plans.clear()
+    return change
 
 
 @pytest.mark.parametrize("kind", [2, 3])

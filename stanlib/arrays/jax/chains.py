@@ -26,15 +26,19 @@ SHORT = 16  # steps of chains that need no loop
 FEW = 4  # states
 
 
-def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any) -> Any:
+def log_sum_of_chains(
+    plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any, which: Any = None
+) -> Any:
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
 
     Args:
         plain: the same, from single and table, in logarithms.
         single: the terms of single states, (length, chains, K).
         table: those between one and the next, (K, K), (length - 1, K, K), or (length - 1, chains, K, K).
+            With `which`, (n, K, K), the one of each step.
         linked: which steps there are, (length - 1, chains).
         often: a number for each chain.
+        which: numbers of tables, (length - 1,).
     """
     if single.dtype != jnp.float64:
         return plain(single, table)
@@ -43,7 +47,7 @@ def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any,
 
     @jax.custom_jvp
     def with_gradient(single: object, table: object) -> Any:
-        good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float))
+        good, found = _in_probabilities(single, table, np.asarray(linked), np.asarray(often, float), which)
         again = lambda _: (jnp.ones_like(good), in_logs(single, table))
         # a loop of no or one iteration: many points side by side take none where all are good
         return lax.while_loop(lambda carry: ~carry[0], again, (good, found))[1]
@@ -74,16 +78,17 @@ def _finite(x: Any) -> jax.Array:
 class _Scaled:
     """Chains in probabilities: the terms of states, (length, K, chains), and moves, each divided by the largest.
 
-    Moves have the shape (K, K, 1), (length - 1, K, K, 1) or (length - 1, K, K, chains).
+    Moves have the shape (K, K, 1), (length - 1, K, K, 1), (length - 1, K, K, chains), or (n, K, K, 1) if it is told
+    which are those of each step.
     """
 
-    def __init__(self, single: Any, table: Any, linked: np.ndarray):
+    def __init__(self, single: Any, table: Any, linked: np.ndarray, which: np.ndarray | None):
         single = jnp.swapaxes(single, 1, 2)
         self.most, self.most_moved = _finite(jnp.max(single, 1)), _finite(jnp.max(table, (-2, -1)))
         self.own = jnp.exp(single - self.most[:, None])
         moves = jnp.exp(table - self.most_moved[..., None, None])
         self.moves = moves[..., None] if table.ndim < 4 else jnp.moveaxis(moves, 1, -1)
-        self.same, self.all_ = table.ndim == 2, bool(linked.all())
+        self.same, self.all_, self.which = table.ndim == 2, bool(linked.all()), which
         self.unroll: bool | int = len(linked) <= SHORT or 1
         self.states = range(single.shape[1])
         self.there = None if self.all_ else jnp.asarray(linked)
@@ -95,15 +100,19 @@ class _Scaled:
         return functools.reduce(operator.add, terms) if len(self.states) <= FEW else whole()
 
     def _moves(self) -> Any:
-        """Those of each step, if they are not the same."""
-        return None if self.same else self.moves
+        """Those of each step, or their numbers, if they are not the same."""
+        return None if self.same else self.moves if self.which is None else jnp.asarray(self.which)
+
+    def _at(self, move: Any) -> Any:
+        """The moves of a step, from what it is told."""
+        return self.moves if self.same else move if self.which is None else self.moves[move]
 
     def forward(self) -> tuple[Any, tuple[Any, Any, Any]]:
         """The shares of the states at the ends; at every step those, the sum that they were divided by, and 1 / sum."""
 
         def step(before: Any, x: Any) -> Any:
             own, move, there = x
-            moves = self.moves if self.same else move
+            moves = self._at(move)
             after = self._sum((before[j] * moves[j] for j in self.states), lambda: jnp.sum(before[:, None] * moves, 0))
             after = after * own
             size = self._sum((after[k] for k in self.states), lambda: jnp.sum(after, 0))
@@ -124,7 +133,7 @@ class _Scaled:
         def step(after: Any, x: Any) -> Any:
             own, share, move, there = x
             arriving = own * after * share
-            moves = jnp.maximum(self.moves if self.same else move, LEAST)
+            moves = jnp.maximum(self._at(move), LEAST)
             before = self._sum((moves[:, k] * arriving[k] for k in self.states), lambda: jnp.sum(moves * arriving, 1))
             before = jnp.maximum(before, LEAST)
             if not self.all_:
@@ -136,15 +145,18 @@ class _Scaled:
         return left, arriving
 
 
-def _in_probabilities(single: Any, table: Any, linked: np.ndarray, often: np.ndarray) -> Any:
+def _in_probabilities(
+    single: Any, table: Any, linked: np.ndarray, often: np.ndarray, which: np.ndarray | None = None
+) -> Any:
     """Whether nothing was lost; the value, and its derivatives in the terms, (length, chains, K), and in the table."""
-    chains = _Scaled(single, table, linked)
+    chains = _Scaled(single, table, linked, which)
     last, (reached, sizes, shares) = chains.forward()
     left, arriving = chains.backward(shares)
     sizes = jnp.concatenate([chains.start[None], sizes])
     counted = np.concatenate([np.ones((1, len(often))), linked]) * often
     value = jnp.sum(jnp.where(counted > 0, jnp.log(sizes) + chains.most, 0.0) * counted)
     of_moves = counted[1:] if table.ndim == 4 else counted[1:].sum() if chains.same else counted[1:].sum(1)
+    of_moves = of_moves if which is None else np.bincount(which, of_moves, len(table))
     value += jnp.sum(jnp.where(of_moves > 0, chains.most_moved, 0.0) * of_moves)
     good = jnp.all(sizes > SMALL) & jnp.all(left < LARGE) & jnp.isfinite(value)
     before = jnp.concatenate([chains.first[None], reached[:-1]])
@@ -157,4 +169,8 @@ def _of_table(chains: _Scaled, before: Any, arriving: Any, axes: int) -> jax.Arr
     """The derivatives in the moves from states, (length - 1, K, chains), to those at which their share arrives."""
     if axes == 4:
         return jnp.moveaxis(before[:, :, None] * arriving[:, None] * chains.moves, -1, 1)
+    if chains.which is not None:
+        here = [(chains.which == i).astype(float)[:, None, None] for i in range(len(chains.moves))]
+        parts = [jnp.einsum("tjc,tkc->jk", before * there, arriving) for there in here]
+        return jnp.stack(parts) * chains.moves[..., 0]
     return jnp.einsum(f"tjc,tkc->{'jk' if axes == 2 else 'tjk'}", before, arriving) * chains.moves[..., 0]

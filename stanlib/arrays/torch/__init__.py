@@ -336,7 +336,8 @@ def without_nan(x: object) -> Any:
 
 
 def log_sum_of_chains(
-    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object
+    plain: Callable[[Any, Any], object], single: object, table: object, linked: object, often: object,
+    which: object = None,
 ) -> object:
     return plain(single, table)
 

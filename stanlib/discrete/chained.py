@@ -1,0 +1,55 @@
+"""Draws along chains, from their ends to their beginnings."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from ..dataclass import dataclass
+from .chains import Chains
+
+Choose = Callable[[Namespace, Any, Any], Any]  # positions, from logarithms of weights along the last axis and uniforms
+
+
+@dataclass(frozen=True)
+class SummedChains:
+    """Chains that were summed out: for each place the sums over all before it, and the tables to the next place.
+
+    `sums` has the shape (length, chains, K), `tables` (K, K) or (length - 1, chains, K, K).
+    """
+
+    chains: Chains
+    sums: Any
+    tables: Any
+
+
+def with_chains(xp: Namespace, s: SummedChains, values: Any, choose: Choose, uniform: Callable[..., Any]) -> Any:
+    """The positions of all elements, with those of chains, that are chosen."""
+    there = s.chains.elements >= 0
+    found = xp.swapaxes(_along(xp, s, choose, uniform(s.chains.elements.T.shape)), 0, 1)
+    chosen = xp.get(xp.reshape(found, (there.size,)), (np.flatnonzero(there),))
+    return xp.at_set(values, s.chains.elements[there], chosen)
+
+
+def _along(xp: Namespace, s: SummedChains, choose: Choose, u: Any) -> Any:
+    """The positions of the elements of chains, (length, chains), from their ends to their beginnings."""
+    many = xp.ndim(s.tables) == 4
+    count = s.chains.elements.shape[0]
+    arriving = xp.swapaxes(s.tables, -1, -2)  # by the value that comes after
+    linked = s.chains.linked.T
+    last = choose(xp, s.sums[-1], u[-1])
+
+    def step(after: Any, x: Any, *constant: Any) -> Any:
+        sums, u, linked, *own = x
+        from_here = xp.get(own[0], (np.arange(count), after)) if many else xp.get(constant[0], (after,))
+        here = xp.where(linked, choose(xp, sums + from_here, u), after)
+        return here, here
+
+    xs = (s.sums[:-1], u[:-1], *xp.convert((linked, s.sums))[:1])
+    if many:
+        rest = xp.scan(step, last, (*xs, arriving), reverse=True)[1]
+    else:
+        rest = xp.scan(step, last, xs, arriving, reverse=True)[1]
+    return xp.concatenate([rest, last[None]])

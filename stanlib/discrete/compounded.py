@@ -1,0 +1,62 @@
+"""The terms of compounds, from those of their members, and the values of members from those of compounds."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays.base import Namespace
+from .compounds import Compounds, Group, Terms
+from .problem import Rows, rows, sum_of
+
+
+def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    """The sums of the terms of single members, (kind, count), group by group; -inf for states that there are none of.
+
+    Args:
+        of_elements: the terms of elements of one kind, (n, K).
+    """
+    parts = [_of_group(xp, c.kind, g, of_elements) for g in c.groups]
+    return xp.concatenate([*xp.convert(tuple(parts))], axis=1) if len(parts) > 1 else parts[0]
+
+
+def _of_group(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    total: Any = np.zeros((len(g.states), len(g.compounds)))
+    for members, values in zip(g.members.T, g.states.T):
+        one = xp.swapaxes(of_elements(members), 0, 1)
+        if len(values) != xp.shape(one)[0] or (np.diff(values) != 1).any():
+            one = xp.concatenate([xp.get(one, (slice(v, v + 1),)) for v in values.tolist()])
+        total = sum_of(xp, total, one)
+    if len(g.states) == kind:
+        return total
+    none = np.full((kind - len(g.states), len(g.compounds)), -np.inf)
+    return xp.concatenate([*xp.convert((total, none))])
+
+
+def of_single(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Any:
+    """The terms of a slot that are of one compound each, (n or 1, K)."""
+    return xp.get(_flat(xp, tables[t.slot].take(xp, t.rows)), (slice(None), t.entries))
+
+
+def of_links(xp: Namespace, t: Terms, tables: Sequence[Rows]) -> Rows:
+    """Those of two, a row for each that the slot has."""
+    given, places = tables[t.slot], t.rows
+    at = given.at(places)
+    used, codes = np.unique(at, return_inverse=True)
+    table = xp.get(_flat(xp, rows(xp, given.table, used)), (slice(None), t.entries.reshape(-1)))
+    return Rows(xp.reshape(table, (xp.shape(table)[0], *t.entries.shape)), codes.reshape(-1))
+
+
+def _flat(xp: Namespace, table: Any) -> Any:
+    return xp.reshape(table, (xp.shape(table)[0], -1))
+
+
+def with_members(xp: Namespace, c: Compounds, values: Any) -> Any:
+    """The positions of all elements, with those of members from those of their compounds."""
+    for g in c.groups:
+        values, states = xp.convert((values, g.states))
+        found = xp.get(states, (xp.get(values, (g.compounds,)),))
+        for j, members in enumerate(g.members.T):
+            values = xp.at_set(values, members, xp.get(found, (slice(None), j)))
+    return values

@@ -1,0 +1,122 @@
+"""Components whose elements are put together as compounds, against eliminations in rounds."""
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from stanlib.arrays import numpy as xp
+from stanlib.discrete import chains, compounds, elimination, order, sweeps
+from stanlib.discrete.problem import Factor, Problem, Variable
+from tests.discrete.test_sweeps import second_order, two_chains
+
+OR = np.where(np.arange(2) == np.maximum(*np.indices((2, 2)))[..., None], 0.0, -np.inf)
+GRAPHS = {
+    "second order": (9, second_order(9)),
+    "two chains": (16, two_chains(8)),
+    "several of different lengths": (29, second_order(10) + second_order(8, 10) + second_order(11, 18)),
+    "a chain with leaves": (20, [(t, t + 1) for t in range(9)] + [(t, 10 + t) for t in range(10)]),
+    "a chain, and others": (29, two_chains(6) + [(12 + t, 13 + t) for t in range(9)] + second_order(7, 22)),
+}
+
+
+def problem_of(name, kind):
+    rng = np.random.default_rng(kind)
+    count, pairs = GRAPHS[name]
+    factors = []
+    for size in (1, 2, 3):
+        scopes = np.array([s for s in pairs if len(s) == size] if size > 1 else [[e] for e in range(count)], int)
+        if len(scopes):
+            factors.append(Factor(f"of {size}", scopes, rng.normal(size=(len(scopes), *(kind,) * size))))
+    return of(factors, count, kind)
+
+
+def of(factors, count, kind=2, xp=xp):
+    variable = Variable("z", (count,), np.zeros(count, int), np.full(count, kind - 1), 0)
+    return Problem(xp, (variable,), np.full(count, kind), tuple(factors))
+
+
+def ever(animals, occasions, xp=xp, x=None):
+    """Whether animals are there, z, and have been, up to all occasions but the last; some are known to be there."""
+    rng = np.random.default_rng(7)
+    z = np.arange(animals * occasions).reshape(animals, occasions)
+    been = z.size + np.arange(animals * (occasions - 1)).reshape(animals, occasions - 1)
+    x = rng.normal(size=8 + z.size) if x is None else x
+    seen = np.where(rng.random((z.size, 1)) < 0.2, [-np.inf, 0.0], 0.0)
+    first = np.where(np.eye(2) > 0, 0.0, -np.inf)
+    moves = np.stack([z[:, :-1], z[:, 1:], been], -1).reshape(-1, 3)
+    count = np.stack([z[:, 1:-1], been[:, :-1], been[:, 1:]], -1).reshape(-1, 3)
+    factors = [
+        Factor("seen", z.reshape(-1, 1), seen), Factor("own", z.reshape(-1, 1), x[8:, None] * np.array([[0.0, 1.0]])),
+        Factor("moves", moves, x[:8].reshape(1, 2, 2, 2)), Factor("count", count, OR[None]),
+        Factor("first", np.stack([z[:, 0], been[:, 0]], -1), first[None]),
+    ]  # fmt: skip
+    return of(factors, z.size + been.size, xp=xp)
+
+
+def steps_of(problem):
+    several = [f for f in problem.factors if f.elements.shape[1] > 1]
+    scopes, tables = [f.elements for f in several], [elimination.left_possible(f) for f in several]
+    return order.plan(problem.kinds, np.arange(len(problem.kinds)), scopes, 10**7, tables).steps
+
+
+@pytest.fixture
+def in_rounds(monkeypatch):
+    """Has elements eliminated in rounds from then on."""
+    order.Kept.plans.clear()
+
+    def change():
+        order.Kept.plans.clear()
+        monkeypatch.setattr(compounds, "SHORT", 10**9)
+        monkeypatch.setattr(sweeps, "LONG", 10**9)
+
+    yield change
+    order.Kept.plans.clear()
+
+
+def agrees(problem, in_rounds):
+    assert any(isinstance(s, compounds.Compounds) for s in steps_of(problem))
+    found = elimination.log_sum(problem), elimination.log_max(problem), elimination.most_probable(problem)
+    in_rounds()
+    assert not any(isinstance(s, compounds.Compounds) for s in steps_of(problem))
+    np.testing.assert_allclose(found[0], elimination.log_sum(problem), rtol=1e-12)
+    np.testing.assert_allclose(found[1], elimination.log_max(problem), rtol=1e-12)
+    np.testing.assert_array_equal(found[2], elimination.most_probable(problem))
+
+
+@pytest.mark.parametrize("kind", [2, 3])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_as_in_rounds(name, kind, in_rounds):
+    agrees(problem_of(name, kind), in_rounds)
+
+
+def test_what_data_exclude_is_no_state(in_rounds):
+    problem = ever(5, 7)
+    found, along = (next(s for s in steps_of(problem) if isinstance(s, kind))
+                    for kind in (compounds.Compounds, chains.Chains))  # fmt: skip
+    assert found.kind == 3  # not there yet, there, gone
+    assert along.elements.shape == (5, 7)
+    agrees(problem, in_rounds)
+
+
+def test_what_is_not_thin_is_left_alone():
+    star = [(0, e) for e in range(1, 40)]
+    wide = [(a + 8 * t, b + 8 * (t + 1)) for t in range(5) for a in range(8) for b in range(8)]
+    for count, scopes in ((40, star), (48, wide)):
+        steps = order.plan(np.full(count, 2), np.arange(count), [np.array(scopes)], 10**7).steps
+        assert not any(isinstance(s, compounds.Compounds) for s in steps)
+
+
+def test_gradients_where_states_are_impossible(x64, in_rounds):
+    import jax
+    import jax.numpy as jnp
+
+    from stanlib.arrays import jax as xj
+
+    total = lambda x: elimination.log_sum(ever(4, 6, xj, x))
+    x = jnp.asarray(np.random.default_rng(8).normal(size=8 + 24))
+    value, slope = jax.value_and_grad(total)(x)
+    in_rounds()
+    expected, wanted = jax.value_and_grad(total)(x)
+    np.testing.assert_allclose(value, expected, rtol=1e-13)
+    np.testing.assert_allclose(slope, wanted, atol=1e-12)
+    assert np.abs(wanted).max() > 0.1
