@@ -16,6 +16,7 @@ from .. import places, signatures
 from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..distribution import Distribution
+from ..domains import at_least, guard
 from ..draws import rng_arguments, rng_names  # noqa: F401
 from ..observations import check_one_size
 from ..random.base import Random
@@ -136,6 +137,17 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
         return method(xp, random, *given)
 
     return _draw_lanes(xp, lane, random, arguments, dims, each)
+
+
+def guard_bounds(lower: Any, upper: Any) -> None:
+    """Reject the draw for bounds of a truncation that cross, between which no outcome has a density."""
+    if is_gathering() and lower is not None and upper is not None:
+        guard(namespace((lower, upper)), "truncation", (upper,), [(0, "the upper bound", at_least(lower))])
+
+
+def counts_as_stan(record: Distribution) -> bool:
+    """Whether draws of a class that the backend has are to be those of Stan's rng, whose counts are Stan's integers."""
+    return record.density == "lpmf" and _is_vectorized(record)
 
 
 def _is_vectorized(record: Distribution) -> bool:

@@ -17,6 +17,7 @@ from ... import distribution as records
 from ...arrays import named
 from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
+from ...rejection import drawing
 from .. import laws
 from .supports import support_of
 
@@ -116,6 +117,8 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
+    if laws.counts_as_stan(record):
+        body["sample"] = StanDistribution.sample
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
@@ -137,7 +140,7 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array,
     """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
     def one(k: Any) -> Any:
-        return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
+        return jnp.asarray(drawing(lambda: laws.draw(record, xp, JaxRandom(k), arguments, _each)))
 
     if not sample_shape:
         return one(key)
@@ -154,6 +157,7 @@ class Truncated(NumPyroDistribution):
 
     def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
+        laws.guard_bounds(lower, upper)
         batch = np.broadcast_shapes(base.batch_shape, *(np.shape(b) for b in (lower, upper)))
         super().__init__(batch, base.event_shape, validate_args=False)
 

@@ -221,6 +221,8 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record,
         "arguments": property(lambda self: self.stan_arguments), "rejected": laws.NEVER, "place": None,
     }  # fmt: skip
+    if laws.counts_as_stan(record):
+        body["sample"], body["_drawn"] = StanDistribution.sample, StanDistribution._drawn
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
