@@ -63,7 +63,6 @@ class Native:
 
 Check = tuple[int, str, Domain]  # a parameter's position, its name and its domain
 Outcomes = Domain | Interval | Callable[..., Domain]
-Relation = Callable[..., Domain]  # of all parameters
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +80,7 @@ class Distribution:
     angle, and none on the whole line. `regions` adds what declarations can promise of arguments to what support and
     domains tell. `preferred` is the law that is better for a variable declared otherwise, `by_matrix` the same law by
     the matrix of which the last parameter is the Cholesky factor, where it is cheaper; `vague` names two parameters
-    that make a prior less vague than it looks where they are equal and below 1. `relations` are domains of parameters
-    that others decide, which the methods look at themselves.
+    that make a prior less vague than it looks where they are equal and below 1.
     """
 
     name: str
@@ -106,7 +104,7 @@ class Distribution:
     preferred: str = ""
     by_matrix: str = ""
     vague: tuple[str, ...] = ()
-    relations: Mapping[str, Relation] = field(default_factory=dict)
+    relations: Mapping[str, Callable[..., Domain]] = field(default_factory=dict)  # domains that all parameters decide
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method by its name, for the methods of other records: `normal.lpdf(xp, y, mu, sigma)`."""
@@ -300,8 +298,7 @@ class Distribution:
     def guard_parameters(self, arguments: Sequence[object]) -> None:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
         checks = [(i, n, replace(d, traced=True)) for i, n, d in self._density_checks]
-        places = {n: i for i, n in enumerate(self.argument_names)}
-        checks += [(places[n], n, relation(*arguments)) for n, relation in self.relations.items()]
+        checks += [(self.argument_names.index(n), n, f(*arguments)) for n, f in self.relations.items()]
         guard(namespace(arguments), f"{self.name}_{self.density}", arguments, checks)
 
     def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[object]) -> None:
@@ -331,7 +328,7 @@ def stan_distribution(
     examples: Sequence[tuple[object, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
     circular: bool = False, regions: Mapping[str, Region] | None = None, preferred: str = "", by_matrix: str = "",
-    vague: tuple[str, ...] = (), relations: Mapping[str, Relation] | None = None,
+    vague: tuple[str, ...] = (), relations: Mapping[str, Callable[..., Domain]] | None = None,
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 

@@ -20,7 +20,7 @@ from ..domains import at_least, guard
 from ..draws import rng_arguments, rng_names  # noqa: F401
 from ..observations import check_one_size
 from ..random.base import Random
-from ..rejection import is_gathering, pending
+from ..rejection import drawing, is_gathering, pending
 
 NEVER = None  # the condition of a law that rejects no draws
 Make = Callable[[Distribution, Sequence[Any]], Any]
@@ -130,11 +130,11 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
     if method is None:
         raise NotImplementedError(f"there are no random numbers for {record.name}")
     if _is_vectorized(record):
-        return method(xp, random, *arguments)
+        return drawing(lambda: method(xp, random, *arguments))
     dims = [record.argument_dims.get(n, 0) for n in rng_names(record)]
 
     def lane(random: Random, *given: object) -> object:
-        return method(xp, random, *given)
+        return drawing(lambda: method(xp, random, *given))
 
     return _draw_lanes(xp, lane, random, arguments, dims, each)
 
@@ -145,9 +145,9 @@ def guard_bounds(lower: Any, upper: Any) -> None:
         guard(namespace((lower, upper)), "truncation", (upper,), [(0, "the upper bound", at_least(lower))])
 
 
-def counts_as_stan(record: Distribution) -> bool:
-    """Whether draws of a class that the backend has are to be those of Stan's rng, whose counts are Stan's integers."""
-    return record.density == "lpmf" and _is_vectorized(record)
+def is_count(record: Distribution) -> bool:
+    """Whether a law is one of counts without a bound: backends may draw some that are no integers of Stan."""
+    return record.density == "lpmf" and record.support == "natural"
 
 
 def _is_vectorized(record: Distribution) -> bool:

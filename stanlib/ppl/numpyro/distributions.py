@@ -17,7 +17,6 @@ from ... import distribution as records
 from ...arrays import named
 from ...quantiles import excess, truncated_quantile
 from ...random.jax import JaxRandom
-from ...rejection import drawing
 from .. import laws
 from .supports import support_of
 
@@ -117,7 +116,7 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
-    if laws.counts_as_stan(record):
+    if laws.is_count(record):
         body["sample"] = StanDistribution.sample
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
@@ -140,7 +139,7 @@ def draw(record: records.Distribution, arguments: Sequence[Any], key: jax.Array,
     """Random numbers of the law, `sample_shape` times; the arguments are those of Stan's rng function."""
 
     def one(k: Any) -> Any:
-        return jnp.asarray(drawing(lambda: laws.draw(record, xp, JaxRandom(k), arguments, _each)))
+        return jnp.asarray(laws.draw(record, xp, JaxRandom(k), arguments, _each))
 
     if not sample_shape:
         return one(key)
