@@ -104,6 +104,7 @@ class Distribution:
     preferred: str = ""
     by_matrix: str = ""
     vague: tuple[str, ...] = ()
+    relations: Mapping[str, Callable[..., Domain]] = field(default_factory=dict)  # domains that all parameters decide
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method by its name, for the methods of other records: `normal.lpdf(xp, y, mu, sigma)`."""
@@ -296,7 +297,8 @@ class Distribution:
 
     def guard_parameters(self, arguments: Sequence[object]) -> None:
         """Reject the draw, or raise StanDomainError, for parameters of the density outside their domain."""
-        checks = ((i, n, replace(d, traced=True)) for i, n, d in self._density_checks)
+        checks = [(i, n, replace(d, traced=True)) for i, n, d in self._density_checks]
+        checks += [(self.argument_names.index(n), n, f(*arguments)) for n, f in self.relations.items()]
         guard(namespace(arguments), f"{self.name}_{self.density}", arguments, checks)
 
     def check_variate(self, xp: Namespace, method: str, y: Array, arguments: Sequence[object]) -> None:
@@ -326,7 +328,7 @@ def stan_distribution(
     examples: Sequence[tuple[object, ...]] = (), sizes: Sequence[str] = (), logged: Sequence[str] = (),
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
     circular: bool = False, regions: Mapping[str, Region] | None = None, preferred: str = "", by_matrix: str = "",
-    vague: tuple[str, ...] = (),
+    vague: tuple[str, ...] = (), relations: Mapping[str, Callable[..., Domain]] | None = None,
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -336,7 +338,7 @@ def stan_distribution(
             name, tuple(texts), tuple(rng), support, _methods(cls), dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
             tuple(sizes), tuple(logged), event_shape, symmetric_about, circular, dict(regions or {}),
-            preferred, by_matrix, vague,
+            preferred, by_matrix, vague, dict(relations or {}),
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)

@@ -10,7 +10,7 @@ from .batches import Batches, warn_of_rows
 from .errors import LIMITS, StanDataError, StanDomainError, StanError, StanIndexError, StanReject
 from .lanes import frames
 from .metadata import Program, Variable
-from .rejection import collected, explaining, is_error_of_data, poisoned, rejecting_draws
+from .rejection import collected, explaining, is_error_of_data, rejecting_draws, unusable
 from .unknown_outcomes import with_moved
 
 if TYPE_CHECKING:
@@ -280,7 +280,7 @@ class GeneratedQuantities(_Called):
                 declared_sizes.verify(v, given[v.name], given, self.program)
             with collected() as rejections, explaining():
                 result: dict[str, Any] = self._run(**self._named(given))
-                made: dict[str, Any] = poisoned(result, rejections.take())
+                made: dict[str, Any] = unusable(result, rejections.take())
                 return made
 
     def _drawn(self, v: Variable, name: str, inputs: Mapping[str, object]) -> Any:

@@ -19,6 +19,7 @@ from .errors import StanError, StanReject, StanRuntimeError
 from .lanes import frames
 
 Error = Callable[[], StanError]
+NO_INTEGER = -(2**31)  # in place of integers for which Stan throws, as NaN of reals: Stan's least, R's missing one
 
 _current: ContextVar["Rejections | None"] = ContextVar("rejections", default=None)
 _explaining: ContextVar[bool] = ContextVar("explaining", default=False)
@@ -198,10 +199,21 @@ def refuse_here(error: Error) -> None:
 
 
 def poisoning(run: Callable[[], object]) -> Any:
-    """What `run` returns, its reals NaN where it rejects: for calls of the library by itself, outside of programs."""
+    """What `run` returns, unusable where it rejects: for calls of the library by itself, outside of programs."""
     with collected(raising=True) as found:
         out = run()
-    return poisoned(out, found.take())
+    return unusable(out, found.take())
+
+
+def drawing(run: Callable[[], object]) -> Any:
+    """Random numbers of a law, NaN or NO_INTEGER where Stan throws, which rejects the draw of a model around, too."""
+    around = _current.get()
+    with collected(raising=around is None) as found:
+        out = run()
+    flag = found.take()
+    if flag is not None and around is not None and around.scope == tracing():
+        refuse(flag, rejected)
+    return unusable(out, flag)
 
 
 class Lifted:
@@ -243,18 +255,24 @@ def _where_masked(bad: Any) -> object:
     return one & other
 
 
-def poisoned(values: Any, flag: Any) -> Any:
-    """The values with NaN for reals where a draw is rejected; tuples and dicts of values too."""
+def poisoned(values: Any, flag: Any, integer: int | None = None) -> Any:
+    """The values with NaN for reals, `integer` for integers where a draw is rejected; tuples and dicts too."""
     if flag is None:
         return values
     if isinstance(values, dict):
-        return {k: poisoned(v, flag) for k, v in values.items()}
+        return {k: poisoned(v, flag, integer) for k, v in values.items()}
     if isinstance(values, tuple):
-        return tuple(poisoned(v, flag) for v in values)
+        return tuple(poisoned(v, flag, integer) for v in values)
     if differs_between_lanes((values,)):
-        return values.like(poisoned(values.data, flag))
+        return values.like(poisoned(values.data, flag, integer))
     xp = namespace((values, flag))
-    return values if values is None or xp.is_integer(values) else xp.where(flag, xp.nan, values)
+    instead = integer if values is not None and xp.is_integer(values) else xp.nan
+    return values if values is None or instead is None else xp.where(flag, instead, values)
+
+
+def unusable(values: Any, flag: Any) -> Any:
+    """The values with NaN for reals, NO_INTEGER for integers where a draw is rejected; tuples and dicts too."""
+    return poisoned(values, flag, NO_INTEGER)
 
 
 def any_of(bad: Any) -> Any:

@@ -7,6 +7,7 @@ from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._rising import log_beta, log_rising
 from ._terms import inner, known_maximum, outcomes, within
 
@@ -47,7 +48,8 @@ class beta_neg_binomial:
     @staticmethod
     def rng(xp: Namespace, random: Random, r: Array, alpha: Array, beta: Array) -> Array:
         shape = xp.broadcast_shape(r, alpha, beta)
-        return random.poisson(random.gamma(r, shape) * random.gamma(beta, shape) / random.gamma(alpha, shape))
+        rate = random.gamma(r, shape) * random.gamma(beta, shape) / random.gamma(alpha, shape)
+        return poisson_counts(xp, random, "beta_neg_binomial_rng", rate)
 
 
 def _log_lower(xp: Namespace, n: Any, r: Any, alpha: Any, beta: Any) -> Array:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
-from ..domains import at_least
+from ..domains import at_least, guard
 from ..random.base import Random
 
 
@@ -11,6 +11,7 @@ from ..random.base import Random
     "real discrete_range_lpmf(ints y | ints lower, ints upper)",
     rng=["int_or_array discrete_range_rng(ints lower, ints upper)"],
     support=lambda lower, upper: ("range", lower, upper),
+    relations={"upper": lambda lower, upper: at_least(lower)},
     native=Native("DiscreteUniform", ("lower", "upper"), pyro=None),
     examples=[(3, 1, 6), (7, 1, 6)],
 )
@@ -40,8 +41,7 @@ class discrete_range:
 
 
 def _count(xp: Namespace, lower: Array, upper: Array) -> Array:
-    if xp.is_concrete(lower) and xp.is_concrete(upper):
-        at_least(lower).check(xp, "discrete_range", "upper", upper)
+    (upper,) = guard(xp, "discrete_range", (upper,), [(0, "upper", at_least(lower))])
     return upper - lower + 1.0
 
 

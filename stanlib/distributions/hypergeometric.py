@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
-from ..domains import NONNEGATIVE, between
+from ..domains import NONNEGATIVE, Domain, between, guard
 from ..random.base import Random
 from ._rising import lchoose
 
@@ -14,6 +14,7 @@ from ._rising import lchoose
     rng=["int hypergeometric_rng(int N, int a, int b)"],
     support=lambda N, a, b: ("range", *_range(N, a, b)),
     domains={"N": NONNEGATIVE, "a": NONNEGATIVE, "b": NONNEGATIVE},
+    relations={"N": lambda N, a, b: _drawable(a, b)},
     variate={"lpmf": lambda N, a, b: between(*_range(N, a, b))},
     examples=[(1, 5, 3, 6)],
 )
@@ -26,7 +27,12 @@ class hypergeometric:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, N: Array, a: Array, b: Array) -> Array:
+        (N,) = guard(xp, "hypergeometric_rng", (N,), [(0, "N", _drawable(a, b))])
         return random.hypergeometric(N, a, b)
+
+
+def _drawable(a: Array, b: Array) -> Domain:
+    return between(0, a + b)
 
 
 def _range(N: Array, a: Array, b: Array) -> tuple[Array, Array]:

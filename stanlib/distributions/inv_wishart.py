@@ -8,7 +8,7 @@ from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
 from ..random.base import Random
 from ._multivariate import COVARIANCE, log_det_spd
-from .wishart import bartlett, check_matrices, log_normalizer, trace_of_ratio
+from .wishart import bartlett, check_matrices, enough, log_normalizer, trace_of_ratio
 
 
 @stan_distribution(
@@ -16,6 +16,7 @@ from .wishart import bartlett, check_matrices, log_normalizer, trace_of_ratio
     rng=["matrix inv_wishart_rng(real nu, matrix Sigma)"],
     support="cov_matrix",
     domains={"nu": POSITIVE_FINITE, "Sigma": COVARIANCE},
+    relations={"nu": lambda nu, Sigma: enough(Sigma.shape[-1])},
     variate={"lpdf": COVARIANCE},
     event_dims=2,
     argument_dims={"Sigma": 2},

@@ -13,7 +13,7 @@ from ..random.base import Random
 from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
 from ._terms import LOG_2
 from .inv_wishart import inverse_draw
-from .wishart import check_matrices, log_normalizer
+from .wishart import check_matrices, enough, log_normalizer
 
 
 @stan_distribution(
@@ -21,6 +21,7 @@ from .wishart import check_matrices, log_normalizer
     rng=["matrix inv_wishart_cholesky_rng(real nu, matrix L_S)"],
     support="cholesky_factor_cov",
     domains={"nu": POSITIVE_FINITE, "L_S": CHOLESKY_FACTOR},
+    relations={"nu": lambda nu, L_S: enough(L_S.shape[-1])},
     variate={"lpdf": CHOLESKY_FACTOR},
     event_dims=2,
     argument_dims={"L_S": 2},

@@ -5,6 +5,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._rising import log_rising
 from ._terms import inner, within
 from .neg_binomial_2 import log_lower, log_upper
@@ -43,4 +44,5 @@ class neg_binomial:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, alpha: Array, beta: Array) -> Array:
-        return random.poisson(random.gamma(alpha, xp.broadcast_shape(alpha, beta)) / beta)
+        rate = random.gamma(alpha, xp.broadcast_shape(alpha, beta)) / beta
+        return poisson_counts(xp, random, "neg_binomial_rng", rate)

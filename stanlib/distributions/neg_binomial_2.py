@@ -8,6 +8,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._rising import log_rising
 from ._terms import inner, within
 
@@ -46,7 +47,8 @@ class neg_binomial_2:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, mu: Array, phi: Array) -> Array:
-        return random.poisson(random.gamma(phi, xp.broadcast_shape(mu, phi)) * (mu / phi))
+        rate = random.gamma(phi, xp.broadcast_shape(mu, phi)) * (mu / phi)
+        return poisson_counts(xp, random, "neg_binomial_2_rng", rate)
 
 
 def log_lower(xp: Namespace, n: Array, shape: Array, odds: Array) -> Array:

@@ -9,6 +9,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NONNEGATIVE, POSITIVE_FINITE
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._rising import log_rising
 from ._terms import inner, predictor, softplus, within
 
@@ -36,7 +37,8 @@ class neg_binomial_2_log:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, eta: Array, phi: Array) -> Array:
-        return random.poisson(random.gamma(phi, xp.broadcast_shape(eta, phi)) * xp.exp(eta) / phi)
+        rate = random.gamma(phi, xp.broadcast_shape(eta, phi)) * xp.exp(eta) / phi
+        return poisson_counts(xp, random, "neg_binomial_2_log_rng", rate)
 
 
 @stan_distribution(

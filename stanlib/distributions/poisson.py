@@ -5,6 +5,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import NONNEGATIVE
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._terms import log0, times
 
 
@@ -41,7 +42,7 @@ class poisson:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, lam: Array) -> Array:
-        return random.poisson(lam)
+        return poisson_counts(xp, random, "poisson_rng", lam, "lambda")
 
 
 def _end(xp: Namespace, n: Array) -> tuple[Array, Array]:

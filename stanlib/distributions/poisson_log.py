@@ -11,6 +11,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import FINITE, NONNEGATIVE, NOT_NAN
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._terms import predictor, times
 
 
@@ -31,7 +32,7 @@ class poisson_log:
 
     @staticmethod
     def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
-        return random.poisson(xp.exp(alpha))
+        return poisson_counts(xp, random, "poisson_log_rng", xp.exp(alpha), "exp(alpha)")
 
 
 @stan_distribution(
@@ -54,4 +55,4 @@ class poisson_log_glm:
 
     @staticmethod
     def draw(xp: Namespace, random: Random, x: Array, alpha: Array, beta: Array) -> Array:
-        return random.poisson(xp.exp(predictor(xp, "poisson_log_glm", x, alpha, beta)))
+        return poisson_log.rng(xp, random, predictor(xp, "poisson_log_glm", x, alpha, beta))

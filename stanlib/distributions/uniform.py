@@ -15,6 +15,7 @@ from ._terms import inner, log0, within
     rng=["real_or_array uniform_rng(reals alpha, reals beta)"],
     support=lambda alpha, beta: ("interval", alpha, beta),
     domains={"alpha": FINITE, "beta": FINITE},
+    relations={"beta": lambda alpha, beta: above(alpha)},
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     native=Native("Uniform", ("alpha", "beta")),
     examples=[(0.3, -0.2, 1.7), (30.0, 0.5, 1.0)],

@@ -6,7 +6,7 @@ from typing import Any
 from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
-from ..domains import POSITIVE_FINITE, above
+from ..domains import POSITIVE_FINITE, Domain, above
 from ..functions.gamma_functions import lmgamma
 from ..random.base import Random
 from ._multivariate import COVARIANCE, log_det_spd, require
@@ -18,6 +18,7 @@ from ._terms import LOG_2
     rng=["matrix wishart_rng(real nu, matrix Sigma)"],
     support="cov_matrix",
     domains={"nu": POSITIVE_FINITE, "Sigma": COVARIANCE},
+    relations={"nu": lambda nu, Sigma: enough(Sigma.shape[-1])},
     variate={"lpdf": COVARIANCE},
     event_dims=2,
     argument_dims={"Sigma": 2},
@@ -48,7 +49,13 @@ def check_matrices(xp: Namespace, name: str, what: str, y: Array, nu: Real, matr
     """
     size = square(xp, name, matrix)
     same_size(name, f"the rows of {what}", square(xp, name, y), "the rows of the scale matrix", size)
-    return size, require(xp, name, "nu", nu, above(size - 1))
+    return size, require(xp, name, "nu", nu, enough(size))
+
+
+def enough(size: int) -> Domain:
+    """The degrees of freedom of matrices of a size that Stan takes."""
+    return above(size - 1)
+
 
 
 def log_normalizer(size: int, nu: Array) -> Array:

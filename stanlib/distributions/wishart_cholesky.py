@@ -12,7 +12,7 @@ from ..domains import POSITIVE_FINITE
 from ..random.base import Random
 from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
 from ._terms import LOG_2
-from .wishart import bartlett, check_matrices, log_normalizer
+from .wishart import bartlett, check_matrices, enough, log_normalizer
 
 
 @stan_distribution(
@@ -20,6 +20,7 @@ from .wishart import bartlett, check_matrices, log_normalizer
     rng=["matrix wishart_cholesky_rng(real nu, matrix L_S)"],
     support="cholesky_factor_cov",
     domains={"nu": POSITIVE_FINITE, "L_S": CHOLESKY_FACTOR},
+    relations={"nu": lambda nu, L_S: enough(L_S.shape[-1])},
     variate={"lpdf": CHOLESKY_FACTOR},
     event_dims=2,
     argument_dims={"L_S": 2},

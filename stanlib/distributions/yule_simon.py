@@ -5,6 +5,7 @@ from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
 from ..domains import POSITIVE_FINITE, at_least
 from ..random.base import Random
+from ._counts import poisson_counts
 from ._rising import log_beta
 from ._terms import inner, within
 
@@ -44,8 +45,8 @@ class yule_simon:
     @staticmethod
     def rng(xp: Namespace, random: Random, alpha: Array) -> Array:
         shape = xp.shape(alpha)
-        failure = -xp.expm1(-random.exponential(shape) / alpha)
-        return 1 + xp.integer(xp.floor(-random.exponential(shape) / xp.log(failure)))
+        odds = xp.expm1(random.exponential(shape) / alpha)  # of failure, in trials whose failures are counted
+        return 1 + poisson_counts(xp, random, "yule_simon_rng", random.exponential(shape) * odds)
 
 
 def _log_upper(xp: Namespace, n: Array, alpha: Array) -> tuple[Array, Array]:

@@ -16,10 +16,11 @@ from .. import places, signatures
 from ..arrays import namespace
 from ..arrays.base import Namespace
 from ..distribution import Distribution
+from ..domains import at_least, guard
 from ..draws import rng_arguments, rng_names  # noqa: F401
 from ..observations import check_one_size
 from ..random.base import Random
-from ..rejection import is_gathering, pending
+from ..rejection import drawing, is_gathering, pending
 
 NEVER = None  # the condition of a law that rejects no draws
 Make = Callable[[Distribution, Sequence[Any]], Any]
@@ -129,13 +130,24 @@ def draw(record: Distribution, xp: Namespace, random: Random, arguments: Sequenc
     if method is None:
         raise NotImplementedError(f"there are no random numbers for {record.name}")
     if _is_vectorized(record):
-        return method(xp, random, *arguments)
+        return drawing(lambda: method(xp, random, *arguments))
     dims = [record.argument_dims.get(n, 0) for n in rng_names(record)]
 
     def lane(random: Random, *given: object) -> object:
-        return method(xp, random, *given)
+        return drawing(lambda: method(xp, random, *given))
 
     return _draw_lanes(xp, lane, random, arguments, dims, each)
+
+
+def guard_bounds(lower: Any, upper: Any) -> None:
+    """Reject the draw for bounds of a truncation that cross, between which no outcome has a density."""
+    if is_gathering() and lower is not None and upper is not None:
+        guard(namespace((lower, upper)), "truncation", (upper,), [(0, "the upper bound", at_least(lower))])
+
+
+def is_count(record: Distribution) -> bool:
+    """Whether a law is one of counts without a bound: backends may draw some that are no integers of Stan."""
+    return record.density == "lpmf" and record.support == "natural"
 
 
 def _is_vectorized(record: Distribution) -> bool:

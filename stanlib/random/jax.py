@@ -58,7 +58,9 @@ class JaxRandom(Random):
         return self._given(jax.random.beta(self._next(), _real(a), _real(b), shape))
 
     def poisson(self, rate: Value, shape: Shape | None = None) -> Value:
-        return self._given(jax.random.poisson(self._next(), _real(rate), shape))
+        real = _real(rate)
+        wide = jnp.broadcast_to(real, real.shape if shape is None else shape)
+        return self._given(_poisson(self._next(), wide).astype(int))
 
     def binomial(self, n: Value, p: Value, shape: Shape | None = None) -> Value:
         return self._given(jax.random.binomial(self._next(), _real(n), _real(p), shape).astype(int))
@@ -103,6 +105,53 @@ def _von_mises(key: Array, kappa: Array) -> Array:
         return key, done | accepted, jnp.where(done, out, angle)
 
     start = key, ~(kappa >= 0), jnp.where(kappa >= 0, 0.0, jnp.nan).astype(kappa.dtype)
+    return jax.lax.while_loop(lambda state: ~jnp.all(state[1]), step, start)[2]
+
+
+@jax.jit
+def _poisson(key: Array, rate: Array) -> Array:
+    """Counts as reals, in the precision of the rate, where JAX's own always have single precision."""
+    least, most = jax.random.split(key)
+    small = rate < 10
+    few = _inverted_poisson(least, jnp.where(small, rate, 1.0))
+    return jnp.where(small, few, _rejected_poisson(most, jnp.where(small, 10.0, rate)))
+
+
+def _inverted_poisson(key: Array, rate: Array) -> Array:
+    """Inversion: add up the probabilities until they pass a uniform number, or one is too small to add."""
+    u = jax.random.uniform(key, rate.shape, rate.dtype)
+
+    def step(state: Any) -> Any:
+        k, p, total, _ = state
+        following = p * rate / (k + 1)
+        further = (total <= u) & (total + following > total)
+        return jnp.where(further, k + 1, k), jnp.where(further, following, p), total + further * following, further
+
+    p = jnp.exp(-rate)
+    start = jnp.zeros_like(rate), p, p, jnp.full(rate.shape, True)
+    return jax.lax.while_loop(lambda state: jnp.any(state[3]), step, start)[0]
+
+
+def _rejected_poisson(key: Array, rate: Array) -> Array:
+    """Transformed rejection with squeeze, for rates of at least 10 (Hörmann, 1993, algorithm PTRS)."""
+    b = 0.931 + 2.53 * jnp.sqrt(rate)
+    a = -0.059 + 0.02483 * b
+    inverse_alpha, squeeze = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
+
+    def step(state: Any) -> Any:
+        key, done, out = state
+        key, sub = jax.random.split(key)
+        u, v = jax.random.uniform(sub, (2, *rate.shape), rate.dtype)
+        u, v = u - 0.5, 1 - v
+        edge = 0.5 - jnp.abs(u)
+        k = jnp.floor((2 * a / edge + b) * u + rate + 0.43)
+        log_p = k * jnp.log(rate) - rate - jax.lax.lgamma(k + 1)
+        outside = (k < 0) | ((edge < 0.013) & (v > edge))
+        kept = jnp.log(v * inverse_alpha / (a / (edge * edge) + b)) <= log_p
+        accepted = ((edge >= 0.07) & (v <= squeeze)) | (~outside & kept)
+        return key, done | accepted, jnp.where(done, out, k)
+
+    start = key, ~(rate < jnp.inf), jnp.full_like(rate, -1.0)
     return jax.lax.while_loop(lambda state: ~jnp.all(state[1]), step, start)[2]
 
 

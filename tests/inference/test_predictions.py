@@ -371,3 +371,15 @@ def test_what_notebooks_show_of_predictions():
     assert [p.text for p in shown.findall("p")][1:] == [
         "... and 11 more", "z can't be replicated: a statement observes an expression of it",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("law", ["poisson_log(a)", "neg_binomial_2(exp(a), 1e6)"])
+def test_counts_that_stan_does_not_draw_are_no_numbers(law):
+    module = stanimport.loads(f"data {{ int y; }} parameters {{ real a; }} model {{ a ~ normal(20.8, 1); y ~ {law}; }}")
+    with pytest.warns(ReplicationWarning, match="of 200 draws y holds -2147483648, for no number"):
+        made = stanimport.prior_predictive(module, {"y": 0}, draws=200, seed=1)
+    y, rate = made.stan_variable("y"), np.exp(made.stan_variable("a"))
+    refused = y == -(2**31)
+    assert refused.any() and (refused == (rate >= 2**30)).mean() > 0.98
+    z = ((y - rate) / np.sqrt(rate))[~refused]
+    assert "neg" in law or stats.kstest(z, stats.norm.cdf).pvalue > 1e-4

@@ -46,6 +46,26 @@ def test_parameters_of_laws_that_would_throw():
     fits((d["x"][:, 1] - d["x"][:, 0]) / d["s"], stats.norm.cdf)
 
 
+@pytest.mark.parametrize("outcome, law", [
+    ("vector[2] y", "y ~ uniform(0, m)"),
+    ("real y", "y ~ normal(0, 1) T[0, m]"),
+    ("vector[2] y", "for (n in 1:2) y[n] ~ normal(0, 1) T[0, m]"),
+    ("matrix[2, 2] y", "y ~ wishart(m + 1, identity_matrix(2))"),
+    ("matrix[2, 2] y", "y ~ inv_wishart_cholesky(m + 1, identity_matrix(2))"),
+])  # fmt: skip
+def test_parameters_of_laws_that_throw_because_of_others(outcome, law):
+    d = drawn(f"data {{ {outcome}; }} parameters {{ real m; }} model {{ m ~ normal(0, 1); {law}; }}",
+              {"y": {"real y": 0.5, "vector[2] y": [0.5, 0.4]}.get(outcome, np.eye(2))})  # fmt: skip
+    fits(d["m"], above(0))
+
+
+def test_priors_of_matrices_with_degrees_of_freedom_of_their_own():
+    d = drawn("parameters { real nu; cov_matrix[3] S; } "
+              "model { nu ~ normal(2.5, 0.5); S ~ wishart(nu, identity_matrix(3)); }")  # fmt: skip
+    fits(d["nu"], stats.truncnorm(-1, np.inf, 2.5, 0.5).cdf)
+    fits(stats.chi2(d["nu"]).cdf(d["S"][:, 1, 1]), stats.uniform.cdf)
+
+
 def test_elements_of_ordered_vectors():
     """By brute force: draws of all elements, and of what their laws depend on, those in another order left out."""
     d = drawn("parameters { array[2] ordered[3] c; real<lower=0> tau; positive_ordered[3] p; } "

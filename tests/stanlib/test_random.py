@@ -8,6 +8,7 @@ from libraries import LIBRARIES, double, plain
 from scipy import stats
 
 from stanlib import distribution, registry
+from stanlib.errors import StanDomainError
 from stanlib.random.numpy import NumpyRandom
 
 COUNT = 3000
@@ -107,6 +108,52 @@ def test_draws_of_a_linear_model_and_of_hypergeometric_counts(library):
 def test_extreme_concentrations(library, kappa, law):
     with double(library):
         assert p_value(plain(source(library).von_mises(kappa, (COUNT,))), law) > LEAST_P
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("rate", [1e-6, 3.0, 10.5, 300.0, 3e6, 1e9])
+def test_counts_of_any_rate(library, rate):
+    x = draws(library, "poisson", (rate,))
+    if rate < 1e6:
+        assert p_value(x, stats.poisson(rate)) > LEAST_P
+    else:
+        assert stats.kstest((x - rate) / np.sqrt(rate), stats.norm.cdf).pvalue > LEAST_P
+        assert stats.chisquare(np.bincount(x % 8, minlength=8)).pvalue > LEAST_P  # all digits are random
+
+
+TOO_GREAT = [
+    ("poisson", (2.0**30,)), ("poisson", (np.inf,)), ("poisson_log", (20.9,)), ("neg_binomial", (2.0, 1e-12)),
+    ("neg_binomial_2", (1e25, 2.0)), ("neg_binomial_2_log", (50.0, 2.0)), ("beta_neg_binomial", (2.0, 1e-9, 1e9)),
+    ("yule_simon", (1e-9,)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name, parameters", TOO_GREAT, ids=str)
+def test_counts_that_may_be_no_integers_of_stan_are_refused(name, parameters, library):
+    with pytest.raises(StanDomainError, match=rf"^{name}_rng: .* must be less than 1073741824!"):
+        draws(library, name, parameters)
+
+
+@pytest.mark.parametrize("name, parameters", TOO_GREAT, ids=str)
+def test_traced_counts_that_may_be_no_integers_of_stan_are_none(name, parameters):
+    import jax
+
+    from stanlib.random.jax import JaxRandom
+
+    with double("jax"):
+        rng = registry.by_symbol(f"{name}_rng")
+        drawn = jax.jit(lambda key, *given: rng(JaxRandom(key), *given))(jax.random.PRNGKey(1), *parameters)
+        assert drawn == -(2**31)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name, parameters", [
+    ("uniform", (1.0, 0.0)), ("discrete_range", (3, 2)), ("hypergeometric", (5, 2, 2)),
+])  # fmt: skip
+def test_parameters_that_do_not_go_together_are_refused(name, parameters, library):
+    with double(library), pytest.raises(StanDomainError, match=f"^{name}"):
+        registry.by_symbol(f"{name}_rng")(source(library), *parameters)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -11,6 +11,7 @@ from stanlib.data import StandIn
 from stanlib.errors import StanDataError, StanError
 from stanlib.extras import require
 from stanlib.program import Module, Program
+from stanlib.rejection import NO_INTEGER
 from stanlib.unknown_outcomes import unknown_outcomes
 
 from .. import options, tuples
@@ -287,10 +288,21 @@ def _predictions(
                         "quantities: generate_quantities() runs it on new data")  # fmt: skip
     if replicator.failed:
         warnings.warn(replicator.told(), ReplicationWarning, stacklevel=4)
+    _warn_of_undrawn(made)
     data = {n: v for n, v in posterior.inputs.items() if n not in lacking}
     found = Predictions(posterior.program, kind, made, {}, data, seed)
     found.failed = dict(replicator.failed)
     return found
+
+
+def _warn_of_undrawn(made: Arrays) -> None:
+    """Tell of integers that Stan would throw for: counts of rates that are too great."""
+    for name, values in made.items():
+        lost = int(np.any(values == NO_INTEGER, axis=tuple(range(2, values.ndim))).sum())
+        if lost and values.dtype.kind == "i":
+            told = f"in {lost} of {np.prod(values.shape[:2])} draws {name} holds {NO_INTEGER}, for no number"
+            told += ": Stan refuses to draw by the parameters of its law there"
+            warnings.warn(told, ReplicationWarning, stacklevel=5)
 
 
 def _trace(posterior: Posterior, parameters: Arrays) -> Mapping[str, Any]:

@@ -116,6 +116,8 @@ def _native_class(record: records.Distribution) -> Any:
         "__doc__": record.doc, "__module__": __name__, "record": record, "rejected": laws.NEVER, "place": None,
         "arguments": property(lambda self: self.stan_arguments),
     }  # fmt: skip
+    if laws.is_count(record):
+        body["sample"] = StanDistribution.sample
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
 
@@ -154,6 +156,7 @@ class Truncated(NumPyroDistribution):
 
     def __init__(self, base: Any, log_normalizer: Any, lower: Any = None, upper: Any = None):
         self.base, self.log_normalizer, self.lower, self.upper = base, log_normalizer, lower, upper
+        laws.guard_bounds(lower, upper)
         batch = np.broadcast_shapes(base.batch_shape, *(np.shape(b) for b in (lower, upper)))
         super().__init__(batch, base.event_shape, validate_args=False)
 

@@ -220,8 +220,15 @@ def _native_class(record: records.Distribution) -> Any:
         "__new__": partial(_new, base), "__init__": init, "log_prob": log_prob, "expand": _expanded,
         "__doc__": record.doc, "__module__": __name__, "record": record,
         "arguments": property(lambda self: self.stan_arguments), "rejected": laws.NEVER, "place": None,
+        **({"sample": _counts} if laws.is_count(record) else {}),
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
+
+
+def _counts(law: Any, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+    """Draws by the record, of the type that Pyro's own have."""
+    with torch.no_grad():
+        return draw(law.record, law.arguments, tuple(sample_shape)).to(law.arguments[0].dtype)
 
 
 class Expanded(ExpandedDistribution):
