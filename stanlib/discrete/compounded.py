@@ -22,6 +22,7 @@ def single(xp: Namespace, c: Compounds, of_elements: Callable[[np.ndarray], Any]
 
 
 def _of_group(xp: Namespace, kind: int, g: Group, of_elements: Callable[[np.ndarray], Any]) -> Any:
+    """The same of one group, (kind, count)."""
     total: Any = np.zeros((len(g.states), len(g.compounds)))
     for members, values in zip(g.members.T, g.states.T):
         one = xp.swapaxes(of_elements(members), 0, 1)

@@ -87,15 +87,22 @@ def _backward(problem: Problem, reduce: Any, choose: Choose, uniform: Callable[[
             for step, found in zip(s.sweep.steps, swept.positions(xp, s, choose, uniform)):
                 values = xp.at_set(values, step.elements.reshape(-1), xp.reshape(found, (step.elements.size,)))
             continue
-        given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
-        if not given:
-            s = _of_all(xp, s, elimination.stands_for)
-        count = len(s.elements)
-        table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
-        if given:
-            table = xp.get(table, (np.arange(count), *given))
-        values = xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
+        values = _with_elements(xp, s, elimination.stands_for, values, choose, uniform)
     return values[: len(problem.kinds)]
+
+
+def _with_elements(
+    xp: Namespace, s: Summed, stands_for: np.ndarray, values: Any, choose: Choose, uniform: Callable[..., Any]
+) -> Any:
+    """The positions of all elements, with those of one kind that are chosen, each given its neighbours."""
+    given = [xp.get(values, (s.neighbours[:, i],)) for i in range(s.neighbours.shape[1])]
+    if not given:
+        s = _of_all(xp, s, stands_for)
+    count = len(s.elements)
+    table = permuted(xp, s.table, (0, *range(2, xp.ndim(s.table)), 1))
+    if given:
+        table = xp.get(table, (np.arange(count), *given))
+    return xp.at_set(values, s.elements, choose(xp, table, uniform((count,))))
 
 
 def _of_all(xp: Namespace, s: Summed, stands_for: np.ndarray) -> Summed:
@@ -218,19 +225,23 @@ class _Elimination:
             raise order.too_large(self.problem, several, plan)
         self.tables = [Rows(f.table, f.codes) for f in several]
         for step in plan.steps:
-            if isinstance(step, order.Join):
-                self.tables.append(Rows(self._joined(step)))
-            elif isinstance(step, Compounds):
-                self._put_together(step)
-            elif isinstance(step, Chains):
-                self._sum_out_chains(step)
-            elif isinstance(step, Sweep):
-                found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
-                self.summed.append(found)
-                self._count(self.xp.sum(self._for_all(next(step.steps).elements[0], sums)))
-            else:
-                self._sum_out(step)
+            self._take(step)
         return self.total, self.summed
+
+    def _take(self, step: order.Class | order.Join | Compounds | Chains | Sweep) -> None:
+        """A step of the plan."""
+        if isinstance(step, order.Join):
+            self.tables.append(Rows(self._joined(step)))
+        elif isinstance(step, Compounds):
+            self._put_together(step)
+        elif isinstance(step, Chains):
+            self._sum_out_chains(step)
+        elif isinstance(step, Sweep):
+            found, sums = swept.sum_out(self.xp, step, self.tables, self._of_elements, self.reduce)
+            self.summed.append(found)
+            self._count(self.xp.sum(self._for_all(next(step.steps).elements[0], sums)))
+        else:
+            self._sum_out(step)
 
     def _sum_out_tallies(self) -> None:
         """Sum out the members of tallies that are coupled by these alone: what is left is terms of the tallies."""

@@ -26,9 +26,8 @@ SHORT = 16  # steps of chains that need no loop
 FEW = 4  # states
 
 
-def log_sum_of_chains(
-    plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any, which: Any = None
-) -> Any:
+def log_sum_of_chains(plain: Callable[[Any, Any], Any], single: Any, table: Any, linked: Any, often: Any,
+                      which: Any = None) -> Any:  # fmt: skip
     """The sum of the logarithms of the sums over all paths of every chain, as often as it counts.
 
     Args:
@@ -42,7 +41,6 @@ def log_sum_of_chains(
     """
     if single.dtype != jnp.float64:
         return plain(single, table)
-
     in_logs = partial(_in_logs, plain)
 
     @jax.custom_jvp
