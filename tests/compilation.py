@@ -64,7 +64,7 @@ def _prepare() -> bool:
 
 
 def _keep_contexts() -> None:
-    """Have each thread lower in one MLIR context: a new one loads all dialects, a third of a small program's time."""
+    """Have each thread lower in one MLIR context: a new one loads all dialects, a sixth of a small program's time."""
     from jax._src.interpreters import mlir
 
     original, kept = getattr(mlir, "make_ir_context", None), threading.local()

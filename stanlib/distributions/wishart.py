@@ -57,7 +57,6 @@ def enough(size: int) -> Domain:
     return above(size - 1)
 
 
-
 def log_normalizer(size: int, nu: Array) -> Array:
     """The logarithm of the integral of the Wishart density's kernel, for the identity as its scale."""
     return 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
