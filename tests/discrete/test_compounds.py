@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 from stanlib.arrays import numpy as xp
-from stanlib.discrete import chains, compounds, elimination, order, sweeps
+from stanlib.discrete import chains, compounds, elimination, order
 from stanlib.discrete.problem import Factor, Problem, Variable
+from tests.discrete import rounds
+from tests.discrete.rounds import steps_of
 from tests.discrete.test_sweeps import second_order, two_chains
 
 OR = np.where(np.arange(2) == np.maximum(*np.indices((2, 2)))[..., None], 0.0, -np.inf)
@@ -53,49 +55,26 @@ def ever(animals, occasions, xp=xp, x=None):
     return of(factors, z.size + been.size, xp=xp)
 
 
-def steps_of(problem):
-    several = [f for f in problem.factors if f.elements.shape[1] > 1]
-    scopes, tables = [f.elements for f in several], [elimination.left_possible(f) for f in several]
-    return order.plan(problem.kinds, np.arange(len(problem.kinds)), scopes, 10**7, tables).steps
-
-
-@pytest.fixture
-def in_rounds(monkeypatch):
-    """Has elements eliminated in rounds from then on."""
+@pytest.fixture(autouse=True)
+def plans_anew():
     order.Kept.plans.clear()
-
-    def change():
-        order.Kept.plans.clear()
-        monkeypatch.setattr(compounds, "SHORT", 10**9)
-        monkeypatch.setattr(sweeps, "LONG", 10**9)
-
-    yield change
+    yield
     order.Kept.plans.clear()
-
-
-def agrees(problem, in_rounds):
-    assert any(isinstance(s, compounds.Compounds) for s in steps_of(problem))
-    found = elimination.log_sum(problem), elimination.log_max(problem), elimination.most_probable(problem)
-    in_rounds()
-    assert not any(isinstance(s, compounds.Compounds) for s in steps_of(problem))
-    np.testing.assert_allclose(found[0], elimination.log_sum(problem), rtol=1e-12)
-    np.testing.assert_allclose(found[1], elimination.log_max(problem), rtol=1e-12)
-    np.testing.assert_array_equal(found[2], elimination.most_probable(problem))
 
 
 @pytest.mark.parametrize("kind", [2, 3])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_as_in_rounds(name, kind, in_rounds):
-    agrees(problem_of(name, kind), in_rounds)
+def test_as_in_rounds(name, kind, monkeypatch):
+    rounds.agree(problem_of(name, kind), compounds.Compounds, monkeypatch)
 
 
-def test_what_data_exclude_is_no_state(in_rounds):
+def test_what_data_exclude_is_no_state(monkeypatch):
     problem = ever(5, 7)
     found, along = (next(s for s in steps_of(problem) if isinstance(s, kind))
                     for kind in (compounds.Compounds, chains.Chains))  # fmt: skip
     assert found.kind == 3  # not there yet, there, gone
     assert along.elements.shape == (5, 7)
-    agrees(problem, in_rounds)
+    rounds.agree(problem, compounds.Compounds, monkeypatch)
 
 
 def test_what_is_not_thin_is_left_alone():
@@ -106,7 +85,7 @@ def test_what_is_not_thin_is_left_alone():
         assert not any(isinstance(s, compounds.Compounds) for s in steps)
 
 
-def test_gradients_where_states_are_impossible(x64, in_rounds):
+def test_gradients_where_states_are_impossible(x64, monkeypatch):
     import jax
     import jax.numpy as jnp
 
@@ -115,7 +94,7 @@ def test_gradients_where_states_are_impossible(x64, in_rounds):
     total = lambda x: elimination.log_sum(ever(4, 6, xj, x))
     x = jnp.asarray(np.random.default_rng(8).normal(size=8 + 24))
     value, slope = jax.value_and_grad(total)(x)
-    in_rounds()
+    rounds.from_now_on(monkeypatch)
     expected, wanted = jax.value_and_grad(total)(x)
     np.testing.assert_allclose(value, expected, rtol=1e-13)
     np.testing.assert_allclose(slope, wanted, atol=1e-12)

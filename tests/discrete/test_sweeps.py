@@ -7,6 +7,8 @@ import pytest
 from stanlib.arrays import numpy as xp
 from stanlib.discrete import compounds, elimination, order, sweeps
 from stanlib.discrete.problem import Factor, Problem, Variable
+from tests.discrete import rounds
+from tests.discrete.rounds import steps_of
 
 rng = np.random.default_rng(5)
 
@@ -40,11 +42,6 @@ def problem_of(name, kind=2):
     return Problem(xp, (variable,), np.full(count, kind), tuple(factors))
 
 
-def steps_of(problem):
-    scopes = [f.elements for f in problem.factors if f.elements.shape[1] > 1]
-    return order.plan(problem.kinds, np.arange(len(problem.kinds)), scopes, 10**7).steps
-
-
 @pytest.fixture(autouse=True)
 def without_compounds(monkeypatch):
     order.Kept.plans.clear()
@@ -53,28 +50,10 @@ def without_compounds(monkeypatch):
     order.Kept.plans.clear()
 
 
-@pytest.fixture
-def in_rounds(monkeypatch):
-    """Has elements eliminated in rounds from then on."""
-
-    def change():
-        order.Kept.plans.clear()
-        monkeypatch.setattr(sweeps, "LONG", 10**9)
-
-    return change
-
-
 @pytest.mark.parametrize("kind", [2, 3])
 @pytest.mark.parametrize("name", GRAPHS)
-def test_as_in_rounds(name, kind, in_rounds):
-    problem = problem_of(name, kind)
-    assert any(isinstance(s, sweeps.Sweep) for s in steps_of(problem))
-    found = elimination.log_sum(problem), elimination.log_max(problem), elimination.most_probable(problem)
-    in_rounds()
-    assert not any(isinstance(s, sweeps.Sweep) for s in steps_of(problem))
-    np.testing.assert_allclose(found[0], elimination.log_sum(problem), rtol=1e-12)
-    np.testing.assert_allclose(found[1], elimination.log_max(problem), rtol=1e-12)
-    np.testing.assert_array_equal(found[2], elimination.most_probable(problem))
+def test_as_in_rounds(name, kind, monkeypatch):
+    rounds.agree(problem_of(name, kind), sweeps.Sweep, monkeypatch)
 
 
 def test_repetitions_are_one_block_and_components_alike_stand_side_by_side():
