@@ -4,9 +4,9 @@ It runs after every pass where STANIMPORT_VERIFY is set, as in all tests, and ne
 """
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
 from functools import cache
 from typing import Any
 
@@ -16,8 +16,10 @@ from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 
 from ..source import Span
 from . import gprob, traversal
+from .bindings import Bindings
 from .phases import Phase
-from .uses import declared, mentions, written
+from .unverified import Unverified as Unverified
+from .unverified import fail
 
 Stmts = tuple[gprob.Stmt, ...]
 _FIRST, _LAST = min(Phase), max(Phase)
@@ -47,16 +49,6 @@ FLAGS: dict[type, dict[str, Phase]] = {
     gprob.If: dict.fromkeys(("lanes", "merged"), Phase.LANES), gprob.Factor: {"outcomes": Phase.TRACKED},
     gprob.Assign: {"over": Phase.LANES}, gprob.Bind: {"term": Phase.TRACKED},
 }  # fmt: skip
-# The fields that name variables a statement reads or changes, besides the `Var`s and `Place`s in it.
-READS: dict[type, tuple[str, ...]] = {
-    gprob.Var: ("name",), gprob.Place: ("name",), gprob.Check: ("name",), gprob.Deterministic: ("name",),
-    gprob.Assign: ("over",), gprob.Accumulate: ("loop", "over"), gprob.Last: ("name", "loop"),
-    gprob.Cumulate: ("loop",), gprob.Recur: ("loop", "inputs"), gprob.If: ("merged",), gprob.Bind: ("name",),
-}  # fmt: skip
-
-
-class Unverified(AssertionError):
-    """A pass has broken a promise."""
 
 
 @contextmanager
@@ -89,10 +81,16 @@ def body(
     statements: Stmts, phase: Phase, given: Mapping[str, Type], functions: Mapping[str, gprob.FunDef]
 ) -> None:
     """The same of one body, in which the variables `given` are bound from the start."""
-    for node in traversal.walk(statements):
-        _verify_form(node, phase)
-        _verify_types(node, functions)
-    _Bindings(given).block(statements, {})
+    found = _verified.within(phase, functions)
+    same = tuple(map(id, statements)), tuple(given.items())
+    if same not in found.bodies:
+        try:
+            _verify_nodes(statements, phase, functions, found.nodes)
+            Bindings(given).block(statements, {})
+        except Unverified:
+            found.forget()
+            raise
+        found.bodies.add(same)
 
 
 def variables(declared: Iterable[gprob.Variable], phase: Phase) -> None:
@@ -101,10 +99,45 @@ def variables(declared: Iterable[gprob.Variable], phase: Phase) -> None:
         _verify_form(node, phase)
 
 
-def _fail(node: object, reason: str) -> None:
-    where = getattr(node, "span", None)
-    line = f" in line {where.in_main().line}" if isinstance(where, Span) else ""
-    raise Unverified(f"{type(node).__name__}{line}: {reason}")
+class _Verified(threading.local):
+    """What has been verified in one phase, with these functions: most of a body is as it was a pass before.
+
+    Nodes don't change; they are kept here, so that no other one can get the identity of one of them.
+    """
+
+    most = 200_000
+
+    def __init__(self) -> None:
+        self.of: object = None
+        self.nodes: dict[int, object] = {}
+        self.bodies: set[object] = set()  # the identities of their statements, and what is bound before
+
+    def within(self, phase: Phase, functions: Mapping[str, gprob.FunDef]) -> _Verified:
+        """That of the same phase and functions as the last time, else nothing."""
+        of = phase, [(f.name, [p.type for p in f.parameters], f.result) for f in functions.values()]
+        if of != self.of or len(self.nodes) > self.most:
+            self.of, self.nodes, self.bodies = of, {}, set()
+        return self
+
+    def forget(self) -> None:
+        self.of = None
+
+
+_verified = _Verified()
+
+
+def _verify_nodes(
+    statements: Stmts, phase: Phase, functions: Mapping[str, gprob.FunDef], found: dict[int, object]
+) -> None:
+    """Whether all nodes may stand, and have the types that they claim; those that were found so are not read again."""
+    stack: list[traversal.Node] = list(statements)
+    while stack:
+        node = stack.pop()
+        if id(node) not in found:
+            found[id(node)] = node
+            _verify_form(node, phase)
+            _verify_types(node, functions)
+            stack += traversal.children(node)
 
 
 # --- nodes and flags -------------------------------------------------------------------------------------------------
@@ -114,18 +147,18 @@ def _verify_form(node: Any, phase: Phase) -> None:
     """Whether a node and its flags may stand in a phase, and nothing is left undecided in the last."""
     found = _form(node.__class__, phase)
     if found.misplaced:
-        _fail(node, f"may not stand in phase {phase.name}")
+        fail(node, f"may not stand in phase {phase.name}")
     for name in found.unset:
         if getattr(node, name):
-            _fail(node, f"{name} may not be set in phase {phase.name}")
+            fail(node, f"{name} may not be set in phase {phase.name}")
     for name in found.undecided:
         if getattr(node, name) is not None:
-            _fail(node, f"{name} may not be set in phase {phase.name}")
+            fail(node, f"{name} may not be set in phase {phase.name}")
     for name in found.decided:
         if getattr(node, name) is None:
-            _fail(node, f"{name} is not decided")
+            fail(node, f"{name} is not decided")
     if found.spanned and not isinstance(node.span, Span):
-        _fail(node, "has no span")
+        fail(node, "has no span")
 
 
 @dataclass(frozen=True)
@@ -153,111 +186,6 @@ def _form(kind: type, phase: Phase) -> _Form:
     )
 
 
-# --- variables -------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class _Bindings:
-    """The variables that are bound where the walk is, with their types."""
-
-    given: Mapping[str, Type]
-    declared: set[str] = field(default_factory=set)
-    kept: dict[str, Type] = field(default_factory=dict)  # bound in a block for all that follows
-
-    def block(self, statements: Iterable[gprob.Stmt], around: Mapping[str, Type]) -> None:
-        bound = dict(around)
-        for s in statements:
-            self.statement(s, bound)
-
-    def statement(self, s: gprob.Stmt, bound: dict[str, Type]) -> None:
-        """What a statement reads must be bound; what it binds for the statements after it goes into `bound`."""
-        inside = dict(bound) if traversal.bodies(s) else bound
-        if isinstance(s, (gprob.For, gprob.ForEach)):
-            self._declare(s, s.name, INT if isinstance(s, gprob.For) else s.element, inside)
-        elif isinstance(s, gprob.Recur):
-            self._declare(s, s.name, INT, inside)
-            for w in s.windows:
-                inside.update(dict.fromkeys((w.row, *w.before), w.type))
-            known = {g: self._known(i, bound) for g, i in zip(s.given, s.inputs)}
-            inside.update({g: t for g, t in known.items() if t is not None})
-        for node in _own_nodes(s):
-            self._reads(node, bound)
-        if isinstance(s, gprob.For):
-            self._bounds(s, inside)
-        self._bodies(s, inside)
-        if isinstance(s, gprob.Declare):
-            self._declare(s, s.name, s.sized.type, bound)
-        elif isinstance(s, (gprob.Sample, gprob.Param)):
-            self.kept[s.name] = s.sized.type
-        elif isinstance(s, gprob.Cumulate):
-            bound[s.name] = s.value.type
-        elif isinstance(s, gprob.Recur):
-            bound.update(_outputs(s))
-
-    def _bounds(self, s: gprob.For, inside: Mapping[str, Type]) -> None:
-        """Bounds are computed once: the body leaves the upper one as it is. `alike` is of the iterations."""
-        if mentions(s.upper, written(s.body) - declared(s.body)):
-            _fail(s, "has a bound that its body changes")
-        for node in traversal.walk(s.alike):
-            self._reads(node, inside)
-
-    def _declare(self, s: gprob.Stmt, name: str, t: Type, bound: dict[str, Type]) -> None:
-        if name in self.declared or name in self.given:
-            _fail(s, f"{name} is bound a second time")
-        self.declared.add(name)
-        bound[name] = t
-
-    def _bodies(self, s: gprob.Stmt, inside: Mapping[str, Type]) -> None:
-        """The blocks inside a statement; of the sides of a branch only one is run."""
-        before, after = self.declared, set(self.declared)
-        for b in traversal.bodies(s):
-            self.declared = set(before)
-            self.block(b, inside)
-            after |= self.declared
-        self.declared = after
-
-    def _known(self, name: str, bound: Mapping[str, Type]) -> Type | None:
-        return next((b[name] for b in (bound, self.kept, self.given) if name in b), None)
-
-    def _reads(self, node: object, bound: Mapping[str, Type]) -> None:
-        attributes = READS.get(node.__class__)
-        for name in _names(node, attributes) if attributes is not None else ():
-            known = self._known(name, bound)
-            if known is None:
-                _fail(node, f"{name} is not bound")
-            claimed = node.type if isinstance(node, gprob.Var) else getattr(node, "base", None)
-            if isinstance(node, (gprob.Var, gprob.Place)) and claimed != known:
-                _fail(node, f"{name} is of type {known}, not {claimed}")
-
-
-def _outputs(s: gprob.Recur) -> dict[str, Type]:
-    """What is bound behind a recurrence: what the rest of the loop reads of its body."""
-    types = {w.row: w.type for w in s.windows}
-    for node in traversal.walk(s.body):
-        if isinstance(node, gprob.Declare):
-            types[node.name] = node.sized.type
-    return {n: types[n] for n in s.outputs if n in types}
-
-
-def _own_nodes(s: gprob.Stmt) -> Iterable[traversal.Node]:
-    """A statement and the nodes in it, without the statements inside and what stands for the iterations of a loop."""
-    inside = {id(e) for e in s.alike} if isinstance(s, gprob.For) else ()
-    stack: list[traversal.Node] = [s]
-    while stack:
-        node = stack.pop()
-        yield node
-        below = traversal.children(node)
-        if inside or isinstance(node, gprob.Stmt):
-            below = [c for c in below if not isinstance(c, gprob.Stmt) and id(c) not in inside]
-        stack += below
-
-
-def _names(node: object, attributes: tuple[str, ...]) -> Iterable[str]:
-    for name in attributes:
-        value = getattr(node, name)
-        yield from value if isinstance(value, tuple) else () if value is None else (value,)
-
-
 # --- types -----------------------------------------------------------------------------------------------------------
 
 
@@ -265,7 +193,7 @@ def _verify_types(node: Any, functions: Mapping[str, gprob.FunDef]) -> None:
     rule = TYPES.get(type(node))
     claimed = rule(node, functions) if rule is not None else None
     if claimed is not None and claimed != node.type:
-        _fail(node, f"is of type {claimed}, not {node.type}")
+        fail(node, f"is of type {claimed}, not {node.type}")
 
 
 # What passes apply to more than programs can.
@@ -280,7 +208,7 @@ def _of_apply(e: gprob.Apply, functions: Mapping[str, gprob.FunDef]) -> Type | N
         return EXTENDED[e.function.name](e.arguments[0].type)
     found = registry.exact(e.function.name).get(tuple(a.type for a in e.arguments))
     if found is None:
-        _fail(e, f"{e.function.name} takes no {', '.join(str(a.type) for a in e.arguments)}")
+        fail(e, f"{e.function.name} takes no {', '.join(str(a.type) for a in e.arguments)}")
         return None
     return found[1].result
 
@@ -291,13 +219,13 @@ def _of_call(e: gprob.CallUser, functions: Mapping[str, gprob.FunDef]) -> Type |
         return None  # a network
     for a, p in zip(e.arguments, f.parameters, strict=True):
         if a.type != p.type:
-            _fail(e, f"{p.name} is of type {p.type}, not {a.type}")
+            fail(e, f"{p.name} is of type {p.type}, not {a.type}")
     return f.result
 
 
 def _of_cond(e: gprob.Cond, functions: Mapping[str, gprob.FunDef]) -> Type:
     if e.then.type != e.otherwise.type:
-        _fail(e, f"one side is of type {e.then.type}, the other of type {e.otherwise.type}")
+        fail(e, f"one side is of type {e.then.type}, the other of type {e.otherwise.type}")
     return e.then.type
 
 
@@ -309,18 +237,18 @@ def _of_item(e: gprob.Item, functions: Mapping[str, gprob.FunDef]) -> Type | Non
 def _of_array(e: gprob.MakeArray, functions: Mapping[str, gprob.FunDef]) -> Type:
     types = {i.type for i in e.items}
     if len(types) > 1:
-        _fail(e, "has items of several types")
+        fail(e, "has items of several types")
     return array(types.pop(), 1)
 
 
 def _of_assign(s: gprob.Assign, functions: Mapping[str, gprob.FunDef]) -> None:
     if s.value.type != s.place.type:
-        _fail(s, f"{s.place.name} takes a {s.place.type}, not a {s.value.type}")
+        fail(s, f"{s.place.name} takes a {s.place.type}, not a {s.value.type}")
 
 
 def _of_declare(s: gprob.Declare, functions: Mapping[str, gprob.FunDef]) -> None:
     if s.value is not None and s.value.type != s.sized.type:
-        _fail(s, f"{s.name} is a {s.sized.type}, not a {s.value.type}")
+        fail(s, f"{s.name} is a {s.sized.type}, not a {s.value.type}")
 
 
 TYPES: dict[type, Callable[..., Type | None]] = {
