@@ -1,6 +1,7 @@
 """Reading files that may lie inside a zip archive on the module path, and writing files whole or not at all."""
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import pkgutil
@@ -21,6 +22,28 @@ def read_bytes(path: Path) -> bytes:
         if archive is None:
             raise
         return archive.get_data(str(path))
+
+
+def program_text(content: bytes) -> str:
+    """The text of a Stan program: UTF-8, where bytes that are none count as Latin-1.
+
+    Stan allows any bytes in comments and strings, and old programs have Latin-1 there; elsewhere the lexer refuses what
+    comes out.
+
+    Raises:
+        UnicodeDecodeError: if it is none of both, as UTF-16 is, whose bytes are 0 for half of a program.
+    """
+    errors = "strict" if b"\0" in content else "stanimport_latin1"
+    return content.decode("utf-8-sig", errors)
+
+
+def _as_latin1(e: UnicodeError) -> tuple[str, int]:
+    if not isinstance(e, UnicodeDecodeError):
+        raise e
+    return e.object[e.start : e.end].decode("latin-1"), e.end
+
+
+codecs.register_error("stanimport_latin1", _as_latin1)
 
 
 def digest(content: bytes) -> bytes:

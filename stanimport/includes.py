@@ -43,7 +43,7 @@ class Includes:
         try:
             known = self.texts.get(str(path))
             content = files.read_bytes(path) if known is None else known.encode()
-            text = content.decode("utf-8")
+            text = files.program_text(content)
         except (OSError, UnicodeDecodeError) as e:
             raise _error(f"{name!r} can't be read: {e}", span) from None
         self.files.append(path)

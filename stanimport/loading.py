@@ -83,11 +83,11 @@ def read(path: Path) -> StanFile:
 
     Raises:
         OSError: if it can't be read.
-        StanSyntaxError: if it is not UTF-8.
+        StanSyntaxError: if it is no text.
     """
     content, name = files.read_bytes(path), str(path)
     try:
-        text = content.decode("utf-8-sig")
+        text = files.program_text(content)
     except UnicodeDecodeError as e:
         good = content[: e.start].decode("utf-8", "replace")
         span = Span(Source(name, good + "?"), len(good), len(good) + 1)

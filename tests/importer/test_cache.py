@@ -183,11 +183,28 @@ def test_a_path_relative_to_the_working_folder(program, monkeypatch):
     assert stanimport.load(program) is module
 
 
-def test_text_that_is_not_utf8(program):
-    program.write_bytes(b"parameters { real x; }\nmodel { } // Universit\xe9\n")
+def test_latin1_in_comments_and_strings(program):
+    (program.parent / "caf\xe9.stan").write_bytes(b"\xef\xbb\xbf// Universit\xe9, Universit\xc3\xa9\n")
+    first = "#include caf\xe9.stan\nparameters { real x; } // ".encode()
+    program.write_bytes(first + b'Universit\xe9\nmodel { print("\xe9"); }')
+    text = load(program).text
+    assert "Universit\xe9\nmodel" in text and 'print("\xe9")' in text
+    assert [v.name for v in stanimport.load(program).stan.parameters] == ["x"]
+
+
+def test_latin1_elsewhere(program):
+    program.write_bytes(b"parameters { real x; }\nmodel { real caf\xe9; }\n")
+    with pytest.raises(stanimport.StanSyntaxError, match="unexpected character '\xe9'") as caught:
+        load(program)
+    assert (caught.value.filename, caught.value.lineno, caught.value.offset) == (str(program), 2, 17)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_text_that_is_not_utf8(program, encoding):
+    program.write_bytes("parameters { real x; } model { }".encode(encoding))
     with pytest.raises(stanimport.StanSyntaxError, match="not UTF-8") as caught:
         load(program)
-    assert (caught.value.filename, caught.value.lineno, caught.value.offset) == (str(program), 2, 23)
+    assert (caught.value.filename, caught.value.lineno, caught.value.offset) == (str(program), 1, 1)
 
 
 def test_a_byte_order_mark_is_no_part_of_the_text(program):
