@@ -36,10 +36,10 @@ class dirichlet:
 
 
 def log_draw(xp: Namespace, random: Random, alpha: Array) -> Array:
-    """The logarithms of a Dirichlet draw, which small concentrations can't underflow.
+    """The logarithms of Dirichlet draws, one for each row of alpha, which small concentrations can't underflow.
 
     A gamma variate of shape alpha is one of shape alpha + 1 times a power 1 / alpha of a uniform one.
     """
     shape = xp.shape(alpha)
     log_gamma = xp.log(random.gamma(alpha + 1.0, shape)) + xp.log1p(-random.uniform(shape)) / alpha
-    return log_gamma - xp.logsumexp(log_gamma)
+    return log_gamma - xp.logsumexp(log_gamma, axis=-1, keepdims=True)

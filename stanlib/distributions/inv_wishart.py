@@ -5,9 +5,9 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
-from ..domains import POSITIVE_FINITE
+from ..domains import POSITIVE_FINITE, Domain
 from ..random.base import Random
-from ._multivariate import COVARIANCE, log_det_spd
+from ._multivariate import COVARIANCE, log_det_spd, require
 from .wishart import bartlett, check_matrices, enough, log_normalizer, trace_of_ratio
 
 
@@ -35,10 +35,22 @@ class inv_wishart:
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, Sigma: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_rng", "Sigma", Sigma, nu, Sigma)
-        return inverse_draw(xp, random, size, nu, xp.cholesky(Sigma))
+        rows = inverse_rows(xp, random, size, nu, xp.cholesky(Sigma))
+        return regular(xp, "inv_wishart_rng", "the inverse of the matrix drawn", xp.matmul(xp.transpose(rows), rows))
 
 
-def inverse_draw(xp: Namespace, random: Random, size: int, nu: Array, factor: Array) -> Array:
-    """The inverse of a Wishart draw of scale (factor factor')^-1."""
-    rows = xp.solve_triangular(bartlett(xp, random, size, nu), xp.transpose(factor))
-    return xp.matmul(xp.transpose(rows), rows)
+def inverse_rows(xp: Namespace, random: Random, size: int, nu: Array, factor: Array) -> Array:
+    """A matrix R of which R' R is the inverse of a Wishart draw of scale (factor factor')^-1."""
+    return xp.solve_triangular(bartlett(xp, random, size, nu), xp.transpose(factor))
+
+
+def regular(xp: Namespace, function: str, name: str, drawn: Array) -> Array:
+    """What was drawn, once it is made sure that the Wishart draw has an inverse: few degrees of freedom may give none.
+
+    Raises:
+        StanDomainError: if it has none, as Stan does.
+    """
+    return require(xp, function, name, drawn, _ALL_FINITE)
+
+
+_ALL_FINITE = Domain("finite", lambda xp, x: xp.all(xp.isfinite(x)))

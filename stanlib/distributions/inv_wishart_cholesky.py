@@ -12,7 +12,7 @@ from ..domains import POSITIVE_FINITE
 from ..random.base import Random
 from ._multivariate import CHOLESKY_FACTOR, log_diagonal, whiten
 from ._terms import LOG_2
-from .inv_wishart import inverse_draw
+from .inv_wishart import inverse_rows, regular
 from .wishart import check_matrices, enough, log_normalizer
 
 
@@ -42,4 +42,7 @@ class inv_wishart_cholesky:
     @staticmethod
     def rng(xp: Namespace, random: Random, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_cholesky_rng", "L_S", L_S, nu, L_S)
-        return xp.cholesky(inverse_draw(xp, random, size, nu, L_S))
+        rows = inverse_rows(xp, random, size, nu, L_S)
+        rows = regular(xp, "inv_wishart_cholesky_rng", "a root of the inverse of the matrix drawn", rows)
+        factor = xp.transpose(xp.qr(rows)[1])  # of R' R: the product would lose half of the digits
+        return factor * xp.where(xp.diagonal(factor) < 0, -1.0, 1.0)

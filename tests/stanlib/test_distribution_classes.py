@@ -121,6 +121,23 @@ def test_the_backends_class_has_the_same_law(backend, name):
     np.testing.assert_allclose(np.asarray(own), np.asarray(law.log_prob(x)), rtol=1e-6, atol=1e-6)
 
 
+SMALL = 1e-3
+CORNERS = {  # laws whose draws lie in the corners, the number of these, and the greatest value of an entry
+    "beta": ((SMALL, SMALL), 2, 1.0), "dirichlet": ((np.full(3, SMALL),), 3, 1.0),
+    "beta_binomial": ((10, SMALL, SMALL), 2, 10.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend, name", [(b, n) for b in BACKENDS for n in CORNERS], indirect=["backend"])
+def test_draws_of_small_concentrations_lie_in_the_corners(backend, name):
+    """Between them lies less than 1 % of the probability, and every corner has the same."""
+    arguments, corners, most = CORNERS[name]
+    x = np.asarray(backend.sample(backend.make(name, arguments), (2000,))) / most
+    first = x[:, 0] if x.ndim > 1 else x
+    assert np.mean((first > 0.05) & (first < 0.95)) < 0.01
+    assert np.mean(first > 0.5) == pytest.approx(1 / corners, abs=5 * 0.5 / np.sqrt(len(x)))
+
+
 # Parameters of several observations, whose leading axes are the batch.
 BATCHED = {
     "categorical": ([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]],),

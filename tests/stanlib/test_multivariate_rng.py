@@ -100,6 +100,30 @@ def test_factors_have_the_law_of_their_product(symbol, arguments):
     assert scipy.stats.ks_2samp(dets[:half], squares[half:]).pvalue > 1e-3
 
 
+INVERSE = {"inv_wishart_rng": S, "inv_wishart_cholesky_rng": L}
+
+
+@pytest.mark.parametrize("symbol", INVERSE)
+def test_inverses_of_nearly_singular_draws(symbol):
+    """The last entry of an inverse Wishart matrix is inverse chi-square, with what its rows leave of nu."""
+    sample = draws("numpy", symbol, 2.05, INVERSE[symbol])
+    last = (sample[:, -1] ** 2).sum(axis=-1) if "cholesky" in symbol else sample[:, -1, -1]
+    assert scipy.stats.kstest(S[-1, -1] / last, scipy.stats.chi2(0.05).cdf).pvalue > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered:RuntimeWarning")
+@pytest.mark.parametrize("symbol", INVERSE)
+def test_inverses_of_singular_draws_are_refused(symbol):
+    """Most draws have no inverse in doubles: known ones raise, traced ones are NaN as a whole."""
+    with pytest.raises(StanDomainError, match=rf"(?s)^{symbol}: .* must be finite"):
+        draws("numpy", symbol, 2.0001, INVERSE[symbol])
+    keys = jax.random.split(jax.random.PRNGKey(7), 40)
+    with double("jax"):
+        sample = jax.vmap(lambda k: registry.by_symbol(symbol)(JaxRandom(k), 2.0001, INVERSE[symbol]))(keys)
+    missing = np.isnan(np.asarray(sample))
+    assert missing.any() and (missing.all(axis=(1, 2)) | np.isfinite(sample).all(axis=(1, 2))).all()
+
+
 @pytest.mark.parametrize("eta", [0.4, 3.0])
 def test_correlations_are_beta(eta):
     """Every correlation of an LKJ matrix of size K is beta on (-1, 1) with eta - 1 + K / 2."""

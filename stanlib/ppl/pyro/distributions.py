@@ -220,7 +220,7 @@ def _native_class(record: records.Distribution) -> Any:
         "__new__": partial(_new, base), "__init__": init, "log_prob": log_prob, "expand": _expanded,
         "__doc__": record.doc, "__module__": __name__, "record": record,
         "arguments": property(lambda self: self.stan_arguments), "rejected": laws.NEVER, "place": None,
-        **({"sample": _counts} if laws.is_count(record) else {}),
+        **({"sample": _counts} if laws.is_count(record) else _BY_THE_RECORD.get(base.__name__, {})),
     }  # fmt: skip
     return type(base)(f"Stan{base.__name__}", (base,), body)
 
@@ -229,6 +229,31 @@ def _counts(law: Any, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
     """Draws by the record, of the type that Pyro's own have."""
     with torch.no_grad():
         return draw(law.record, law.arguments, tuple(sample_shape)).to(law.arguments[0].dtype)
+
+
+def _all_at_once(law: Any, sample_shape: torch.Size) -> torch.Tensor:
+    """Draws by the record of a law whose rng takes any leading axes."""
+    shape = law._extended_shape(sample_shape)
+    drawn = law.record.methods["rng"](xp, TorchRandom(), *(a.expand(shape) for a in law.arguments))
+    return torch.as_tensor(drawn)
+
+
+def _shares(law: Any, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+    """Draws of shares, between 0 and 1 as far as the type tells them apart, as Pyro's own have it."""
+    drawn = _all_at_once(law, sample_shape)
+    limits = torch.finfo(drawn.dtype)
+    return drawn.clamp(limits.tiny, 1 - limits.eps)
+
+
+def _counts_by_shares(law: Any, sample_shape: torch.Size = torch.Size()) -> torch.Tensor:
+    with torch.no_grad():
+        return _all_at_once(law, sample_shape).to(law.arguments[-1].dtype)
+
+
+# torch divides gamma draws, which small parameters underflow: 0 / 0 is 1/2 to it
+_BY_THE_RECORD: dict[str, dict[str, Any]] = {
+    "Beta": {"rsample": _shares}, "Dirichlet": {"rsample": _shares}, "BetaBinomial": {"sample": _counts_by_shares},
+}  # fmt: skip
 
 
 class Expanded(ExpandedDistribution):
