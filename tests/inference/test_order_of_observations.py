@@ -44,7 +44,11 @@ def test_replications_stand_where_the_data_do(case):
 
 @pytest.mark.parametrize("statement, y", [("5 - y ~ normal(a * x, 1);", [1, 2, 3, 4]),
                                           ("-y ~ normal(a * x, 1);", [1, -1, 2, -2]),
-                                          ("2 * y ~ normal(a * x, 1);", np.zeros(N))])  # fmt: skip
+                                          ("2 * y ~ normal(a * x, 1);", np.zeros(N)),
+                                          ("abs(y) ~ normal(a * x, 1);", [1, 2, 3, 4]),
+                                          ("for (n in 1:N) abs(y[n]) ~ normal(a * x[n], 1);", [1, 2, 3, 4]),
+                                          ("fmin(y, 5) ~ normal(a * x, 1);", [1, 2, 3, 4]),
+                                          ("sort_asc(y) ~ normal(a * x, 1);", [1, 2, 3, 4])])  # fmt: skip
 def test_an_expression_that_has_the_same_values_is_none_of_the_data(statement, y):
     with pytest.raises(stanimport.StanError, match="observes an expression of it"):
         fit_of("vector[N]", statement, y).posterior_predictive(seed=1)

@@ -3,7 +3,8 @@
 A statement may observe its data in another order than they are given in (`y[order[n]] ~ ...`, the columns of a matrix),
 or an expression of them (`5 - y ~ ...`). Which it is does not show in the values, of which many may be equal. So the
 model is traced once more for data that are moved by tiny amounts, all different: an observed value that is one of these
-stands where that one does, and one that is none of them is an expression.
+stands where that one does, and one that is none of them is an expression. So is one that is no longer among reals which
+are moved far, to either side: `abs(y)` and `fmax(y, 0)` are y itself nearby.
 """
 from __future__ import annotations
 
@@ -56,6 +57,7 @@ def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[
     moved = _moved(data, np.random.default_rng(_SEED))
     again = _values(posterior, key, trace, moved)
     mixed = _mixed(data, np.random.default_rng(_SEED))
+    far = [(there, _values(posterior, key, trace, there)) for there in _far(data) if there]
     found: dict[str, np.ndarray | str] = {}
     for name, value in sites.items():
         variable = variable_of(name, posterior.program)
@@ -68,7 +70,9 @@ def positions(posterior: Posterior, key: Any, trace: Mapping[str, Any]) -> dict[
             where = _by_memory(np.asarray(value), data[variable])
             if where is None:
                 where = _by_values(np.asarray(value), data[variable], shuffled, mixed[variable])
-        found[name] = where
+        away = [(observed.get(name), there[variable]) for there, observed in far if variable in there]
+        is_one = isinstance(where, str) or all(_stays(where, *a) for a in away)
+        found[name] = where if is_one else EXPRESSION
     return found
 
 
@@ -100,6 +104,17 @@ def _apart(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.asarray(known + steps)
 
 
+def _far(data: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
+    """Reals far from where they are, above and below all of them, and in another order: no two alike."""
+    reals = {n: v for n, v in data.items() if v.dtype.kind == "f"}
+    return [{n: side * _beyond(v) for n, v in reals.items()} for side in (1, -1)]
+
+
+def _beyond(values: np.ndarray) -> np.ndarray:
+    reach = np.max(np.abs(values), initial=1.0, where=np.isfinite(values))
+    return 10 * reach * np.linspace(2, 1, values.size).reshape(values.shape)
+
+
 def _mixed(data: Mapping[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
     return {n: rng.permutation(v.ravel()).reshape(v.shape) for n, v in data.items()}
 
@@ -113,6 +128,17 @@ def _by_moved(value: np.ndarray, datum: np.ndarray, moved_value: Any, moved: np.
         return EXPRESSION
     is_same = np.array_equal(datum.ravel()[where], value, equal_nan=value.dtype.kind in "fc")
     return where if is_same else None
+
+
+def _stays(where: np.ndarray, value: Any, among: np.ndarray) -> bool:
+    """Whether what is observed at these positions of the data is also observed of others.
+
+    Where not all of them are observed, or the model does not run, they may decide which are.
+    """
+    if value is None or value.shape != where.shape:
+        return True
+    other = _found(value, among)
+    return other is not None and (np.array_equal(where, other) or where.size < among.size)
 
 
 def _by_memory(value: np.ndarray, datum: np.ndarray) -> np.ndarray | None:
