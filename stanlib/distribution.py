@@ -26,7 +26,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, cast
 
 from . import registry, signatures, supports
 from .arrays import is_of_data, namespace
@@ -105,14 +105,14 @@ class Distribution:
     by_matrix: str = ""
     vague: tuple[str, ...] = ()
     relations: Mapping[str, Callable[..., Domain]] = field(default_factory=dict)  # domains that all parameters decide
+    rng_domains: Mapping[str, Domain] = field(default_factory=dict)  # where they are narrower for random numbers
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         """A method by its name, for the methods of other records: `normal.lpdf(xp, y, mu, sigma)`."""
         methods = self.__dict__.get("methods", {})
         if name not in methods:
             raise AttributeError(name)
-        method: Callable[..., Any] = methods[name]
-        return method
+        return cast("Callable[..., Any]", methods[name])
 
     @cached_property
     def density(self) -> str:
@@ -329,6 +329,7 @@ def stan_distribution(
     event_shape: Callable[..., tuple[int, ...]] | None = None, symmetric_about: str | float | None = None,
     circular: bool = False, regions: Mapping[str, Region] | None = None, preferred: str = "", by_matrix: str = "",
     vague: tuple[str, ...] = (), relations: Mapping[str, Callable[..., Domain]] | None = None,
+    rng_domains: Mapping[str, Domain] | None = None,
 ) -> Callable[[type], Distribution]:  # fmt: skip
     """Class decorator that registers a distribution; the class's functions are its methods."""
 
@@ -338,7 +339,7 @@ def stan_distribution(
             name, tuple(texts), tuple(rng), support, _methods(cls), dict(domains or {}), native, event_dims,
             dict(argument_dims or {}), dict(variate or {}), tuple(examples), cls.__doc__ or "",
             tuple(sizes), tuple(logged), event_shape, symmetric_about, circular, dict(regions or {}),
-            preferred, by_matrix, vague, dict(relations or {}),
+            preferred, by_matrix, vague, dict(relations or {}), dict(rng_domains or {}),
         )  # fmt: skip
         DISTRIBUTIONS[name] = d
         _register_functions(d)
@@ -384,14 +385,13 @@ def _summed_function(d: Distribution, method: str) -> Function:
 
 
 def _rng_function(d: Distribution) -> Function:
-    name = f"{d.name}_rng"
+    name, domains = f"{d.name}_rng", {**d.domains, **d.rng_domains}
 
     def body(xp: Namespace, random: object, *arguments: object) -> Array:
         d.check_sizes(xp, name, arguments, d.rng_texts[0])
-        drawn: Array = d.methods["rng"](xp, random, *arguments)
-        return drawn
+        return cast("Array", d.methods["rng"](xp, random, *arguments))
 
-    return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=d.domains, random=True, distribution=d)
+    return Function(name, name, d.rng_texts, body, sizes=d.sizes, domains=domains, random=True, distribution=d)
 
 
 def get(name: str) -> Distribution:

@@ -131,6 +131,7 @@ POSITIVE_FINITE = Domain(
     "positive finite", lambda xp, x: (x > 0) & (x < xp.inf), safe=1.0, region=supports.POSITIVE
 )
 NONNEGATIVE = Domain("nonnegative", lambda xp, x: x >= 0, safe=1.0, region=supports.NONNEGATIVE)
+NONNEGATIVE_FINITE = Domain("nonnegative and finite", lambda xp, x: (x >= 0) & (x < xp.inf), safe=1.0)
 FINITE = Domain("finite", lambda xp, x: xp.isfinite(x), traced=False, safe=0.0)
 NOT_NAN = Domain("not nan", lambda xp, x: ~xp.isnan(x), traced=False, safe=0.0)
 PROBABILITY = Domain(
@@ -139,6 +140,10 @@ PROBABILITY = Domain(
 ORDERED = Domain(
     "finite and strictly increasing", lambda xp, x: _increasing(xp, x) & xp.isfinite(x), region=supports.ORDERED
 )
+CUT_POINTS = Domain(
+    "one number or more, finite and strictly increasing",
+    lambda xp, x: ORDERED.inside(xp, x) if xp.shape(x)[-1] else xp.asarray(False), region=supports.ORDERED,
+)  # fmt: skip
 SIMPLEX = Domain(
     "a simplex: components of at least 0 that sum to 1", lambda xp, x: _is_simplex(xp, x), region=supports.SIMPLEX
 )

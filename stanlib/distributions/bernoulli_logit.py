@@ -17,6 +17,7 @@ from ._terms import predictor, within
     rng=["int_or_array bernoulli_logit_rng(reals alpha)"],
     support=lambda alpha: ("range", 0, 1),
     domains={"alpha": NOT_NAN},
+    rng_domains={"alpha": FINITE},
     variate={"lpmf": between(0, 1)},
     native=Native("BernoulliLogits", ("alpha",), pyro=None),
     examples=[(1, 0.3), (0, -40.0)],

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace, Real
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NOT_NAN, POSITIVE
+from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
 from ._terms import log1mexp_neg
 
@@ -15,6 +15,7 @@ LARGEST = 700.0  # exponents, beyond which the distribution function is 0, and i
     rng=["real_or_array gumbel_rng(reals mu, reals beta)"],
     support="real",
     domains={"mu": FINITE, "beta": POSITIVE},
+    rng_domains={"beta": POSITIVE_FINITE},
     logged=("beta",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     native=Native("Gumbel", ("mu", "beta")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..arrays import namespace
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
-from ..domains import NONNEGATIVE, Domain, between, guard
+from ..domains import NONNEGATIVE, POSITIVE, Domain, between, guard
 from ..random.base import Random
 from ._rising import lchoose
 
@@ -14,6 +14,7 @@ from ._rising import lchoose
     rng=["int hypergeometric_rng(int N, int a, int b)"],
     support=lambda N, a, b: ("range", *_range(N, a, b)),
     domains={"N": NONNEGATIVE, "a": NONNEGATIVE, "b": NONNEGATIVE},
+    rng_domains={"N": POSITIVE, "a": POSITIVE, "b": POSITIVE},
     relations={"N": lambda N, a, b: _drawable(a, b)},
     variate={"lpmf": lambda N, a, b: between(*_range(N, a, b))},
     examples=[(1, 5, 3, 6)],

@@ -10,7 +10,7 @@ from ..checks import square
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN
 from ..random.base import Random
-from ._multivariate import factor_lengths, normal_draws, normal_terms, residuals
+from ._multivariate import CHOLESKY_FACTOR, factor_lengths, normal_draws, normal_terms, residuals
 
 _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
 
@@ -23,6 +23,7 @@ _EXAMPLE = ([0.3, -0.4], [0.1, 0.2], [[1.2, 0.0], [0.3, 0.9]])
     ],
     support="vector",
     domains={"mu": FINITE},
+    rng_domains={"L": CHOLESKY_FACTOR},
     variate={"lpdf": NOT_NAN},
     event_dims=1,
     argument_dims={"mu": 1, "L": 2},

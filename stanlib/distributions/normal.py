@@ -18,6 +18,7 @@ from ._terms import LOG_2_PI, predictor, standardized
     rng=["real_or_array normal_rng(reals mu, reals sigma)"],
     support="real",
     domains={"mu": FINITE, "sigma": POSITIVE},
+    rng_domains={"sigma": POSITIVE_FINITE},
     logged=("sigma",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     symmetric_about="mu",

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
-from ..domains import FINITE, ORDERED, between
+from ..domains import CUT_POINTS, FINITE, ORDERED, between
 from ..random.base import Random
 from ._terms import categories, cut_points, predictor, with_ends, within
 
@@ -19,6 +19,7 @@ FAR = 1e10  # stands for infinity, with finite gradients
     rng=["int ordered_logistic_rng(real lambda, vector c)"],
     support=lambda lam, c: ("range", 1, c.shape[-1] + 1),
     domains={"lambda": FINITE, "c": ORDERED},
+    rng_domains={"c": CUT_POINTS},
     variate={"lpmf": categories("ordered_logistic")},
     argument_dims={"c": 1},
     examples=[(2, 0.3, [-1.0, 0.5]), ([1, 3], [0.1, -20.0], [-1.0, 0.5])],

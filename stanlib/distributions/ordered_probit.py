@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import stan_distribution
-from ..domains import FINITE, ORDERED
+from ..domains import CUT_POINTS, FINITE, ORDERED
 from ..random.base import Random
 from ._terms import categories, cut_points, within
 
@@ -16,6 +16,7 @@ FAR = 1e10  # stands for infinity, with finite squares and gradients
     rng=["int ordered_probit_rng(real eta, vector c)"],
     support=lambda eta, c: ("range", 1, c.shape[-1] + 1),
     domains={"eta": FINITE, "c": ORDERED},
+    rng_domains={"c": CUT_POINTS},
     variate={"lpmf": categories("ordered_probit")},
     argument_dims={"c": 1},
     examples=[(2, 0.3, [-1.0, 0.5]), ([1, 3], [0.1, -2.0], [-1.0, 0.5])],

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
-from ..domains import NONNEGATIVE
+from ..domains import NONNEGATIVE, POSITIVE
 from ..random.base import Random
 from ._counts import poisson_counts
 from ._terms import log0, times
@@ -14,6 +14,7 @@ from ._terms import log0, times
     rng=["int_or_array poisson_rng(reals lambda)"],
     support="natural",
     domains={"lambda": NONNEGATIVE},
+    rng_domains={"lambda": POSITIVE},
     variate={"lpmf": NONNEGATIVE},
     native=Native("Poisson", ("lambda",)),
     examples=[(3, 2.3), (0, 0.8)],

@@ -20,6 +20,7 @@ from ._terms import predictor, times
     rng=["int_or_array poisson_log_rng(reals alpha)"],
     support="natural",
     domains={"alpha": NOT_NAN},
+    rng_domains={"alpha": FINITE},
     variate={"lpmf": NONNEGATIVE},
     examples=[(3, 0.8), (0, -40.0)],
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
 from ..distribution import stan_distribution
-from ..domains import NONNEGATIVE, POSITIVE
+from ..domains import NONNEGATIVE, POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
 from ._terms import LOG_2, inner, log1mexp_neg, within
 
@@ -15,6 +15,7 @@ from ._terms import LOG_2, inner, log1mexp_neg, within
     rng=["real_or_array rayleigh_rng(reals sigma)"],
     support="nonnegative",
     domains={"sigma": POSITIVE},
+    rng_domains={"sigma": POSITIVE_FINITE},
     logged=("sigma",),
     variate={"lpdf": POSITIVE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), NONNEGATIVE),
     examples=[(0.3, 1.7), (3.0, 0.5)],

@@ -6,7 +6,7 @@ import math
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import on_unit_interval, smaller_root
 from ..distribution import stan_distribution
-from ..domains import FINITE, NOT_NAN, POSITIVE
+from ..domains import FINITE, NOT_NAN, POSITIVE, POSITIVE_FINITE
 from ..random.base import Random
 from ._terms import LOG_2, LOG_2_PI
 
@@ -18,6 +18,7 @@ SQRT_HALF = math.sqrt(0.5)
     rng=["real_or_array skew_normal_rng(reals xi, reals omega, reals alpha)"],
     support="real",
     domains={"xi": FINITE, "omega": POSITIVE, "alpha": FINITE},
+    rng_domains={"omega": POSITIVE_FINITE},
     logged=("omega",),
     variate=dict.fromkeys(("lpdf", "cdf", "lcdf", "lccdf"), NOT_NAN),
     examples=[(0.3, -0.2, 1.7, 0.8), (-3.0, 1.0, 0.5, -2.0)],

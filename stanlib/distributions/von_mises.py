@@ -7,7 +7,7 @@ from typing import Any
 from ..arrays.base import Array, Namespace, Real
 from ..arrays.special.quadrature import CUTOFF, on_unit_interval
 from ..distribution import Native, stan_distribution
-from ..domains import FINITE, NONNEGATIVE, POSITIVE, between, guard
+from ..domains import FINITE, NONNEGATIVE, NONNEGATIVE_FINITE, POSITIVE, between, guard
 from ..random.base import Random
 from ._terms import LOG_2_PI, inner, within
 
@@ -19,6 +19,7 @@ TWO_PI = 2 * math.pi
     rng=["real_or_array von_mises_rng(reals mu, reals kappa)"],
     support="real",
     domains={"mu": FINITE, "kappa": NONNEGATIVE},
+    rng_domains={"kappa": NONNEGATIVE_FINITE},
     variate={"lpdf": FINITE} | dict.fromkeys(("cdf", "lcdf", "lccdf"), between(-math.pi, math.pi)),
     circular=True,
     native=Native("VonMises", ("mu", "kappa")),

@@ -156,6 +156,24 @@ def test_parameters_that_do_not_go_together_are_refused(name, parameters, librar
         registry.by_symbol(f"{name}_rng")(source(library), *parameters)
 
 
+# What Stan Math's densities take, and its random numbers do not.
+NARROWER = [
+    ("normal", (0.0, np.inf)), ("gumbel", (0.0, np.inf)), ("rayleigh", (np.inf,)), ("skew_normal", (0.0, np.inf, 1.0)),
+    ("bernoulli_logit", (np.inf,)), ("poisson", (0.0,)), ("poisson_log", (-np.inf,)), ("von_mises", (0.0, np.inf)),
+    ("hypergeometric", (0, 1, 1)), ("hypergeometric", (1, 0, 1)), ("hypergeometric", (1, 1, 0)),
+    ("ordered_logistic", (0.0, np.zeros(0))), ("ordered_probit", (0.0, np.zeros(0))),
+    ("multi_normal_cholesky", (np.zeros(2), np.array([[1.0, 0.5], [0.0, 1.0]]))),
+    ("multi_normal_cholesky", (np.zeros(2), np.array([[1.0, 0.0], [0.5, 0.0]]))),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("name, parameters", NARROWER, ids=str)
+def test_what_stan_draws_nothing_for_is_refused(name, parameters, library):
+    with double(library), pytest.raises(StanDomainError, match=f"^{name}_rng: "):
+        registry.by_symbol(f"{name}_rng")(source(library), *parameters)
+
+
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_small_shapes_give_no_nan(library):
     x = draws(library, "beta", (1e-3, 2e-3))
