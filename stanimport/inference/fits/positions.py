@@ -112,7 +112,7 @@ def _far(data: Mapping[str, np.ndarray]) -> list[dict[str, np.ndarray]]:
 
 def _beyond(values: np.ndarray) -> np.ndarray:
     reach = np.max(np.abs(values), initial=1.0, where=np.isfinite(values))
-    return 10 * reach * np.linspace(2, 1, values.size).reshape(values.shape)
+    return np.asarray(10 * reach * np.linspace(2, 1, values.size).reshape(values.shape))
 
 
 def _mixed(data: Mapping[str, np.ndarray], rng: np.random.Generator) -> dict[str, np.ndarray]:
