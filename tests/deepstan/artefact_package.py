@@ -92,8 +92,8 @@ class Steps:
         if "batch_size" in given:
             given["batch_size"] = len(given["labels"])
         if isinstance(given.get("x"), list):  # of images
-            return {"images": [self.module.transformed_data(**{**given, "x": x}) | networks for x in given["x"]]}
-        return self.module.transformed_data(**given) | networks
+            return {"images": [{**given, "x": x} | networks for x in given["x"]]}
+        return given | networks if networks else self.module.transformed_data(**given)
 
     def step(self, given: Mapping[str, Any] | None = None, **more: Any) -> float:
         self.last = more
@@ -119,11 +119,14 @@ def _of_each(function: Any, images: list[dict[str, Any]]) -> None:
 
 
 def _as_declared(module: Any, name: str, value: Any) -> Any:
-    """Images without the axis of channels, several as a list where one is declared, integers where declared."""
+    """Images without the axis of channels, several as a list where one is declared; labels as integers.
+
+    Pixels that are declared as integers stay reals, which is what networks take.
+    """
     variable = next((v for v in module.stan.data if v.name == name), None)
     if not isinstance(value, torch.Tensor) or variable is None:
         return value
-    value = value.int() if variable.type.endswith("int") else value
+    value = value.int() if value.ndim == 1 and variable.type.endswith("int") else value
     value = value.squeeze(1) if value.ndim == 4 else value
     return list(value) if name == "x" and value.ndim == 3 else value
 
