@@ -128,10 +128,11 @@ def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[
     """Numbers of a type and shape within bounds, as they are read; None for others, and where more has to be seen."""
     if type(given) is int:
         return given if base == "int" and not shape and _are_within(given, given, base, bounds) else None
-    if not shape or 0 in shape or tuple(getattr(given, "shape", ())) != shape or not (type(given) is np.ndarray or _is_foreign(given)):
+    are_foreign = _is_foreign(given)
+    if not shape or 0 in shape or not (are_foreign or type(given) is np.ndarray) or tuple(given.shape) != shape:
         return None
     try:
-        array = _native(base, array_of(plain_of(given)), _is_foreign(given))
+        array = _native(base, array_of(plain_of(given)), are_foreign)
     except NoNumbersError:
         return None
     return array if array is not None and _are_within(array.min(), array.max(), base, bounds) else None
@@ -166,7 +167,8 @@ class _AllData(Reader):
     """Checks what is as declared at first sight without a copy of it, and all else as data of users are."""
 
     def __init__(self, program: Program, given: Mapping[str, object]):
-        super().__init__(program, dict(given))
+        self.as_given = dict(given)
+        super().__init__(program, self.as_given)
         self.read: dict[str, Any] = {}
 
     def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
@@ -174,7 +176,7 @@ class _AllData(Reader):
         base = v.type.rpartition(" ")[2]
         value = _as_declared(base, given, tuple(map(int, shape)), bounds) if constraint is None else None
         if value is None:
-            self.given[name] = _counted(given) if base == "int" else given
+            self.as_given[name] = _counted(given) if base == "int" else given
             value = super().__call__(name, shape, constraint, **bounds)
         return self._noted(name, value)
 

@@ -93,7 +93,7 @@ def log1mexp_neg(xp: Namespace, t: Array, log_t: Array) -> Array:
 def standardized(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     """(y - mu) / sigma, by a single division where many observations share sigma."""
     centered = y - mu
-    shared = (type(sigma) is float or math.prod(xp.shape(sigma)) == 1) and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
+    shared = math.prod(xp.shape(sigma)) == 1 and math.prod(xp.shape(centered)) >= MANY_STANDARDIZED
     return centered * (1.0 / sigma) if shared else centered / sigma
 
 
