@@ -173,11 +173,6 @@ class Distribution:
         size = next((xp.shape(a)[-1] for a, d in zip(arguments, self.dims[1:]) if d), 1)
         return batch, (size,) * self.event_dims
 
-    @property
-    def has_open_size(self) -> bool:
-        """Whether the parameters don't tell the size of an observation in full (lkj_corr)."""
-        return not self.argument_dims or self.event_shape is not None
-
     @cached_property
     def density_domains(self) -> dict[str, Domain]:
         """The domains of the parameters, as the density has to look after them."""

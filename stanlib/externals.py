@@ -46,8 +46,7 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
         else:
             made = _found(path, fail)(*arguments)
         result = xp.asarray(made)
-        kind = number_types.kind_of(result)
-        if not number_types.holds(declared, kind):
+        if not number_types.holds(declared, kind := number_types.kind_of(result)):
             raise fail(f"returns {kind} numbers, declared are {declared}")
         if result.ndim != dims:
             raise fail(f"returns a value of shape {tuple(result.shape)}, declared are {dims} dimensions")

@@ -167,7 +167,7 @@ def check_law(name: str, law: Any, shape: Sequence[int]) -> None:
     if own not in ((), declared):
         raise _other_sizes(name, declared, own)
     record = getattr(law, "record", None)
-    if record is not None and not record.has_open_size:
+    if record is not None and record.argument_dims and record.event_shape is None:  # or it does not tell its size
         check_event(name, law, shape)
 
 
