@@ -25,7 +25,7 @@ from .given import NoNumbersError, array_of, verified
 if TYPE_CHECKING:
     from .metadata import Program, Variable
 
-_INTEGER_LIMIT = 2**31
+INTEGER_LIMIT = 2**31
 LARGE = 2**20  # numbers of an array from which on its memory is shared
 
 
@@ -195,7 +195,7 @@ def _integers(program: Program, v: Variable, value: np.ndarray) -> int | np.ndar
             raise _error(program, v, f"must be of type int, not real: {_first_real(value)}")
     if value.dtype.kind not in "iu":
         raise _error(program, v, f"must be of type int, not {value.dtype}")
-    if value.size and (value.max() >= _INTEGER_LIMIT or value.min() < -_INTEGER_LIMIT):
+    if value.size and (value.max() >= INTEGER_LIMIT or value.min() < -INTEGER_LIMIT):
         raise _error(program, v, "holds an integer of more than 32 bits")
     return int(value) if value.ndim == 0 else _owned(value, np.int64)
 

@@ -9,12 +9,10 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-from . import signatures
+from . import number_types, signatures
 from .arrays.base import Namespace
 from .errors import StanError
 from .registry import Function
-
-_KINDS = ("int", "real", "complex")  # each holds the ones before
 
 
 class StanFunctionError(StanError):
@@ -48,21 +46,13 @@ def external(backend: str, signature: str, path: str, dims: int, spec: Any = Non
         else:
             made = _found(path, fail)(*arguments)
         result = xp.asarray(made)
-        if _KINDS.index(_kind(result)) > _KINDS.index(declared):
-            raise fail(f"returns {_kind(result)} numbers, declared are {declared}")
+        if not number_types.holds(declared, kind := number_types.kind_of(result)):
+            raise fail(f"returns {kind} numbers, declared are {declared}")
         if result.ndim != dims:
             raise fail(f"returns a value of shape {tuple(result.shape)}, declared are {dims} dimensions")
         return result
 
     return Function(name, name, (), body)
-
-
-def _kind(array: Any) -> str:
-    """What the numbers of an array of any library are."""
-    dtype = array.dtype
-    if hasattr(dtype, "is_floating_point"):  # torch
-        return "complex" if dtype.is_complex else "real" if dtype.is_floating_point else "int"
-    return "int" if dtype.kind in "iub" else "complex" if dtype.kind == "c" else "real"
 
 
 def _found(path: str, fail: Callable[[str], StanFunctionError]) -> Callable[..., Any]:

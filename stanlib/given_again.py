@@ -6,14 +6,14 @@ types whose numbers wrap around.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .data import Reader, is_traced
-from .given import array_of
+from .data import INTEGER_LIMIT, Reader, is_traced
+from .given import NoNumbersError, array_of, plain_of
 
 if TYPE_CHECKING:
     from .metadata import Program
@@ -97,7 +97,7 @@ def checked(program: Program, run: Callable[..., Any], given: dict[str, Any]) ->
         run(reader)
     except _Complete:
         pass
-    return given | {n: given[n] if _is_kept(given[n], v) else v for n, v in reader.read.items()}
+    return given | {n: v for n, v in reader.read.items() if v is not given[n] and not _is_kept(given[n], v)}
 
 
 def _is_kept(value: object, read: object) -> bool:
@@ -124,18 +124,61 @@ def _counted(value: object) -> object:
     return numbers.astype(np.int64) if is_whole else value
 
 
+def _as_declared(base: str, given: Any, shape: tuple[int, ...], bounds: Mapping[str, Any]) -> Any:
+    """Numbers of a type and shape within bounds, as they are read; None for others, and where more has to be seen."""
+    if type(given) is int:
+        return given if base == "int" and not shape and _are_within(given, given, base, bounds) else None
+    are_foreign = _is_foreign(given)
+    if not shape or 0 in shape or not (are_foreign or type(given) is np.ndarray) or tuple(given.shape) != shape:
+        return None
+    try:
+        array = _native(base, array_of(plain_of(given)), are_foreign)
+    except NoNumbersError:
+        return None
+    return array if array is not None and _are_within(array.min(), array.max(), base, bounds) else None
+
+
+def _native(base: str, array: np.ndarray, are_whole: bool) -> np.ndarray | None:
+    """An array of Stan's reals or integers; `are_whole` tells whether reals may be integers."""
+    kind = array.dtype.kind
+    if base != "int":
+        return np.asarray(array, np.float64) if kind == "f" and not base.startswith("complex") else None
+    if kind == "i":
+        return np.asarray(array, np.int64)
+    with np.errstate(invalid="ignore"):
+        whole = array.astype(np.int64) if kind == "f" and are_whole else None
+    return whole if whole is not None and (whole == array).all() else None
+
+
+def _are_within(least: Any, most: Any, base: str, bounds: Mapping[str, Any]) -> bool:
+    """Whether numbers from the least to the most are of a type, and within bounds that are numbers themselves."""
+    if base == "int" and not (-INTEGER_LIMIT <= least and most < INTEGER_LIMIT):
+        return False
+    if not all(isinstance(b, (int, float)) for b in bounds.values()):
+        return False
+    return bool(bounds.get("lower", least) <= least and most <= bounds.get("upper", most)) or not bounds
+
+
 class _Complete(BaseException):
     """All data were read: transformed data need not be computed."""
 
 
 class _AllData(Reader):
+    """Checks what is as declared at first sight without a copy of it, and all else as data of users are."""
+
     def __init__(self, program: Program, given: Mapping[str, object]):
-        integers = {v.name for v in program.data if v.type.rpartition(" ")[2] == "int"}
-        super().__init__(program, {n: _counted(v) if n in integers else v for n, v in given.items()})
+        self.as_given = dict(given)
+        super().__init__(program, self.as_given)
         self.read: dict[str, Any] = {}
 
-    def __call__(self, name: str, *declared: Any, **bounds: Any) -> Any:
-        return self._noted(name, super().__call__(name, *declared, **bounds))
+    def __call__(self, name: str, shape: Sequence[int] = (), constraint: str | None = None, **bounds: Any) -> Any:
+        v, given = self.variables[name], self.given[name]
+        base = v.type.rpartition(" ")[2]
+        value = _as_declared(base, given, tuple(map(int, shape)), bounds) if constraint is None else None
+        if value is None:
+            self.as_given[name] = _counted(given) if base == "int" else given
+            value = super().__call__(name, shape, constraint, **bounds)
+        return self._noted(name, value)
 
     def tuple(self, name: str, *items: object) -> Any:
         return self._noted(name, super().tuple(name, *items))

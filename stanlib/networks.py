@@ -21,8 +21,11 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from . import number_types, signatures
+from .arrays import namespace
 from .dataclass import dataclass
 from .errors import StanError
+from .types import Tuple, Type, dimensions, scalar_of
 
 _LIBRARIES = ("torch", "flax", "equinox")
 
@@ -76,55 +79,62 @@ class Network:
         spec: of the translated module, which tells its package and its loader.
         line: of the declaration.
         arguments: how many arguments it takes.
-        dims: of the value that it returns.
-        items: where that is a tuple, the dimensions of its items.
+        returns: the type of its value, as it is declared.
         lifted: the names of its parameters that are parameters of the program; calls pass their values last.
     """
 
     def __init__(
         self, backend: Backend, program: Program, name: str, path: str, spec: ModuleSpec | None, line: int,
-        arguments: int, dims: int, lifted: Sequence[str] = (), items: Sequence[int] = (),
+        arguments: int, returns: str, lifted: Sequence[str] = (),
     ):  # fmt: skip
         self.backend, self.program, self.name, self.path, self.line = backend, program, name, path, line
         self.package = (spec.parent if spec is not None else "") or ""
         self.access = getattr(spec and spec.loader, "network_access", lambda module: "all")
-        self.arguments, self.dims, self.lifted, self.items = arguments, dims, tuple(lifted), tuple(items)
+        self.arguments, self.lifted = arguments, tuple(lifted)
+        self.returns = signatures.parse(f"{returns} net()").overloads[0].result
         self._found: Any = None
 
     def __call__(self, *values: Any) -> Any:
         inputs, lifted = values[: self.arguments], dict(zip(self.lifted, values[self.arguments :]))
-        return self._as_declared(self.backend.call_network(self, self.module(), inputs, lifted))
+        return self._as_declared(self.backend.call_network(self, self.module(), inputs, lifted), self.returns)
 
-    def _as_declared(self, result: Any) -> Any:
-        """What the network returned as a value of the declared type: several arrays of one shape are one array."""
-        several = isinstance(result, (tuple, list))
-        if self.items:
-            if not several or len(result) != len(self.items):
-                given = f"{len(result)} values" if several else f"a {type(result).__name__}"
-                raise self.error(f"returns {given}, declared is a tuple of {len(self.items)}")
-            return tuple(self._of_dims(r, n) for r, n in zip(result, self.items))
-        if not several:
-            return self._of_dims(result, self.dims)
-        if not self.dims or not result:
-            raise self.error(f"returns {len(result)} values, declared is {'one array' if self.dims else 'a number'}")
-        items = [self._of_dims(r, self.dims - 1) for r in result]
+    def _as_declared(self, value: Any, declared: Type) -> Any:
+        """What the network returned as a value of the declared type."""
+        if not isinstance(declared, Tuple):
+            return self._array(value, dimensions(declared), str(scalar_of(declared)))
+        several = isinstance(value, (tuple, list))
+        if not several or len(value) != len(declared.items):
+            given = f"{len(value)} values" if several else f"a {type(value).__name__}"
+            raise self.error(f"returns {given}, declared is a tuple of {len(declared.items)}")
+        return tuple(map(self._as_declared, value, declared.items))
+
+    def _array(self, value: Any, dims: int, declared: str) -> Any:
+        """An array of so many axes: several of one shape are one array."""
+        if not isinstance(value, (tuple, list)):
+            return self._of_dims(value, dims, declared)
+        if not dims or not value:
+            raise self.error(f"returns {len(value)} values, declared is {'one array' if dims else 'a number'}")
+        items = [self._of_dims(v, dims - 1, declared) for v in value]
         shapes = sorted({tuple(i.shape) for i in items})
         if len(shapes) > 1:
             shown = " and ".join(map(str, shapes))
             raise self.error(f"returns arrays of the shapes {shown}, which are no array: declare a tuple")
         return self.backend.array(items)
 
-    def _of_dims(self, value: Any, dims: int) -> Any:
+    def _of_dims(self, value: Any, dims: int, declared: str) -> Any:
         """An array of so many axes, without first axes of length 1 beyond those: a batch of one is that one."""
         if not hasattr(value, "ndim"):
             raise self.error(f"returns a {type(value).__name__}: return an array, or a tuple of arrays")
+        kind = number_types.kind_of(value)
+        if not number_types.holds(declared, kind):
+            raise self.error(f"returns {kind} numbers, declared are {declared}")
         while value.ndim > dims and value.shape[0] == 1:
             value = value[0]
         if value.ndim != dims:
             message = f"returns a value of shape {tuple(value.shape)}, declared are {dims} dimensions"
             batch = "; of a batch, write array[] before the type that it returns" if value.ndim == dims + 1 else ""
             raise self.error(message + batch)
-        return value
+        return namespace((value,)).real(value) if kind == "int" and declared != "int" else value
 
     def verify_lifted(self, shapes: Mapping[str, Sequence[int]], lifted: Mapping[str, Sequence[int]]) -> None:
         """The parameters of the program that stand for some of the network's must be there, in their shapes.

@@ -33,6 +33,8 @@ def check_sizes(
     """
     if event_dims:
         return  # the multivariate densities check the shapes of theirs
+    if all([type(a) is float for a in arguments[1:]]):  # as of most priors
+        return
     shapes = [xp.shape(a) for a in arguments]
     leading = [s[: max(0, len(s) - d)] for s, d in zip(shapes, dims)] if any(dims) else shapes
     if sum(map(bool, leading)) < 2:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from stanlib.backend import ABI_VERSION
 from stanlib.constraints import AFFINE
-from stanlib.types import Tuple, dimensions
+from stanlib.types import dimensions
 
 from ..ir import gprob, traversal
 from ..ir.fresh import Fresh
@@ -111,12 +111,10 @@ class _Module:
         for n in self.program.networks:
             b = Builder(n.span)
             named = {"lifted": b.tuple_([b.const(path) for path in n.lifted])} if n.lifted else {}
-            if isinstance(n.result, Tuple):
-                named["items"] = b.tuple_([b.const(dimensions(t)) for t in n.result.items])
             call = b.call(
                 "ppl.network", b.name("stan"), b.const(n.name), b.const(n.path), b.name("__spec__"),
                 line=b.const(n.span.in_main().line), arguments=b.const(len(n.parameters)),
-                dims=b.const(dimensions(n.result)), **named,
+                returns=b.const(str(n.result)), **named,
             )  # fmt: skip
             made.append(b.assign(self.functions.networks[n.name], call))
         return made

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from stanlib.types import REAL, scalar_of
+
 from ..errors import Diagnostic, StanSemanticError, nearest
 from ..ir import gprob, traversal, typed
 
@@ -21,7 +23,7 @@ def with_lifted_arguments(program: typed.TypedProgram) -> tuple[typed.TypedProgr
         StanSemanticError: for parameters of unknown networks, and calls where a network can't be called.
     """
     lifted = _lifted(program)
-    errors = [*_unknown(program, lifted), *_misplaced_calls(program, lifted)]
+    errors = [*_unknown(program, lifted), *_not_of_reals(lifted), *_misplaced_calls(program, lifted)]
     if errors:
         raise StanSemanticError(errors)
     values = {n.name: tuple(_value(s) for s in lifted.get(n.name, ())) for n in program.networks}
@@ -61,6 +63,13 @@ def _unknown(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.Declare,
             similar = nearest(name, known)
             hint = f"did you mean {similar!r}?" if similar else "declare it in a block networks"
             yield Diagnostic(f"there is no network {name!r}", parameters[0].span, hint, code="scope")
+
+
+def _not_of_reals(lifted: dict[str, tuple[gprob.Declare, ...]]) -> Iterator[Diagnostic]:
+    for s in (s for parameters in lifted.values() for s in parameters):
+        if scalar_of(s.sized.type) != REAL:
+            message = f"the parameters of a network are arrays of reals, not {s.sized.type}"
+            yield Diagnostic(message, s.span, code="type")
 
 
 def _misplaced_calls(program: typed.TypedProgram, lifted: dict[str, tuple[gprob.Declare, ...]]) -> Iterator[Diagnostic]:

@@ -49,7 +49,7 @@ def is_of_data(args: Iterable[object]) -> bool:
 
 def tracing() -> Any:
     """What JAX and PyTorch are tracing now, to compare with what they trace at another time."""
-    return tuple(state() for state in _states("jax" in sys.modules, "torch" in sys.modules))
+    return [state() for state in _states("jax" in sys.modules, "torch" in sys.modules)]
 
 
 @cache

@@ -153,19 +153,22 @@ def verify(name: str, value: Any, kind: str | None = None, **bounds: Any) -> Non
     require(name, value, kind, **bounds)
 
 
-def check_law(name: str, own: Sequence[int], shape: Sequence[int], event_dims: int) -> None:
+def check_law(name: str, law: Any, shape: Sequence[int]) -> None:
     """A parameter's law must be that of one component, or of each by itself: Stan does not broadcast containers.
 
     Args:
-        own: the shape to which the law's parameters broadcast.
-        shape: the parameter's, with `event_dims` axes that belong to one observation of the law.
+        law: the backend's distribution, as the statement has it.
+        shape: the parameter's.
 
     Raises:
         StanIndexError: naming both sizes.
     """
-    declared = tuple(shape)[: len(shape) - event_dims]
-    if tuple(own) not in ((), declared):
+    own, declared = tuple(law.batch_shape), tuple(shape)[: len(shape) - law.event_dim]
+    if own not in ((), declared):
         raise _other_sizes(name, declared, own)
+    record = getattr(law, "record", None)
+    if record is not None and record.argument_dims and record.event_shape is None:  # or it does not tell its size
+        check_event(name, law, shape)
 
 
 def check_event(name: str, law: Any, shape: Sequence[int]) -> None:

@@ -79,6 +79,24 @@ def test_laws_of_another_size_than_the_parameter_are_refused(sides, backend, x64
             run_once(getattr(module, sides), backend)
 
 
+@pytest.mark.parametrize("backend", ["numpyro", "pyro"])
+@pytest.mark.parametrize("declared, law, sizes", [
+    ("vector[3] a;", "multi_normal(m, identity_matrix(2))", "3 and 2"),
+    ("vector[3] a;", "multi_student_t(3, m, identity_matrix(2))", "3 and 2"),
+    ("array[2] vector[3] a;", "multi_normal(m, identity_matrix(2))", "3 and 2"),
+    ("cov_matrix[3] a;", "wishart(5, identity_matrix(2))", "3 x 3 and 2 x 2"),
+])  # fmt: skip
+def test_laws_of_vectors_of_another_size_are_refused(declared, law, sizes, backend, x64, torch_double):
+    source = f"parameters {{ {declared} }} model {{ }} guide parameters {{ vector[2] m; }} guide {{ a ~ {law}; }}"
+    module = stanimport.loads(source, backend=backend)
+    if backend == "pyro":
+        import pyro
+
+        pyro.clear_param_store()
+    with pytest.raises(StanIndexError, match=rf"a and its law are of different sizes: {sizes}; in `a ~ .*line 1"):
+        run_once(module.guide, backend)
+
+
 def run_once(function, backend):
     if backend == "pyro":
         return function()

@@ -109,6 +109,38 @@ def test_a_declared_tuple_is_a_tuple(torch_double):
     np.testing.assert_allclose(density(module, net=net), stats.norm.logpdf(Y, 2 * X, 0.5).sum())
 
 
+NESTED = """
+    networks { tuple(vector, tuple(real, array[] vector)) net(vector x); }
+    data { int N; vector[N] x; vector[N] y; }
+    model {
+      tuple(vector[N], tuple(real, array[2] vector[N])) t = net(x);
+      y ~ normal(t.1 + t.2.2[2], t.2.1);
+    }
+"""
+
+
+def test_a_tuple_in_a_tuple_is_as_declared(torch_double):
+    from scipy import stats
+
+    module = stanimport.loads(NESTED, backend="pyro")
+    net = Returns(torch_double, lambda x: [2 * x, (torch_double.tensor([0.5]), (x, x**2))])
+    np.testing.assert_allclose(density(module, net=net), stats.norm.logpdf(Y, 2 * X + X**2, 0.5).sum())
+
+
+def test_a_tuple_in_a_tuple_is_as_declared_on_numpyro(x64):
+    import equinox
+    from numpyro.infer.util import log_density
+    from scipy import stats
+
+    class Net(equinox.Module):
+        def __call__(self, x):
+            return 2 * x, (np.asarray([1]), [x, x**2])  # where reals are declared integers are such
+
+    module = stanimport.loads(NESTED)
+    found = log_density(module.model, (), {"N": 3, "x": X, "y": Y, "net": Net()}, {})[0]
+    np.testing.assert_allclose(found, stats.norm.logpdf(Y, 2 * X + X**2, 1).sum())
+
+
 VECTOR = """
     networks { vector net(vector x); }
     data { int N; vector[N] x; vector[N] y; }
@@ -120,6 +152,8 @@ VECTOR = """
     (VECTOR, lambda x: {"mean": x}, "returns a dict: return an array, or a tuple of arrays"),
     (VECTOR, lambda x: (x, x), r"returns a value of shape \(3,\), declared are 0 dimensions; of a batch"),
     (VECTOR, lambda x: x.repeat(2, 1), r"of shape \(2, 3\), declared are 1 dimensions; of a batch, write array\[\]"),
+    (VECTOR, lambda x: x * 1j, "returns complex numbers, declared are real"),
+    (NESTED, lambda x: (x, x[0]), "returns a Tensor, declared is a tuple of 2"),
     (PAIR, lambda x: x, "returns a Tensor, declared is a tuple of 2"),
     (PAIR, lambda x: (x, x, x), "returns 3 values, declared is a tuple of 2"),
     (VECTOR.replace("vector net", "matrix net").replace("net(x);", "net(x)[1]';"), lambda x: (x, x[:2]),
@@ -129,6 +163,18 @@ def test_what_is_not_as_declared_is_refused(source, value, said, torch_double):
     module = stanimport.loads(source, backend="pyro")
     with pytest.raises(StanNetworkError, match=said):
         density(module, net=Returns(torch_double, value))
+
+
+@pytest.mark.parametrize("text, said", [
+    ("networks { array[] tuple(real, real) net(vector x); }", r"can't return arrays of tuples \(array\[\] tuple"),
+    ("networks { real net(tuple(real, real) x); }", r"takes arrays of numbers, 'x' is tuple\(real, real\): pass items"),
+    ("networks { real net(vector x); } parameters { tuple(real, real) net.w; }",
+     r"the parameters of a network are arrays of reals, not tuple\(real, real\)"),
+    ("networks { real net(vector x); } parameters { complex net.w; }", "are arrays of reals, not complex"),
+])  # fmt: skip
+def test_types_that_networks_have_not_are_refused(text, said):
+    with pytest.raises(stanimport.StanSemanticError, match=said):
+        stanimport.loads(f"{text} model {{ }}", backend="pyro")
 
 
 def test_a_result_of_another_length_names_statement_and_sizes(torch_double):

@@ -115,5 +115,7 @@ def test_transformed_data_without_data_are_not_drawn_again(x64):
     """What is drawn decides how often a loop runs, which nothing may while JAX traces the model."""
     text = """transformed data { int n = binomial_rng(40, 0.5); int c = 0; for (i in n:49) c += 1; }
       parameters { real x; } model { target += (c + n) * x; }"""
-    density = stanimport.inference.LogProb(stanimport.loads(text), {})
+    from stanimport.inference import LogProb
+
+    density = LogProb(stanimport.loads(text), {})
     assert float(density.at(np.ones(1))[0]) == 50

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from stanlib import registry
-from stanlib.types import REAL, VOID, Function, Parameter, Tuple, is_discrete, scalar_of
+from stanlib.types import REAL, VOID, Array, Function, Parameter, Tuple, is_discrete, scalar_of
 
 from ...errors import nearest
 from ...ir import gprob
@@ -186,6 +186,7 @@ def declare_networks(c: Context, block: ast.ProgramBlock) -> list[gprob.External
             verify_identifier(c, d.name)
             if c.functions.find(name) or registry.is_known(name):
                 c.fail(f"{name!r} is already a function", d.name.span, code="redeclared")
+            _verify_network(c, d)
         except CheckError as e:
             c.report(e)
             continue
@@ -195,3 +196,15 @@ def declare_networks(c: Context, block: ast.ProgramBlock) -> list[gprob.External
         made = tuple(gprob.Parameter(a.name.text, a.type, a.data_only) for a in d.arguments)
         out.append(gprob.External(name, d.path, made, d.result, d.span))
     return out
+
+
+def _verify_network(c: Context, d: ast.NetworkDeclaration) -> None:
+    """A network is a function of arrays: it returns one, or a tuple of such."""
+    for a in d.arguments:
+        if isinstance(scalar_of(a.type), Tuple):
+            c.fail(f"a network takes arrays of numbers, {a.name.text!r} is {a.type}: pass items", a.name.span)
+    parts = [d.result]
+    for t in parts:
+        parts += t.items if isinstance(t, Tuple) else ()
+        if isinstance(t, Array) and isinstance(t.element, Tuple):
+            c.fail(f"a network can't return arrays of tuples ({t}): a tuple of arrays", d.name.span)

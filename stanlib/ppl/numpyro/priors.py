@@ -55,7 +55,7 @@ def sample_unconstrained(
     sizes = tuple(int(n) for n in shape)
     transform = biject_to(support_of(kind, arguments, sizes, name))
     free = transform.inverse_shape(sizes)
-    check_law(name, distribution.batch_shape, free, distribution.event_dim)
+    check_law(name, distribution, free)
     law = of_shape(distribution, free)
     check_event(name, law, free)
     whole = TransformedDistribution(law.to_event(len(law.batch_shape)), [transform])
@@ -107,7 +107,7 @@ def approximate(
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
-    check_law(name, distribution.batch_shape, shape, distribution.event_dim)
+    check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)
     check_event(name, whole, shape)
     if support.event_dim > whole.event_dim:

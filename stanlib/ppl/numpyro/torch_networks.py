@@ -83,8 +83,10 @@ def _tuples(value: Any) -> Any:
 
 
 def _is_array(value: Any) -> bool:
-    """Whether something is a tensor, or a tuple of such: what a network may return."""
-    return isinstance(value, torch.Tensor) or isinstance(value, tuple) and all(map(_is_array, value))
+    """Whether something is a real tensor, or a tuple of such: what a network may return."""
+    if isinstance(value, tuple):
+        return all(map(_is_array, value))
+    return isinstance(value, torch.Tensor) and not value.is_complex()
 
 
 def _array(value: torch.Tensor) -> np.ndarray:

@@ -72,7 +72,7 @@ def sample_unconstrained(
     support = support_of(kind, given, sizes)
     transform = biject_to(recorded(name, support) if bounding else support)
     free = tuple(transform.inverse_shape(torch.Size(sizes)))
-    check_law(name, distribution.batch_shape, free, distribution.event_dim)
+    check_law(name, distribution, free)
     law = of_shape(distribution, free)
     check_event(name, law, free)
     return latent(name, TransformedDistribution(law.to_event(len(law.batch_shape)), [transform]))
@@ -122,7 +122,7 @@ def approximate(
 
 def fitted(name: str, distribution: Any, shape: tuple[int, ...], support: Any) -> Any:
     """The law of a whole parameter, whose transform from unconstrained space is that of the declared domain."""
-    check_law(name, distribution.batch_shape, shape, distribution.event_dim)
+    check_law(name, distribution, shape)
     whole = of_shape(distribution, shape)
     check_event(name, whole, shape)
     if support.event_dim > whole.event_dim:
