@@ -2,8 +2,8 @@
 
 What a stanc accepts must be translated, for both backends, by the mixed and the comprehensive scheme. On the data
 beside it, or else on mock data that stanc makes, log density and gradient must be Stan's at two points, by stanli;
-where that can't run the program, those of the program evaluated statement by statement. Programs stand alone: one
-process for each, of limited time. What falls short is printed, then the counts.
+where that can't run the program, or differs, those of the program evaluated statement by statement. Programs stand
+alone: one process for each, of limited time. What falls short is printed, then the counts.
 
 With `--translate` nothing is computed: what isn't translated is printed, and whether all the stancs refuse it too.
 """
@@ -34,6 +34,9 @@ from .random_programs.referee.walk import Walker
 
 POINTS, RELATIVE = 2, 1e-5  # of ill-conditioned covariances and solvers, too
 SUFFIXES = (".json", ".data.json", ".data.R", ".Rdump", ".dump.R")
+SHOWN = (
+    "differs", "equal, stanli alone differs", "fails", "crashes", "no answer in time", "refused, by stanc too",
+)  # fmt: skip
 INCLUDED = re.compile(r'^\s*#include\s+[<"]?([^\s>"]+)', re.MULTILINE)
 
 
@@ -164,18 +167,30 @@ def compared(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
             points, stans = statement_by_statement(text, data)
         except (Unable, StanError, RecursionError) as other:
             return "translated, nobody gives a density", f"{e} | {other}"
+    ours = {b: densities(modules[b, "mixed"], b, data, points) for b in ("numpyro", "pyro")}
+    found = difference(ours, stans)
+    if found:  # stanli has faults of its own
+        try:
+            _, others = statement_by_statement(text, data)
+        except (Unable, StanError, RecursionError):
+            return "differs", found
+        return ("differs", found) if difference(ours, others) else ("equal, stanli alone differs", found)
+    return "equal", ""
+
+
+def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities) -> str:
+    """How densities and gradients differ, nothing if they don't."""
     along = stans[0][2]
-    for backend in ("numpyro", "pyro"):
-        ours = densities(modules[backend, "mixed"], backend, data, points)
-        rises = [np.subtract(x[1][0], x[0][0]) for x in (ours, stans)]  # Stan's value lacks constants
-        slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in zip(ours, stans)]
+    for backend, found in ours.items():
+        rises = [np.subtract(x[1][0], x[0][0]) for x in (found, stans)]  # Stan's value lacks constants
+        slopes = [(along @ a[1], b[1], np.abs(a[1]).max(initial=0.0)) for a, b in zip(found, stans)]
         pairs = [(rises[0], rises[1], abs(stans[0][0])), *(s for s in slopes if np.isfinite(s[1]).all())]
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
             near = np.abs(np.subtract(a, b)) <= RELATIVE * most
             if not (near | (np.isnan(a) & np.isnan(b))).all():
-                return "differs", f"{backend}: {np.ravel(a)[:3]} for {np.ravel(b)[:3]}"
-    return "equal", ""
+                return f"{backend}: {np.ravel(a)[:3]} for {np.ravel(b)[:3]}"
+    return ""
 
 
 def translated(program: Path, root: Path, stancs: list[str]) -> tuple[str, str]:
@@ -233,7 +248,7 @@ def main() -> None:
         what = translated if options.translate else compared
         status, why = outcome(what, program, options.folder, stancs, options.limit)
         counts[status] += 1
-        if status in ("differs", "fails", "crashes", "no answer in time", "refused, by stanc too"):
+        if status in SHOWN:
             print(f"{program.relative_to(options.folder)}: {status}: {why}", flush=True)
     print(f"{len(seen)} programs: " + ", ".join(f"{n} {s}" for s, n in counts.most_common()))
 
