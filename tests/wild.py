@@ -188,7 +188,7 @@ def difference(ours: dict[str, list[tuple[float, np.ndarray]]], stans: Densities
         for a, b, scale in pairs:
             most = max(scale, np.abs(b).max(initial=1e-3))
             near = np.abs(np.subtract(a, b)) <= RELATIVE * most
-            if not (near | (np.isnan(a) & np.isnan(b))).all():
+            if not (near | np.equal(a, b) | (np.isnan(a) & np.isnan(b))).all():
                 return f"{backend}: {np.ravel(a)[:3]} for {np.ravel(b)[:3]}"
     return ""
 
