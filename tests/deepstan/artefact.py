@@ -182,6 +182,8 @@ def main() -> int:
     warnings.simplefilter("ignore")
     jax.config.update("jax_enable_x64", True)
     found, failed = drivers(folder, given.epochs), 0
+    if unknown := set(given.names) - found.keys():
+        parser.error(f"no drivers or programs {', '.join(sorted(unknown))}; there are {', '.join(found)}")
     for name in given.names or found:
         said = told(name, found[name], given.verbose)
         failed += said.startswith("fails")
