@@ -17,9 +17,7 @@ READS: dict[type, tuple[str, ...]] = {
     gprob.Assign: ("over",), gprob.Accumulate: ("loop", "over"), gprob.Last: ("name", "loop"),
     gprob.Cumulate: ("loop",), gprob.Recur: ("loop", "inputs"), gprob.If: ("merged",), gprob.Bind: ("name",),
 }  # fmt: skip
-
-
-MOST = 200_000  # statements whose reads are kept
+MOST = 200_000  # statements of which is kept what they read; nodes that are known to be verified
 
 
 @dataclass

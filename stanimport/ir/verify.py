@@ -16,7 +16,7 @@ from stanlib.types import INT, Tuple, Type, array, scalar_of, unwind
 
 from ..source import Span
 from . import gprob, traversal
-from .bindings import Bindings
+from .bindings import MOST, Bindings
 from .phases import Phase
 from .unverified import Unverified as Unverified
 from .unverified import fail
@@ -105,8 +105,6 @@ class _Verified(threading.local):
     Nodes don't change; they are kept here, so that no other one can get the identity of one of them.
     """
 
-    most = 200_000
-
     def __init__(self) -> None:
         self.of: object = None
         self.nodes: dict[int, object] = {}
@@ -115,7 +113,7 @@ class _Verified(threading.local):
     def within(self, phase: Phase, functions: Mapping[str, gprob.FunDef]) -> _Verified:
         """That of the same phase and functions as the last time, else nothing."""
         of = phase, [(f.name, [p.type for p in f.parameters], f.result) for f in functions.values()]
-        if of != self.of or len(self.nodes) > self.most:
+        if of != self.of or len(self.nodes) > MOST:
             self.of, self.nodes, self.bodies = of, {}, set()
         return self
 

@@ -32,7 +32,7 @@ import torch
 
 from .artefact_package import Digits, MCMCTest, Models, package
 
-# The size of layers and runs; the paper's are for a day's work. Narrower Bayesian networks learn nothing in such runs.
+# The size of layers and runs; the paper's are for a day's work.
 SCALED: dict[str, dict[str, Any]] = {
     "multimodal": {"iterations": 200, "warmup": 100, "svi_steps": 2000},
     "vae": {"batch_size": 32, "nh": 32}, "mlp": {"posterior_size": 30}, "test_vae": {"batch_size": 120, "nh": 32},

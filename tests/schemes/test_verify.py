@@ -70,6 +70,21 @@ def test_what_is_broken_is_told(made, kind, change, message):
         verify.program(changed(made, kind, change), Phase.TRACKED)
 
 
+def test_what_was_verified_is_verified_again_for_others(made):
+    """In another phase, where other variables are bound, beside other functions, and after it has failed."""
+    functions, given = {f.name: f for f in made.functions}, blocks(made)["model"].given
+    other = {n: replace(f, parameters=(replace(f.parameters[0], type=INT),)) for n, f in functions.items()}
+    less = {n: t for n, t in given.items() if n != "y"}
+    for phase, bound, called, message in (
+        (Phase.SPECIALISED, given, functions, "is not decided"), (Phase.TRACKED, less, functions, "y is not bound"),
+        (Phase.TRACKED, given, other, "x is of type int, not real"),
+    ):  # fmt: skip
+        verify.body(made.model, Phase.TRACKED, given, functions)
+        for _ in range(2):
+            with pytest.raises(verify.Unverified, match=message):
+                verify.body(made.model, phase, bound, called)
+
+
 UNDECIDED = """data { int N; array[N] real y; array[N] vector[2] x; } parameters { real<lower=0> mu; }
 model {
   vector[2] z;
