@@ -8,7 +8,7 @@ import numpy as np
 
 from . import signatures
 from .arrays import is_of_data
-from .arrays.base import Namespace
+from .arrays.base import Array, Namespace
 from .distribution import Distribution, get
 from .errors import StanError, StanUnsupportedError
 from .quantiles import truncated_quantile
@@ -38,7 +38,7 @@ def rng_arguments(record: Distribution, arguments: Sequence[object], event_shape
 
 def part(
     xp: Namespace, random: Random, name: str, place: object, arguments: Sequence[object], lower: object, upper: object
-) -> Any:
+) -> Array:
     """A draw of a law for a part of a parameter, of the shape of its place.
 
     Args:
@@ -46,15 +46,19 @@ def part(
         lower, upper: bounds that truncate a law of numbers, None where there is none.
     """
     record, shape = get(name), xp.shape(place)
+    out: Array
     if record.event_dims:
-        return record.methods["rng"](xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
+        out = record.methods["rng"](xp, random, *xp.convert(rng_arguments(record, arguments, shape)))
+        return out
     if not record.argument_names:  # std_normal, which draws single numbers alone
         record, arguments = get("normal"), (xp.asarray(0.0), xp.asarray(1.0))
     wide = [xp.broadcast_to(a, shape) if shape else a for a in xp.convert(tuple(arguments))]
     if lower is None and upper is None:
-        return record.methods["rng"](xp, random, *rng_arguments(record, wide, ()))
+        out = record.methods["rng"](xp, random, *rng_arguments(record, wide, ()))
+        return out
     share = random.uniform(shape)
-    return truncated_quantile(xp, record, tuple(wide), lower, upper, share)
+    out = truncated_quantile(xp, record, tuple(wide), lower, upper, share)
+    return out
 
 
 def marked(own: Any, read: Sequence[Any], chosen: Any = ()) -> Any:
@@ -89,7 +93,7 @@ def computed(own: object, read: Sequence[object]) -> Any:
     return np.full_like(own, TOO_EARLY if early else DRAWN)[()]
 
 
-def whole(xp: Namespace, random: Random, name: str, drawn: Any, marks: Any, lower: Any, upper: Any) -> Any:
+def whole(xp: Namespace, random: Random, name: str, drawn: Array, marks: Array, lower: Any, upper: Any) -> Array:
     """A parameter whose parts are drawn; components without a law are uniform between bounds.
 
     Raises:

@@ -63,7 +63,8 @@ def _sum(a: Any, b: Any, z: Any) -> Any:
 def _ratios(a: Any, b: Any, z: Any, start: int, count: int) -> Array:
     """The terms from number start + 1 on, each over the one before."""
     k = np.arange(start, start + count, dtype=np.longdouble)
-    return z * np.prod(a[:, None] + k, axis=0) / (np.prod(b[:, None] + k, axis=0) * (k + 1))
+    ratios: Array = z * np.prod(a[:, None] + k, axis=0) / (np.prod(b[:, None] + k, axis=0) * (k + 1))
+    return ratios
 
 
 def _series(a: Array, b: Array, z: Array) -> object:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from ..random.base import Random
 from . import absorbing, chained, compounded, convolved, merged, order, swept
@@ -35,13 +35,14 @@ class Summed:
     table: Any
 
 
-def log_sum(problem: Problem) -> Any:
+def log_sum(problem: Problem) -> Array:
     """The logarithm of the sum over all assignments.
 
     Raises:
         StanUnsupportedError: where a table would have too many entries.
     """
-    return _Elimination(problem, _log_sum_exp).run()[0]
+    out: Array = _Elimination(problem, _log_sum_exp).run()[0]
+    return out
 
 
 def log_max(problem: Problem) -> Any:

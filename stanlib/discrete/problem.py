@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from ..errors import StanIndexError, StanUnsupportedError
 
@@ -117,20 +117,20 @@ class Problem:
         raise IndexError(element)
 
 
-def joined(variables: Sequence[Variable], values: Mapping[str, Any]) -> Any:
+def joined(variables: Sequence[Variable], values: Mapping[str, Any]) -> Array:
     """The values of all variables, by name, as one array over their elements."""
     xp = namespace(tuple(values.values()))
     return xp.concatenate(xp.convert(tuple(xp.reshape(values[v.name], (-1,)) for v in variables)))
 
 
-def replaced(variables: Sequence[Variable], values: Any, given: Mapping[str, Any]) -> Any:
+def replaced(variables: Sequence[Variable], values: Array, given: Mapping[str, Any]) -> Array:
     """The values of all elements, with those that are given of some variables, by name."""
     ends = np.cumsum([v.lower.size for v in variables])
     parts = {v.name: given.get(v.name, values[end - v.lower.size : end]) for v, end in zip(variables, ends)}
     return joined(variables, parts) if given else values
 
 
-def elements(before: Any, shape: Sequence[Any]) -> Any:
+def elements(before: Array, shape: Sequence[Array]) -> Array | int:
     """The numbers of a variable's elements, from 1, behind those of the variables before."""
     size = tuple(int(n) for n in shape)
     first = 1 + int(before)

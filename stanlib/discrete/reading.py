@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from . import tallies
 from .problem import Problem, factors_of, variables_of
 
@@ -30,7 +30,9 @@ def read(xp: Namespace, arguments: Sequence[Any]) -> Problem:
     return tallies.applied(problem, found) if counted else problem
 
 
-def bounds(how: str, start: int, numbers: Any, starts: int, arguments: Sequence[Any]) -> tuple[Any, Any]:
+def bounds(
+    how: str, start: int, numbers: Any, starts: int, arguments: Sequence[Any]
+) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the variables and the tables."""
     count = int(arguments[0])
     variables = tuple(variables_of(arguments[1 : 1 + 4 * count]))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .problem import rows, sum_of
 
@@ -49,7 +49,7 @@ class _Choice:
 _Region = tuple[np.ndarray, tuple[_Choice, ...]]
 
 
-def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Any:
+def sums(xp: Namespace, codes: Any, groups: Any, terms: Any, excluded: Any) -> Array:
     """The sum over iterations for all values.
 
     Args:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import namespace
-from ..arrays.base import Namespace
+from ..arrays.base import Array, Namespace
 from ..dataclass import dataclass
 from .problem import Factor, Problem, Variable, ascending, factors_of, places_first
 
@@ -49,7 +49,7 @@ def together(how: str, a: Any, b: Any) -> Any:
 
 def bounds(
     how: str, start: int, numbers: Any, variables: Sequence[Variable], starts: Sequence[Any], tables: Sequence[Any]
-) -> tuple[Any, Any]:
+) -> tuple[Array | int, Array | int]:
     """The least and the greatest values of tallies, from the numbers of their elements and the tables of `read`."""
     numbers = np.asarray(numbers, int)
     size, first = numbers.size, int(numbers.min()) if numbers.size else 0

@@ -73,7 +73,8 @@ CHOLESKY_FACTOR = _matrices("lower triangular with a positive diagonal", _is_fac
 
 def require(xp: Namespace, name: str, argument: str, x: Real, domain: Any) -> Array:
     """x, checked where it is known, else NaN where it is outside a domain that depends on other arguments."""
-    return guard(xp, name, (x,), [(0, argument, domain)])[0]
+    out: Array = guard(xp, name, (x,), [(0, argument, domain)])[0]
+    return out
 
 
 def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: object) -> None:
@@ -90,7 +91,7 @@ def check_vectors(xp: Namespace, name: str, size: int, what: str, **vectors: obj
         raise StanIndexError(f"{name}: the arrays {' and '.join(vectors)} have lengths {shown}, which must match")
 
 
-def residuals(xp: Namespace, name: str, y: Any, mu: Any, size: Any) -> Array:
+def residuals(xp: Namespace, name: str, y: Array, mu: Real, size: Any) -> Array:
     """y - mu, once the sizes are checked against that of the matrix."""
     check_vectors(xp, name, size, "the rows of the matrix", y=y, mu=mu)
     return y - mu
@@ -150,4 +151,5 @@ def from_partial_correlations(xp: Namespace, z: Array) -> Array:
     log_left = 0.5 * xp.log1p(-z * z)
     before = xp.cumsum(log_left, axis=-1)[:, :-1]
     before, eye = xp.convert((xp.concatenate([0.0 * z[:, :1], before], axis=1), xp.eye(xp.shape(z)[0])))
-    return (z + eye) * xp.exp(before)
+    out: Array = (z + eye) * xp.exp(before)
+    return out

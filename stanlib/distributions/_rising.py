@@ -1,8 +1,6 @@
 """Differences of log gamma functions, as array code that is cheaper than two calls of lgamma and loses no digits."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..arrays.special.gamma import horner
 
@@ -11,7 +9,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _SHIFT = 10
 
 
-def log_rising(xp: Namespace, x: Any, n: Any) -> Array:
+def log_rising(xp: Namespace, x: Array, n: Array | float) -> Array:
     """lgamma(x + n) - lgamma(x) for x > 0 and n >= 0: the logarithm of the rising factorial x (x + 1) ... (x + n - 1).
 
     Arguments below 10 are moved up by the recurrence; then Stirling's series applies to both.
@@ -21,7 +19,8 @@ def log_rising(xp: Namespace, x: Any, n: Any) -> Array:
     b = xp.where(small_end, x + n + _SHIFT, x + n)
     d = n + xp.where(small_end, 1.0 * _SHIFT, 0.0) - xp.where(small, 1.0 * _SHIFT, 0.0)
     moved = xp.log(_product(xp, small, x)) - xp.log(_product(xp, small_end, x + n))
-    return (b - 0.5) * xp.log1p(d / a) + d * (xp.log(a) - 1) + (_remainder(b) - _remainder(a)) + moved
+    out: Array = (b - 0.5) * xp.log1p(d / a) + d * (xp.log(a) - 1) + (_remainder(b) - _remainder(a)) + moved
+    return out
 
 
 def _remainder(x: Array) -> Array:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
@@ -49,7 +50,9 @@ def times(xp: Namespace, n: Array, x: Array) -> Array:
     return n * x if holds(xp, used) else xp.where(used, n * inner(xp, used, x, 0.0), 0.0)
 
 
-def power_terms(xp: Namespace, y: Any, p: Any, rest: Any, tail: Any) -> Array:
+def power_terms(
+    xp: Namespace, y: Array, p: Real, rest: Real, tail: Callable[[Array, Array], Array]
+) -> Array:
     """p log(y) + rest - tail(y, log(y)) for y > 0, its limit at 0 and -inf below; the tail vanishes at 0."""
     inside = y > 0
     y1 = inner(xp, inside, y, 1.0)
@@ -123,7 +126,7 @@ def _from_table(xp: Namespace, x: Array, y: Array) -> Array:
     return xp.get(table, (xp.integer(y - 1),))
 
 
-def pick_all(xp: Namespace, tables: tuple[Array, ...], y: Array) -> Any:
+def pick_all(xp: Namespace, tables: tuple[Array, ...], y: Array) -> tuple[Array, ...]:
     """The y-th components of vectors of one length, all finite; for many known y by a product with a matrix, whose
     derivative is another one, where XLA would else add up observation by observation.
     """
@@ -168,7 +171,9 @@ def categories(name: str) -> Any:
     return domain
 
 
-def cut_points(xp: Namespace, name: str, y: Array, eta: Array, c: Real, end: Real, tables: Any = ()) -> Array:
+def cut_points(
+    xp: Namespace, name: str, y: Array, eta: Array, c: Real, end: Real, tables: tuple[Array, ...] = ()
+) -> tuple[Array, ...]:
     """The cut points below and above category y, which are -end and end at the ends, and its entries of other tables.
 
     Raises:

@@ -29,7 +29,8 @@ class beta:
         rest = -log_beta(xp, alpha, beta)
         inside = (y > 0) & (y < 1)
         if holds(xp, inside):
-            return (alpha - 1) * xp.log(y) + (beta - 1) * xp.log1p(-y) + rest
+            out: Array = (alpha - 1) * xp.log(y) + (beta - 1) * xp.log1p(-y) + rest
+            return out
         y1 = xp.where(inside, y, 0.5)
         power = xp.where(y == 0, alpha - 1, beta - 1)
         limit = xp.where(power > 0, -xp.inf, xp.where(power < 0, xp.inf, rest))

@@ -22,7 +22,7 @@ class chi_square:
     """The law of the sum of nu squared standard normals: gamma(nu / 2, 1 / 2)."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, nu: Real) -> Real:
+    def lpdf(xp: Namespace, y: Array, nu: Real) -> Real:
         half = 0.5 * nu
         rest = -LOG_2 * half - xp.lgamma(half)
         return power_terms(xp, y, half - 1, rest, lambda y, log_y: 0.5 * y)

@@ -25,7 +25,7 @@ class gamma:
     """Gamma with shape alpha and rate beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
+    def lpdf(xp: Namespace, y: Array, alpha: Real, beta: Real) -> Array:
         rest = alpha * xp.log(beta) - xp.lgamma(alpha)
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: beta * y)
 

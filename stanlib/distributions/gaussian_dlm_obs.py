@@ -1,9 +1,10 @@
 """The Gaussian dynamic linear model. Source: Stan Functions Reference, "Gaussian dynamic linear models"."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, square
 from ..distribution import stan_distribution
 from ..domains import FINITE, Domain
@@ -41,11 +42,14 @@ class gaussian_dlm_obs:
         _check_sizes(xp, y, F, G, V, W, m0, C0)
         noise = V if xp.ndim(V) == 2 else xp.diag(V)
         steps = xp.transpose(y)
-        start = xp.convert((m0, C0, 0.0 * xp.sum(m0)))
-        return xp.scan(lambda *args: _filter(xp, *args), tuple(start), steps, F, G, noise, W)[0][2]
+        mean, covariance, zero = xp.convert((m0, C0, 0.0 * xp.sum(m0)))
+        start: tuple[Array, Array, Array] = mean, covariance, zero
+        return xp.scan(partial(_filter, xp), start, steps, F, G, noise, W)[0][2]
 
 
-def _filter(xp: Namespace, state: Array, y: Real, F: Array, G: Array, V: Array, W: Array) -> object:
+def _filter(
+    xp: Namespace, state: tuple[Array, Array, Array], y: Array, F: Array, G: Array, V: Array, W: Array
+) -> tuple[tuple[Array, Array, Array], None]:
     """Mean, covariance and log density so far, after one more observation."""
     mean, covariance, total = state
     mean = xp.matmul(G, mean)

@@ -1,8 +1,6 @@
 """The inverse Wishart distribution. Source: Stan Functions Reference, "Inverse Wishart distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain
@@ -27,7 +25,7 @@ class inv_wishart:
     """The inverse of a Wishart matrix with nu degrees of freedom and scale matrix Sigma^-1."""
 
     @staticmethod
-    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Array:
+    def lpdf(xp: Namespace, W: Array, nu: Array, Sigma: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart", "W", W, nu, Sigma)
         power = 0.5 * (nu * log_det_spd(xp, Sigma) - (nu + size + 1) * log_det_spd(xp, W))
         return power - 0.5 * trace_of_ratio(xp, Sigma, W) - log_normalizer(size, nu)

@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Inverse Wishart distribution, Cholesky Parame
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE
@@ -32,7 +30,7 @@ class inv_wishart_cholesky:
     """The Cholesky factor of an inverse Wishart matrix with nu degrees of freedom and scale matrix L_S L_S'."""
 
     @staticmethod
-    def lpdf(xp: Namespace, L_W: Any, nu: Any, L_S: Any) -> Array:
+    def lpdf(xp: Namespace, L_W: Array, nu: Array, L_S: Array) -> Array:
         size, nu = check_matrices(xp, "inv_wishart_cholesky", "L_W", L_W, nu, L_S)
         white = whiten(xp, L_W, xp.transpose(L_S))
         i, _ = xp.convert((xp.arange(1.0, size + 1), L_W))

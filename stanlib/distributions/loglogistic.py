@@ -23,7 +23,7 @@ class loglogistic:
     """The law of exp(x) for logistic x with location log(alpha) and scale 1 / beta."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, alpha: Real, beta: Real) -> Array:
+    def lpdf(xp: Namespace, y: Array, alpha: Real, beta: Real) -> Array:
         log_alpha = xp.log(alpha)
         rest = xp.log(beta) - beta * log_alpha
         return power_terms(

@@ -32,7 +32,7 @@ class multi_student_t:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Array, nu: Real, mu: Array, Sigma: Array) -> Array:
+    def lpdf(xp: Namespace, y: Array, nu: Array, mu: Array, Sigma: Array) -> Array:
         size = square(xp, "multi_student_t", Sigma)
         d = residuals(xp, "multi_student_t", y, mu, size)
         return student_terms(xp, size, nu, *covariance_lengths(xp, Sigma, d))
@@ -42,7 +42,7 @@ class multi_student_t:
         return student_draws(xp, random, nu, mu, xp.cholesky(Sigma))
 
 
-def student_terms(xp: Namespace, size: int, nu: Real, log_det: Real, squares: Real) -> Array:
+def student_terms(xp: Namespace, size: int, nu: Array, log_det: Real, squares: Real) -> Array:
     """The log density of Student t vectors of this size, by scale matrix and squared Mahalanobis lengths."""
     peak = log_rising(xp, 0.5 * nu, 0.5 * size) - 0.5 * (size * (xp.log(nu) + LOG_PI) + log_det)
     return peak - 0.5 * (nu + size) * xp.log1p(squares / nu)

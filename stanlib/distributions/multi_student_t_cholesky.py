@@ -33,7 +33,7 @@ class multi_student_t_cholesky:
     """Multivariate Student t with nu degrees of freedom, location mu and scale matrix L L'."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, nu: Real, mu: Real, L: Array) -> Real:
+    def lpdf(xp: Namespace, y: Array, nu: Array, mu: Array, L: Array) -> Real:
         size = square(xp, "multi_student_t_cholesky", L)
         d = residuals(xp, "multi_student_t_cholesky", y, mu, size)
         return student_terms(xp, size, nu, *factor_lengths(xp, L, d))

@@ -1,8 +1,6 @@
 """The multinomial distribution. Source: Stan Functions Reference, "Multinomial distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace, Real
 from ..checks import same_size
 from ..distribution import stan_distribution
@@ -46,7 +44,7 @@ def count_draws(xp: Namespace, random: Random, theta: Array, n: Array) -> Array:
     behind = xp.flip(xp.cumsum(xp.flip(theta, axis=-1), axis=-1), axis=-1)
     share = xp.minimum(theta / xp.where(behind > 0, behind, 1.0), 1.0)
 
-    def step(left: Array, x: Array, random: Random) -> Any:
+    def step(left: Array, x: tuple[Array, Array], random: Random) -> tuple[Array, Array]:
         i, p = x
         count = random.at(i).binomial(left, p, ())
         return left - count, count

@@ -1,8 +1,6 @@
 """Student's t distribution. Source: Stan Functions Reference, "Student-t distribution"."""
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..distribution import Native, stan_distribution
 from ..domains import FINITE, NOT_NAN, POSITIVE_FINITE
@@ -31,7 +29,7 @@ class student_t:
     """Student's t with nu degrees of freedom, location mu and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Any, nu: Any, mu: Any, sigma: Any) -> Array:
+    def lpdf(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
         z = standardized(xp, y, mu, sigma)
         return _log_peak(xp, nu) - xp.log(sigma) - (0.5 * nu + 0.5) * xp.log1p(xp.square(z) / nu)
 

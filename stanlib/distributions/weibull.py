@@ -26,7 +26,7 @@ class weibull:
     """Weibull with shape alpha and scale sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, y: Real, alpha: Real, sigma: Real) -> Array:
+    def lpdf(xp: Namespace, y: Array, alpha: Real, sigma: Real) -> Array:
         log_sigma = xp.log(sigma)
         rest = xp.log(alpha) - alpha * log_sigma
         return power_terms(xp, y, alpha - 1, rest, lambda y, log_y: xp.exp(alpha * (log_y - log_sigma)))

@@ -10,6 +10,7 @@ integrated over by quadrature.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .. import supports
@@ -99,7 +100,7 @@ def _log_mean_density(xp: Namespace, t: Any, a: Any, w: Any, v: Any, sv: Any, sw
     return within(xp, inside, log_mean(xp, at_time, st, (t, a, w, v, sv, sw, st), OF_TIME) + xp.log(used))
 
 
-def log_mean(xp: Namespace, log_f: Any, width: Any, beside: tuple[Real, ...], count: int) -> Array:
+def log_mean(xp: Namespace, log_f: Callable[[Any], Array], width: Any, beside: tuple[Real, ...], count: int) -> Array:
     """The log of the mean of exp(log_f) over the unit interval; log_f is constant where the width is known to be 0.
 
     Points of the interval lie along a new leading axis, before those of all that log_f depends on: `beside`.

@@ -7,6 +7,7 @@ boundaries are at 0 and 1: m is the drift, u the time, w the start.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..arrays.base import Array, Namespace, Real
@@ -100,7 +101,7 @@ def _mean_before_drift(xp: Namespace, t: Array, a: Array, w: Array, v: Array, sv
     return xp.logsumexp(_log_before(xp, t, a, w, v + sv * nodes) + log_weights, axis=0)
 
 
-def _mean_after_drift(xp: Namespace, t: Array, a: Any, w: Array, v: Array, sv: Array, like: Array) -> Array:
+def _mean_after_drift(xp: Namespace, t: Array, a: Array, w: Array, v: Array, sv: Array, like: Array) -> Array:
     """The log of the mean of P(after t) over a normal drift, which is about exp(-v a w - v^2 t / 2) for drift v: the
     product with the drift's density is normal again, and the rest is smooth.
     """
@@ -115,11 +116,12 @@ def _mean_after_drift(xp: Namespace, t: Array, a: Any, w: Array, v: Array, sv: A
     return front + xp.logsumexp(rest + log_weights, axis=0)
 
 
-def _hermite(xp: Namespace, beside: Any) -> Any:
+def _hermite(xp: Namespace, beside: Sequence[Real]) -> tuple[Array, Array]:
     """Nodes and the logarithms of weights for the mean over a standard normal law, along a new leading axis."""
     nodes, weights = normal_rule(OF_DRIFT)
     shape = (-1,) + (1,) * max(map(xp.ndim, beside))
-    return xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))[:2]
+    nodes, log_weights, *_ = xp.convert((nodes.reshape(shape), xp.log(weights).reshape(shape), *beside))
+    return nodes, log_weights
 
 
 def _log_before(xp: Namespace, t: Array, a: Array, w: Array, v: Array) -> Array:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays.base import Array, Namespace, Real
+from ..arrays.base import Array, Namespace
 from ..checks import same_size, square
 from ..distribution import Native, stan_distribution
 from ..domains import POSITIVE_FINITE, Domain, above
@@ -29,7 +29,7 @@ class wishart:
     """Wishart with nu degrees of freedom and scale matrix Sigma."""
 
     @staticmethod
-    def lpdf(xp: Namespace, W: Any, nu: Any, Sigma: Any) -> Array:
+    def lpdf(xp: Namespace, W: Array, nu: Array, Sigma: Array) -> Array:
         size, nu = check_matrices(xp, "wishart", "W", W, nu, Sigma)
         power = 0.5 * ((nu - size - 1) * log_det_spd(xp, W) - nu * log_det_spd(xp, Sigma))
         return power - 0.5 * trace_of_ratio(xp, W, Sigma) - log_normalizer(size, nu)
@@ -41,7 +41,7 @@ class wishart:
         return xp.matmul(factor, xp.transpose(factor))
 
 
-def check_matrices(xp: Namespace, name: str, what: str, y: Array, nu: Real, matrix: Array) -> Any:
+def check_matrices(xp: Namespace, name: str, what: str, y: Array, nu: Array, matrix: Array) -> tuple[int, Array]:
     """The size of both matrices, and the degrees of freedom, which must be above the size less 1.
 
     Raises:
@@ -59,7 +59,8 @@ def enough(size: int) -> Domain:
 
 def log_normalizer(size: int, nu: Array) -> Array:
     """The logarithm of the integral of the Wishart density's kernel, for the identity as its scale."""
-    return 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
+    out: Array = 0.5 * nu * size * LOG_2 + lmgamma(size, 0.5 * nu)
+    return out
 
 
 def trace_of_ratio(xp: Namespace, a: Array, b: Array) -> Array:

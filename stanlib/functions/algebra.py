@@ -40,12 +40,13 @@ def _solve(
 
     @functools.wraps(f)
     def system(y: Array, *arguments: Array) -> Array:
-        out = f(y, *arguments)
+        out: Array = f(y, *arguments)
         same_size(name, "the output of the algebraic system", len(out), "the vector of unknowns", size)
         return out
 
     limits = Limits(float(residual), int(most_steps))
-    return solve(xp, name, "roots", "solve", system, guess, arguments, method, limits)
+    root: Array = solve(xp, name, "roots", "solve", system, guess, arguments, method, limits)
+    return root
 
 
 def _register(method: str) -> None:

@@ -50,7 +50,8 @@ def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
 )  # fmt: skip
 @of_reals
 def binomial_coefficient_log(xp: Namespace, n: Array, k: Array) -> Array:
-    return lchoose.body(xp, n, k)
+    out: Array = lchoose.body(xp, n, k)
+    return out
 
 
 def _lchoose(xp: Namespace, n: Array, k: Array) -> Array:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 from ..arrays import is_of_data
 from ..arrays.base import Array, Namespace, Real
@@ -58,16 +57,16 @@ def machine_precision(xp: Namespace) -> Real:
     return sys.float_info.epsilon
 
 
-def as_int(xp: Namespace, truth: Array) -> Any:
+def as_int(xp: Namespace, truth: Array) -> Array | int:
     """0 or 1: a Python int where the value is known."""
     return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
 
 
 @stan_function("int is_inf(real x)", elementwise=True, examples=[(0.5,), (math.inf,)])
-def is_inf(xp: Namespace, x: Array) -> Array:
+def is_inf(xp: Namespace, x: Array) -> Array | int:
     return as_int(xp, xp.isinf(x))
 
 
 @stan_function("int is_nan(real x)", elementwise=True, examples=[(0.5,), (math.nan,)])
-def is_nan(xp: Namespace, x: Array) -> Array:
+def is_nan(xp: Namespace, x: Array) -> Array | int:
     return as_int(xp, xp.isnan(x))

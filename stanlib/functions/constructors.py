@@ -85,7 +85,8 @@ def _linspaced(xp: Namespace, name: str, n: Real, lower: Array, upper: Array) ->
     if n == 1:
         return xp.full((1,), xp.real(upper))
     steps = xp.convert((xp.arange(n) / max(n - 1, 1), lower, upper))[0]
-    return lower + (upper - lower) * steps
+    out: Array = lower + (upper - lower) * steps
+    return out
 
 
 def _check_bounds(xp: Namespace, name: str, lower: Array, upper: Array) -> None:

@@ -48,7 +48,7 @@ def dae_tol(
 def _solve(
     xp: Namespace, name: str, f: Callable[..., Any], y0: Array, dy0: Array, t0: Array, ts: Array, relative: Any,
     absolute: Any, most_steps: Any, arguments: Any,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     """The states, (times, n), of 0 = f(t, y, y', *arguments) at the times ts, from y0 and dy0, (n) each, at t0."""
     states = (("initial state", y0), ("initial state derivative", dy0))
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
@@ -59,9 +59,10 @@ def _solve(
 
     @functools.wraps(f)
     def residual(t: Array, y: Array, dy: Array, *arguments: Array) -> Array:
-        out = f(t, y, dy, *arguments)
+        out: Array = f(t, y, dy, *arguments)
         same_size(name, "the residual", len(out), "the state", size)
         return out
 
     control = Control(relative, absolute, most_steps)
-    return solve(xp, name, "ode", "solve_dae", residual, y0, dy0, t0, ts, arguments, control)
+    found: Array = solve(xp, name, "ode", "solve_dae", residual, y0, dy0, t0, ts, arguments, control)
+    return found

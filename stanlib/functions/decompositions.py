@@ -47,7 +47,7 @@ def log_determinant_spd(xp: Namespace, a: Array) -> Real:
     return 2 * xp.sum(xp.log(xp.diagonal(factor)))
 
 
-def _qr_thin(xp: Namespace, name: str, a: Array) -> Any:
+def _qr_thin(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     """Q and R of min(rows, columns) columns and rows, with a positive diagonal of R.
 
     A wide matrix has the Q of its leading square part: the libraries have no derivative for it otherwise.
@@ -62,7 +62,7 @@ def _qr_thin(xp: Namespace, name: str, a: Array) -> Any:
     return q, r
 
 
-def _qr_full(xp: Namespace, name: str, a: Array) -> Any:
+def _qr_full(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     """Q with all its columns. Those beyond R's are what Householder's reflections make of unit vectors."""
     q, r = _qr_thin(xp, name, a)
     rows, cols = xp.shape(a)
@@ -94,7 +94,7 @@ def _reflected(xp: Namespace, k: int, v: Array, a: Array) -> Array:
 
 
 @stan_function("tuple(matrix, matrix) qr(matrix A)", examples=[(_COLUMNS,)])
-def qr(xp: Namespace, a: Array) -> Array:
+def qr(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return _qr_full(xp, "qr", a)
 
 
@@ -109,7 +109,7 @@ def qr_R(xp: Namespace, a: Array) -> Array:
 
 
 @stan_function("tuple(matrix, matrix) qr_thin(matrix A)", examples=[(_TALL,)])
-def qr_thin(xp: Namespace, a: Array) -> Array:
+def qr_thin(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return _qr_thin(xp, "qr_thin", a)
 
 
@@ -131,7 +131,7 @@ def singular_values(xp: Namespace, a: Array) -> Array:
     return xp.zeros(0) if 0 in xp.shape(a) else xp.svd(a, full_matrices=False, compute_uv=False)
 
 
-def _svd(xp: Namespace, name: str, a: Array) -> Any:
+def _svd(xp: Namespace, name: str, a: Array) -> tuple[Array, Array, Array]:
     nonempty(xp, name, a)
     u, s, vh = xp.svd(a, full_matrices=False)
     return u, s, xp.conj(xp.transpose(vh))
@@ -142,7 +142,7 @@ def _svd(xp: Namespace, name: str, a: Array) -> Any:
     "tuple(complex_matrix, vector, complex_matrix) svd(complex_matrix A)",
     examples=[(_TALL,)],
 )  # fmt: skip
-def svd(xp: Namespace, a: Array) -> Array:
+def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
     return _svd(xp, "svd", a)
 
 

@@ -11,7 +11,7 @@ from ..registry import variadic_function
 
 
 @variadic_function("discrete_elements__")
-def discrete_elements__(xp: Namespace, before: Array, *shape: Array) -> Array:
+def discrete_elements__(xp: Namespace, before: Array, *shape: Array) -> Array | int:
     """The numbers of a variable's elements, of its shape; those of the variables `before` come first."""
     from ..discrete.problem import elements
 
@@ -131,7 +131,9 @@ def discrete_total__(xp: Namespace, *arguments: Array) -> Real:
 
 
 @variadic_function("discrete_least__")
-def discrete_least__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array) -> Array:
+def discrete_least__(
+    xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array
+) -> Array | int:
     """The least values of what is counted from elements of variables, by the tables of so many starts, and others."""
     from ..discrete.reading import bounds
 
@@ -139,7 +141,9 @@ def discrete_least__(xp: Namespace, how: str, start: Real, numbers: Array, start
 
 
 @variadic_function("discrete_most__")
-def discrete_most__(xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array) -> Array:
+def discrete_most__(
+    xp: Namespace, how: str, start: Real, numbers: Array, starts: Real, *arguments: Array
+) -> Array | int:
     """The greatest values of what is counted from elements of variables."""
     from ..discrete.reading import bounds
 

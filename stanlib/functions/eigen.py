@@ -4,8 +4,6 @@ Source: Stan Functions Reference, "Linear algebra functions and solvers", "Compl
 """
 from __future__ import annotations
 
-from typing import Any
-
 from ..arrays.base import Array, Namespace
 from ..checks import nonempty, square, symmetric
 from ..registry import stan_function
@@ -26,14 +24,14 @@ def eigenvalues_hermitian(xp: Namespace, a: Array) -> Array:
     return xp.eigh(a)[0] + 0j
 
 
-def _eigh(xp: Namespace, name: str, a: Array) -> Any:
+def _eigh(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     nonempty(xp, name, a)
     symmetric(xp, name, a)
     values, vectors = xp.eigh(a)
     return vectors, values
 
 
-def _eigh_complex(xp: Namespace, name: str, a: Array) -> Any:
+def _eigh_complex(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eigh(a)
@@ -51,18 +49,18 @@ def eigenvectors_hermitian(xp: Namespace, a: Array) -> Array:
 
 
 @stan_function("tuple(matrix, vector) eigendecompose_sym(matrix A)", examples=[(_SYMMETRIC,)])
-def eigendecompose_sym(xp: Namespace, a: Array) -> Array:
+def eigendecompose_sym(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return _eigh(xp, "eigendecompose_sym", a)
 
 
 @stan_function(
     "tuple(complex_matrix, complex_vector) eigendecompose_sym(complex_matrix A)", examples=[(_HERMITIAN,)]
 )  # fmt: skip
-def eigendecompose_hermitian(xp: Namespace, a: Array) -> Array:
+def eigendecompose_hermitian(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return _eigh_complex(xp, "eigendecompose_sym", a)
 
 
-def _eig(xp: Namespace, name: str, a: Array) -> Any:
+def _eig(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     nonempty(xp, name, a)
     square(xp, name, a)
     values, vectors = xp.eig(a)
@@ -88,11 +86,11 @@ def eigenvectors(xp: Namespace, a: Array) -> Array:
     "tuple(complex_matrix, complex_vector) eigendecompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def eigendecompose(xp: Namespace, a: Array) -> Array:
+def eigendecompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return _eig(xp, "eigendecompose", a)
 
 
-def _schur(xp: Namespace, name: str, a: Array) -> Array:
+def _schur(xp: Namespace, name: str, a: Array) -> tuple[Array, Array]:
     nonempty(xp, name, a)
     square(xp, name, a)
     return xp.schur(a)
@@ -103,7 +101,7 @@ def _schur(xp: Namespace, name: str, a: Array) -> Array:
     "tuple(complex_matrix, complex_matrix) complex_schur_decompose(complex_matrix A)",
     examples=[(_M,)],
 )
-def complex_schur_decompose(xp: Namespace, a: Array) -> Array:
+def complex_schur_decompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
     """Unitary U and upper triangular T with A = U * T * U*."""
     return _schur(xp, "complex_schur_decompose", a)
 

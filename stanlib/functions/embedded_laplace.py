@@ -34,13 +34,15 @@ def _predictor(theta: Array, mean: Array, y_index: Array) -> Array:
 def bernoulli_logit(theta: Array, y: Array, y_index: Array, mean: Array) -> Array:
     from ..registry import by_symbol
 
-    return by_symbol("bernoulli_logit_lpmf")(y, _predictor(theta, mean, y_index))
+    out: Array = by_symbol("bernoulli_logit_lpmf")(y, _predictor(theta, mean, y_index))
+    return out
 
 
 def poisson_log(theta: Array, y: Array, y_index: Array, mean: Array) -> Array:
     from ..registry import by_symbol
 
-    return by_symbol("poisson_log_lpmf")(y, _predictor(theta, mean, y_index))
+    out: Array = by_symbol("poisson_log_lpmf")(y, _predictor(theta, mean, y_index))
+    return out
 
 
 def neg_binomial_2_log(theta: Array, y: Array, y_index: Array, eta: Array, mean: Array) -> Array:
@@ -48,7 +50,8 @@ def neg_binomial_2_log(theta: Array, y: Array, y_index: Array, eta: Array, mean:
     from ..registry import by_symbol
 
     shared = eta[0] if getattr(eta, "shape", ()) == (1,) else eta
-    return by_symbol("neg_binomial_2_log_lpmf")(y, _predictor(theta, mean, y_index), shared)
+    out: Array = by_symbol("neg_binomial_2_log_lpmf")(y, _predictor(theta, mean, y_index), shared)
+    return out
 
 
 LIKELIHOODS = {f.__name__: f for f in (bernoulli_logit, poisson_log, neg_binomial_2_log)}
@@ -99,7 +102,8 @@ def _model(
 
 def _approximate(xp: Namespace, name: str, what: str, head: Array, control: Array) -> Array:
     model, size = _model(xp, name, *head)
-    return solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
+    out: Array = solved(name, getattr(engine(xp, "laplace"), what)(model, _search(xp, name, size, control)))
+    return out
 
 
 def _marginal(name: str, split: Any, family: str = "") -> None:

@@ -20,6 +20,8 @@ LEAST_PROBABILITY = 1e-270  # of a transition: what underflows, divided by this,
 
 _EXAMPLE = ([[-0.5, 0.2, -1.0], [0.3, -2.0, 0.1]], [[0.9, 0.1], [0.3, 0.7]], [0.6, 0.4])
 _DOMAINS = {"Gamma": SIMPLEX, "rho": SIMPLEX}
+Pair = tuple[Array, Array]
+ValueAndSlopes = tuple[Array, tuple[Array, Array, Array]]
 
 
 @stan_function(
@@ -44,7 +46,8 @@ def hmm_marginal(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> A
 def hmm_hidden_state_prob(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     """The probabilities of every hidden state, one column per observation, given all observations."""
     _check_sizes(xp, "hmm_hidden_state_prob", log_omega, Gamma, rho)
-    return _choose(xp, 1, log_omega, Gamma, rho)[1][0]
+    out: Array = _choose(xp, 1, log_omega, Gamma, rho)[1][0]
+    return out
 
 
 @stan_function(
@@ -58,7 +61,7 @@ def hmm_latent_rng(xp: Namespace, random: Random, log_omega: Array, Gamma: Array
     u, start, _ = xp.convert((random.uniform(xp.shape(filtered)[:1]), xp.zeros(xp.shape(rho)), filtered))
     arrivals = xp.transpose(log_gamma)
 
-    def step(next_state: Array, x: Array, arrivals: Array) -> Any:
+    def step(next_state: Array, x: tuple[Array, Array], arrivals: Array) -> tuple[Array, Array]:
         log_weights, u = x
         log_weights = log_weights + next_state
         sums = xp.cumsum(xp.exp(log_weights - xp.max(log_weights)), axis=-1)
@@ -75,7 +78,7 @@ def _check_sizes(xp: Namespace, name: str, log_omega: Array, Gamma: Array, rho: 
     same_size(name, "the size of rho", xp.shape(rho)[0], "the rows of log_omega", states)
 
 
-def _choose(xp: Namespace, kind: int, log_omega: Array, Gamma: Array, rho: Array) -> Array:
+def _choose(xp: Namespace, kind: int, log_omega: Array, Gamma: Array, rho: Array) -> Any:
     """The log density (kind 0), or beside it its derivatives (kind 1), in the form that is safe for Gamma."""
     forms = [functools.partial(f, xp) for f in ((_scaled, _in_logarithms), (_scaled_gradients, _log_gradients))[kind]]
     return xp.cond(xp.min(Gamma) > LEAST_PROBABILITY, *forms, log_omega, Gamma, rho)
@@ -103,10 +106,10 @@ def _weights(xp: Namespace, log_omega: Array) -> tuple[Array, Array]:
     return xp.transpose(xp.exp(log_omega - most)), most
 
 
-def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> Array:
+def _forward(xp: Namespace, weights: Array, Gamma: Array, rho: Array) -> tuple[Array, Array]:
     """The filtered probabilities of the states, and the density of each observation given those before it."""
 
-    def step(predicted: Array, weight: Array, Gamma: Array) -> Any:
+    def step(predicted: Array, weight: Array, Gamma: Array) -> tuple[Array, tuple[Array, Array]]:
         joint = predicted * weight
         density = xp.sum(joint)
         filtered = _over(xp, joint, density)
@@ -120,7 +123,7 @@ def _scaled(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> Array:
     return xp.sum(xp.log(_forward(xp, weights, Gamma, rho)[1]) + lacking)
 
 
-def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> object:
+def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> ValueAndSlopes:
     """The log density and its derivatives in log_omega, Gamma and rho, in their shapes, by scaled probabilities."""
     weights, lacking = _weights(xp, log_omega)
     filtered, density = _forward(xp, weights, Gamma, rho)
@@ -129,7 +132,7 @@ def _scaled_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array)
     ones, zeros, _ = xp.convert((xp.ones(states), xp.zeros((states, states)), filtered))
     before = xp.concatenate([zeros[:1], filtered[:-1]])
 
-    def step(carry: Array, x: Array, departures: Array) -> Any:
+    def step(carry: Pair, x: tuple[Array, Array, Array], departures: Array) -> tuple[Pair, Array]:
         """`later` is the density of what follows relative to what is expected, by state."""
         later, moves = carry
         weight, density, before = x
@@ -156,14 +159,14 @@ def _in_logarithms(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) ->
     return xp.logsumexp(_log_forward(xp, log_omega, _log(xp, Gamma), rho)[-1])
 
 
-def _log_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> object:
+def _log_gradients(xp: Namespace, log_omega: Array, Gamma: Array, rho: Array) -> ValueAndSlopes:
     """The log density and these derivatives, in logarithms; those in Gamma and rho are 0 where they are infinite."""
     log_gamma = _log(xp, Gamma)
     joint = _log_forward(xp, log_omega, log_gamma, rho)
     value = xp.logsumexp(joint[-1])
     base = xp.where(value > -xp.inf, value, 0.0)
 
-    def step(carry: Array, x: Array, departures: Array) -> Any:
+    def step(carry: Pair, x: Pair, departures: Array) -> tuple[Pair, Array]:
         """`later` is the log density of what follows, by state."""
         later, moves = carry
         log_weight, before = x

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..arrays import is_of_data
 from ..arrays.base import Array, Namespace
 from ..registry import stan_function
+from .constants import as_int
 
 _NUMBERS = [f"int {{name}}({a} x, {b} y)" for a in ("int", "real") for b in ("int", "real")]
 _COMPLEX = [f"int {{name}}(complex x, {b} y)" for b in ("complex", "real")]
@@ -19,56 +19,52 @@ def _named(name: str, texts: Any) -> Any:
     return [t.format(name=name) for t in texts]
 
 
-def _as_int(xp: Namespace, truth: Array) -> Any:
-    return int(truth) if is_of_data((truth,)) and xp.ndim(truth) == 0 else xp.integer(truth)
-
-
 @stan_function(
     *_named("logical_eq", _NUMBERS + _COMPLEX), operator="==",
     elementwise=True, examples=[(1, 2), (0.5, 0.5)],
 )  # fmt: skip
-def logical_eq(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x == y)
+def logical_eq(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x == y)
 
 
 @stan_function(
     *_named("logical_neq", _NUMBERS + _COMPLEX), operator="!=",
     elementwise=True, examples=[(1, 2), (0.5, 0.5)],
 )  # fmt: skip
-def logical_neq(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x != y)
+def logical_neq(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x != y)
 
 
 @stan_function(*_named("logical_lt", _NUMBERS), operator="<", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_lt(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x < y)
+def logical_lt(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x < y)
 
 
 @stan_function(*_named("logical_lte", _NUMBERS), operator="<=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_lte(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x <= y)
+def logical_lte(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x <= y)
 
 
 @stan_function(*_named("logical_gt", _NUMBERS), operator=">", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_gt(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x > y)
+def logical_gt(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x > y)
 
 
 @stan_function(*_named("logical_gte", _NUMBERS), operator=">=", elementwise=True, examples=[(1, 2), (0.5, 0.5)])
-def logical_gte(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, x >= y)
+def logical_gte(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, x >= y)
 
 
 @stan_function("int logical_and(int x, int y)", elementwise=True, examples=[(1, 0), (2, 3)])
-def logical_and(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, (x != 0) & (y != 0))
+def logical_and(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, (x != 0) & (y != 0))
 
 
 @stan_function("int logical_or(int x, int y)", elementwise=True, examples=[(1, 0), (0, 0)])
-def logical_or(xp: Namespace, x: Array, y: Array) -> Array:
-    return _as_int(xp, (x != 0) | (y != 0))
+def logical_or(xp: Namespace, x: Array, y: Array) -> Array | int:
+    return as_int(xp, (x != 0) | (y != 0))
 
 
 @stan_function("int logical_negation(int x)", elementwise=True, examples=[(0,), (3,)])
-def logical_negation(xp: Namespace, x: Array) -> Array:
-    return _as_int(xp, x == 0)
+def logical_negation(xp: Namespace, x: Array) -> Array | int:
+    return as_int(xp, x == 0)

@@ -73,7 +73,7 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
 
     @functools.wraps(f)
     def slope(t: Array, y: Array, *arguments: Array) -> Array:
-        out = f(t, y, *arguments)
+        out: Array = f(t, y, *arguments)
         same_size(name, "the derivative", len(out), "the state", size)
         return out
 
@@ -83,13 +83,14 @@ def _checked(f: Callable[..., Any], name: str, size: Any) -> Any:
 def _solve(
     xp: Namespace, name: str, method: str, f: Callable[..., object], y0: Array, t0: Any, ts: Array, relative: object,
     absolute: object, most_steps: object, arguments: tuple[object, ...], adjoint: object = 0,
-) -> Any:  # fmt: skip
+) -> Array:  # fmt: skip
     tolerances = (("relative_tolerance", relative), ("absolute_tolerance", absolute))
     most_steps = check_problem(xp, name, (("initial state", y0),), arguments, tolerances, most_steps)
     t0, ts = check_times(xp, name, t0, ts)
     f = _checked(f, name, xp.shape(y0)[0])
     control = Control(relative, absolute, most_steps)
-    return solve(xp, name, "ode", "solve", f, y0, t0, ts, arguments, method, control, adjoint)
+    states: Array = solve(xp, name, "ode", "solve", f, y0, t0, ts, arguments, method, control, adjoint)
+    return states
 
 
 def _register(method: Any) -> None:

@@ -32,7 +32,7 @@ _PROBLEM = f"{_INTEGRAND}, real a, real b, array[] real theta, data array[] real
 
 def _integrate(
     xp: Namespace, name: str, method: Any, f: Callable[..., Any], a: Array, b: Array, arguments: Any, tolerance: Any
-) -> Any:
+) -> Real:
     """The integral, a number, of f(x, xc, *arguments) from a to b; 0 where the limits are known to be equal."""
     POSITIVE.check(xp, name, "relative_tolerance", tolerance.relative)
     NONNEGATIVE.check(xp, name, "absolute_tolerance", tolerance.absolute)
@@ -43,7 +43,8 @@ def _integrate(
         a, b = _ordered(xp, bad, a, b)
     if xp.is_concrete(a) and xp.is_concrete(b) and a == b:
         return 0.0
-    return solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
+    integral: Array = solve(xp, name, "quadrature", "integrate", f, a, b, arguments, tolerance, method)
+    return integral
 
 
 def _ordered(xp: Namespace, bad: Array, a: Array, b: Array) -> tuple[Any, Any]:
@@ -71,13 +72,13 @@ def _register(method: str) -> None:
     """Register the integrator of a method with Stan's default tolerances, and its `_tol` form, which is given them."""
     name = f"integrate_1d_{method}"
 
-    def default(xp: Namespace, f: Callable[..., object], a: Array, b: Array, *arguments: object) -> Array:
+    def default(xp: Namespace, f: Callable[..., object], a: Array, b: Array, *arguments: object) -> Real:
         return _integrate(xp, name, method, f, a, b, arguments, Tolerance(RELATIVE, 0.0, 2**MOST_CUTS))
 
     def with_tolerances(
         xp: Namespace, f: Callable[..., object], a: Array, b: Array, relative_tolerance: Any, absolute_tolerance: Any,
         depth: Array, *arguments: object,
-    ) -> Array:  # fmt: skip
+    ) -> Real:  # fmt: skip
         NONNEGATIVE.check(xp, f"{name}_tol", "max_depth", depth)
         tolerance = Tolerance(float(relative_tolerance), float(absolute_tolerance), 2 ** min(int(depth), MOST_CUTS))
         return _integrate(xp, f"{name}_tol", method, f, a, b, arguments, tolerance)

@@ -83,13 +83,13 @@ def round(xp: Namespace, x: Array) -> Array:
 
 
 @stan_function("int int_step(real x)", elementwise=True, examples=[(0.5,), (0.0,)])
-def int_step(xp: Namespace, x: Array) -> Array:
+def int_step(xp: Namespace, x: Array) -> Array | int:
     """1 where x > 0, else 0."""
     return as_int(xp, x > 0)
 
 
 @stan_function("int int_step(int x)", elementwise=True, examples=[(2,), (0,)])
-def int_step_of_int(xp: Namespace, x: Array) -> Array:
+def int_step_of_int(xp: Namespace, x: Array) -> Array | int:
     return as_int(xp, x > 0)
 
 

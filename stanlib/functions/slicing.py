@@ -17,7 +17,8 @@ _MATRIX = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
 def _pick(xp: Namespace, x: Any, i: Real, axis: int) -> Array:
     """Row or column i of a matrix; an index known only at run time takes a gather."""
     if is_of_data((i,)):
-        return x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
+        picked: Array = x[int(i) - 1] if axis == 0 else x[:, int(i) - 1]
+        return picked
     return xp.take(x, i - 1, axis=axis)
 
 
@@ -33,7 +34,8 @@ def _part(xp: Namespace, name: str, what: str, x: Any, start: Real, count: Real,
     if count:
         index(xp, name, start + count - 1, n, f"the end of {what}")
     part = slice(start - 1, start - 1 + count)
-    return x[part] if axis == 0 else x[:, part]
+    taken: Array = x[part] if axis == 0 else x[:, part]
+    return taken
 
 
 @stan_function("S head(S v, int n)", examples=[([1.0, 2.0, 3.0], 2)], sizes=("n",), linear=("v",), selects=True)

@@ -35,7 +35,7 @@ def with_adjoint(
     def states(t0: Array, ts: Array, y0: Array, leaves: tuple[object, ...]) -> Array:
         return forward(t0, ts, y0, leaves)[0]
 
-    def forward(t0: Array, ts: Array, y0: Array, leaves: tuple[object, ...]) -> Any:
+    def forward(t0: Array, ts: Array, y0: Array, leaves: tuple[object, ...]) -> tuple[Array, Any]:
         out, kept, count = _forward(_plain(equations, method, control, leaves), control, t0, ts, y0, length)
         return out, (ts, y0, leaves, kept, count)
 
@@ -61,7 +61,7 @@ def _run(
     Returns the state, the numbers of accepted and of all steps, and what was kept.
     """
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[State, int, int, Any]) -> Array:
         (t, h, *_), accepted, tried, _ = loop
         return (t < end) & (accepted < length) & (tried < control.most_steps) & (h > least_step(end))
 
@@ -94,7 +94,7 @@ def _forward(method: Stepper, control: Control, t0: Array, ts: Array, y0: Array,
     state = t0, h, y0[None], memory
     kept = _buffer(capacity, (state, 0, True))
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[int, int, int, Array, State, Any, Array]) -> Array:
         i, count, tried, stuck, *_ = loop
         return (i < len(ts)) & (count < capacity) & ~stuck
 
@@ -109,7 +109,8 @@ def _forward(method: Stepper, control: Control, t0: Array, ts: Array, y0: Array,
         return i + arrived, count + 1, jnp.where(arrived, 0, tried), stuck, after, kept, out
 
     out = jnp.full((len(ts), y0.size), jnp.nan, y0.dtype)
-    _, count, _, _, _, kept, out = jax.lax.while_loop(unfinished, stretch, (0, 0, 0, False, state, kept, out))
+    start = 0, 0, 0, jnp.asarray(False), state, kept, out
+    _, count, _, _, _, kept, out = jax.lax.while_loop(unfinished, stretch, start)
     return out, kept, count
 
 
@@ -171,13 +172,16 @@ def _advance(equations: Equations, method: str, y: Array, leaves: Any, step: Any
     of_p = equations.slope
     if method != "bdf" and of_p is not None:
         slope: Callable[[Array, Array], Array] = lambda t, y: of_p(t, y, leaves)
-        return explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
+        after: Array = explicit.step(explicit.TABLEAUS[method], slope, t, h, y, slope(t, y))[0]
+        return after
     found = memory[1]
     exact = jax.lax.stop_gradient(implicit_matrix(equations, t, h, known, leaves, found))
 
     def iterated(stages: Array) -> Array:
         lacking = residuals(equations, t, h, y, leaves, stages)
-        return stages - linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
+        change: Array = linalg_jax.solve(exact, lacking.ravel()).reshape(found.shape)
+        return stages - change
 
-    stages = differentiable(iterated, found)
-    return y + h * jnp.asarray(implicit.A[2], y.dtype) @ stages
+    stages: Array = differentiable(iterated, found)
+    end: Array = y + h * jnp.asarray(implicit.A[2], y.dtype) @ stages
+    return end

@@ -27,7 +27,8 @@ class Lift:
             return np.asarray(x, float)
         import torch
 
-        return torch.as_tensor(x, dtype=self.dtype, device=self.device)
+        tensor: Array = torch.as_tensor(x, dtype=self.dtype, device=self.device)
+        return tensor
 
     def reals(self, values: Any) -> Any:
         """The same of all real arrays among arguments of any Stan types; integers stay as they are."""
@@ -79,7 +80,8 @@ def jacobian(xp: Namespace, f: Callable[[Any], Array], x: Any) -> Array:
         import torch
 
         with torch.enable_grad():
-            return torch.autograd.functional.jacobian(f, x.detach()).detach()
+            rows: Array = torch.autograd.functional.jacobian(f, x.detach()).detach()
+            return rows
     # central differences; Newton's iteration, which this serves, converges with much coarser ones
     steps = np.cbrt(np.finfo(float).eps) * np.maximum(np.abs(x), 1e-3)
     columns = [(np.asarray(f(x + d)) - np.asarray(f(x - d))) / (2 * s) for s, d in zip(steps, np.diag(steps))]

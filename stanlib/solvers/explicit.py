@@ -159,7 +159,7 @@ def shape(slopes: Sequence[object]) -> tuple[Any, Any, Any]:
     return slopes[0], _weighted(_BEND, slopes), _weighted(_TWIST, slopes)
 
 
-def inside(where: Real, h: Real, before: Array, after: Array, form: tuple[Any, Any, Any, Any]) -> Array:
+def inside(where: Real, h: Real, before: Array, after: Array, form: tuple[Array, Array, Array, Array]) -> Array:
     """The state at `where` in [0, 1] of a step of Dormand and Prince's method; `form` begins with its last slope."""
     last, first, bend, twist = form
     rest = 1 - where

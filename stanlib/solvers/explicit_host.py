@@ -25,7 +25,9 @@ class Explicit:
         self.first_size = FIRST_STEP if stans_own else first_step(self._allowed(0.0, y), y, plain(self.slopes[-1]))
 
     def _allowed(self, h: float, y: Array) -> Array:
-        return self.control.absolute + self.control.relative * (np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1])))
+        size = np.abs(plain(y)) + h * np.abs(plain(self.slopes[-1]))
+        allowed: Array = self.control.absolute + self.control.relative * size
+        return allowed
 
     def attempt(self, t: float, h: float, y: Array) -> tuple[Array, float, Any]:
         new, error, slopes = explicit.step(self.tableau, self.slope, t, h, y, self.slopes[-1])

@@ -72,14 +72,14 @@ class Radau:
         """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
         limits = allowed(self.newton_control, y) / h
         powers = (1 + implicit.C * h / self.size)[:, None] ** np.arange(3)
-        stages = implicit.extrapolation(powers) @ self.stages
+        stages: Array = implicit.extrapolation(powers) @ self.stages
         for _ in range(implicit.NEWTON_STEPS):
             lacking = np.concatenate([plain(r) for r in self.residuals(t, h, self.lift(y), self.lift(stages))])
             change = (inverse @ lacking).reshape(stages.shape)
             stages = stages - change
             if np.max(np.abs(change) / limits) <= 1:
                 return stages
-        return np.full_like(stages, np.nan)
+        return np.full(stages.shape, np.nan)
 
     def corrected(self, t: float, h: float, y: Array, start: Array, found: Array) -> Array:
         """The stages after more iterations with their own matrix, recorded, which have their derivatives."""

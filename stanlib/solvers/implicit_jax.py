@@ -65,7 +65,8 @@ def _step(
 
 def _continued(stages: Array, ratio: Array) -> Array:
     powers = (1 + jnp.asarray(implicit.C, stages.dtype) * ratio)[:, None] ** np.arange(3)
-    return implicit.extrapolation(powers).astype(stages.dtype) @ stages
+    out: Array = implicit.extrapolation(powers).astype(stages.dtype) @ stages
+    return out
 
 
 def residuals(equations: Equations, t: Array, h: Array, y: Array, p: object, stages: Array) -> Array:
@@ -90,7 +91,7 @@ def _newton(
     """Newton's iteration with the matrix of the beginning; NaN where it doesn't converge."""
     allowed = (control.absolute + control.relative * jnp.abs(y)) / h
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[Array, Array, int]) -> Array:
         _, size, count = loop
         return (size > 1) & (count < implicit.NEWTON_STEPS)
 

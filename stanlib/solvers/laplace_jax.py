@@ -26,20 +26,22 @@ class _Likelihood:
     block: int
 
     def slope(self, theta: Array, leaves: object) -> Array:
-        return jax.grad(self.value)(theta, leaves)
+        out: Array = jax.grad(self.value)(theta, leaves)
+        return out
 
     def curvature(self, theta: Array, leaves: object) -> Array:
         """The negative Hessian in theta."""
 
         def along(v: Array) -> Array:
-            return -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
+            out: Array = -jax.jvp(lambda t: self.slope(t, leaves), (theta,), (v,))[1]
+            return out
 
         products = jax.vmap(along)(jnp.asarray(laplace.probes(self.size, self.block), theta.dtype))
         rows, columns = laplace.places(self.size, self.block)
         return jnp.zeros((self.size, self.size), theta.dtype).at[rows, columns].set(products)
 
 
-def matrix(f: Callable[..., Any], arguments: tuple[object, ...], beside: object) -> Array:
+def matrix(f: Callable[..., Array], arguments: tuple[object, ...], beside: object) -> Array:
     """The covariance matrix f(*arguments)."""
     return f(*arguments)
 

@@ -119,7 +119,8 @@ def _attempt(stepper: Stepper, t: float, h: float, y: Array, end: float) -> tupl
 
 def allowed(control: Control, *states: Array) -> Array:
     """The errors that are just allowed."""
-    return control.absolute + control.relative * np.max([np.abs(plain(s)) for s in states], axis=0)
+    out: Array = control.absolute + control.relative * np.max([np.abs(plain(s)) for s in states], axis=0)
+    return out
 
 
 def first_step(limits: object, y: Array, slope: Array) -> float:

@@ -69,7 +69,7 @@ def march(method: Stepper, control: Control, t0: Array, ts: Array, rows: Array) 
         return _march_past(method, method.inside, control, ts, (t0, h, rows, memory))
 
     def reach(state: State, end: Array) -> tuple[State, Array]:
-        def unfinished(loop: Any) -> Array:
+        def unfinished(loop: tuple[State, int]) -> Array:
             (t, h, *_), count = loop
             return (t < end) & (count < control.most_steps) & (h > least_step(end))
 
@@ -88,7 +88,7 @@ def _march_past(
     """The same with steps that only the last time cuts short: the rows at the others are taken inside the steps."""
 
     def reach(state: State, due: Array) -> tuple[State, Array]:
-        def unfinished(loop: Any) -> Array:
+        def unfinished(loop: tuple[State, int]) -> Array:
             (t, h, *_), count = loop
             return (t < due) & (count < control.most_steps) & (h > least_step(ts[-1]))
 

@@ -105,9 +105,10 @@ def double_exponential(f: Integrand, piece: Interval, tolerance: Tolerance, dtyp
     reach = quadrature.REACH[jnp.dtype(dtype).itemsize]
     first, distance, complete = (jnp.asarray(x, dtype) for x in quadrature.chunks(reach))
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[int, Array, Array, Array]) -> Array:
         i, sums, (_, norm), change = loop
-        return (i < len(first)) & ~tolerance.met(jnp, change, norm).all() & jnp.isfinite(sums).all()
+        out: Array = (i < len(first)) & ~tolerance.met(jnp, change, norm).all() & jnp.isfinite(sums).all()
+        return out
 
     def portion(loop: Any) -> Any:
         i, sums, last, change = loop
@@ -141,9 +142,10 @@ def gauss_kronrod(f: Integrand, piece: Interval, tolerance: Tolerance, dtype: An
     most = min(quadrature.MOST_INTERVALS, tolerance.most_intervals)
     rule = partial(_rule, f, points, dtype)
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[int, Array, tuple[Array, ...]]) -> Array:
         count, _, (value, error, norm) = loop
-        return (count < most) & ~tolerance.met(jnp, error.sum(0), norm.sum(0)).all() & jnp.isfinite(value).all()
+        out: Array = (count < most) & ~tolerance.met(jnp, error.sum(0), norm.sum(0)).all() & jnp.isfinite(value).all()
+        return out
 
     def cut(loop: Any) -> Any:
         count, ends, kept = loop

@@ -49,7 +49,7 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     """Newton's method with a line search: the last iterate and its residual."""
     shares = jnp.asarray(roots.LAMBDAS, guess.dtype)
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[Array, Array, int, Array]) -> Array:
         _, _, count, done = loop
         return ~done & (count < most_steps)
 
@@ -66,14 +66,14 @@ def newton(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
         done = ~better | rejected[at] | roots.lost(jnp, change, y)
         return y, jnp.where(better, tried[at], left), count + 1, done
 
-    y, left, _, _ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), 0, False))
+    y, left, _, _ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), 0, jnp.asarray(False)))
     return y, left
 
 
 def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
     """Powell's hybrid method: the last iterate and its residual."""
 
-    def unfinished(loop: Any) -> Array:
+    def unfinished(loop: tuple[Array, Array, Array, int, Array]) -> Array:
         _, _, _, count, done = loop
         return ~done & (count < most_steps)
 
@@ -92,7 +92,7 @@ def powell(f: System, guess: Any, most_steps: int) -> tuple[Any, Any]:
 
     size = roots.norm(jnp, guess)
     radius = roots.FIRST_RADIUS * jnp.where(size > 0, size, 1.0)
-    y, left, *_ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), radius, 0, False))
+    y, left, *_ = jax.lax.while_loop(unfinished, step, (guess, _start(f, guess), radius, 0, jnp.asarray(False)))
     return y, left
 
 

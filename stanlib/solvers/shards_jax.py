@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 
 
-def apply(f: Callable[..., Any], phi: Array, thetas: Any, x_rs: Any, x_is: Any) -> Array:
+def apply(f: Callable[..., Array], phi: Array, thetas: Any, x_rs: Any, x_is: Any) -> Array:
     """The values f(phi, theta, x_r, x_i) of all shards, one behind the other."""
     same = isinstance(x_is, np.ndarray) and (x_is == x_is[:1]).all()
     integers = x_is[0] if same else jnp.asarray(x_is)

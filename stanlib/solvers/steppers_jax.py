@@ -23,7 +23,8 @@ def stepper(coupled: Coupled, method: str, control: Control, dy0: Any = None, lo
     tableau, dense = explicit.TABLEAUS[method], method == "rk45"
 
     def allowed(h: Array | float, rows: Array, k: Array) -> Array:
-        return control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
+        out: Array = control.absolute + control.relative * (jnp.abs(rows) + h * jnp.abs(k))
+        return out
 
     def start(t: Array, rows: Array) -> tuple[Array, tuple[Array, ...]]:
         k = coupled.slope(t, rows)

@@ -214,7 +214,7 @@ def iterate(step: Callable[[Any], object], x: object, count: int, until: Callabl
     return jax.lax.fori_loop(0, count, lambda _, v: step(v), x)
 
 
-def scan(step: Callable[..., Any], carry: Arrays, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
+def scan(step: Callable[..., Any], carry: Any, xs: Arrays, *constants: Any, reverse: bool = False) -> Any:
     if not uses_jax((carry, xs, constants)):
         return _np.scan(step, carry, xs, *constants, reverse=reverse)
     start, xs = jax.tree.map(jnp.asarray, (carry, xs))

@@ -16,8 +16,9 @@ from . import callbacks
 
 def _call(f: Callable[..., object], *args: Array) -> Array:
     """The componentwise f of arrays of one shape, computed by NumPy."""
-    out = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
-    return callbacks.call(lambda *xs: [f(*xs)], [out], *args, vmap_method="broadcast_all")[0]
+    like = jax.ShapeDtypeStruct(args[0].shape, args[0].dtype)
+    out: Array = callbacks.call(lambda *xs: [f(*xs)], [like], *args, vmap_method="broadcast_all")[0]
+    return out
 
 
 def _cylinder(name: str) -> Callable[..., Any]:

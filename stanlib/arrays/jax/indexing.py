@@ -25,7 +25,7 @@ def get(x: Array, index: tuple[object, ...]) -> Array:
     return x.at[index].get(mode=mode, fill_value=np.nan if mode == "fill" else None, wrap_negative_indices=False)
 
 
-def _at_known(x: Any, index: tuple[Any, ...]) -> Array:
+def _at_known(x: jax.Array, index: tuple[Any, ...]) -> Array:
     if not any(isinstance(i, np.ndarray) for i in index):
         return x[index]
     axis = _axis_of_vector(index)
@@ -35,7 +35,7 @@ def _at_known(x: Any, index: tuple[Any, ...]) -> Array:
     return found
 
 
-def _entries(x: Any, index: tuple[Any, ...], axis: int) -> Any:
+def _entries(x: Any, index: tuple[Any, ...], axis: int) -> Array | None:
     """What a vector of indices selects along an axis, by what has a quick derivative; None if nothing has."""
     def at(i: object) -> Any:
         return _at_known(x, (*index[:axis], i, *index[axis + 1 :]))
@@ -60,11 +60,11 @@ def _axis_of_vector(index: tuple[Any, ...]) -> int | None:
     return arrays[0]
 
 
-def _repeated(x: Any, axis: int, how: Repetition) -> object:
+def _repeated(x: Any, axis: int, how: Repetition) -> Array:
     """The entries of the base along an axis, repeated."""
     before, behind = x.shape[:axis], x.shape[axis + 1 :]
     spread = jnp.expand_dims(x, axis + 1 if how.in_turn else axis)
-    return jnp.broadcast_to(spread, (*before, *how.shape, *behind)).reshape(*before, -1, *behind)
+    return jnp.reshape(jnp.broadcast_to(spread, (*before, *how.shape, *behind)), (*before, -1, *behind))
 
 
 def at_set(x: object, index: object, value: object) -> Any:
@@ -104,14 +104,15 @@ def _block(index: object, shape: tuple[int, ...]) -> list[tuple[int, int]] | Non
     return out + [(0, n) for n in shape[len(parts) :]]
 
 
-def _with_block(x: Any, block: list[tuple[int, int]], value: Any) -> Array:
+def _with_block(x: jax.Array, block: list[tuple[int, int]], value: Any) -> Array:
     """x with a block replaced: XLA puts blocks together faster than it scatters."""
     shape = tuple(stop - start for start, stop in block)
     value = jnp.broadcast_to(jnp.reshape(value, shape) if jnp.size(value) == np.prod(shape) else value, shape)
     value = value.astype(x.dtype)
     partial = [k for k, (a, b) in enumerate(block) if (a, b) != (0, x.shape[k])]
     if not partial:
-        return value
+        whole: Array = value
+        return whole
     if len(partial) > 1:
         return jax.lax.dynamic_update_slice(x, value, [a for a, _ in block])
     axis, (start, stop) = partial[0], block[partial[0]]

@@ -7,7 +7,6 @@ from typing import Any
 
 from .. import numpy as _np
 from .. import uses_jax
-from ..base import Array
 
 
 def lift(name: str, traced: Callable[..., Any]) -> Callable[..., Any]:
@@ -15,7 +14,7 @@ def lift(name: str, traced: Callable[..., Any]) -> Callable[..., Any]:
     concrete = getattr(_np, name)
 
     @functools.wraps(traced)
-    def call(*args: Any, **options: Any) -> Array:
+    def call(*args: Any, **options: Any) -> Any:
         return traced(*args, **options) if uses_jax(args) else concrete(*args, **options)
 
     return call

@@ -265,7 +265,7 @@ def iterate(step: Callable[[Any], object], x: object, count: int, until: Callabl
     return x
 
 
-def scan(step: Callable[..., object], carry: Arrays, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
+def scan(step: Callable[..., object], carry: Any, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
@@ -279,7 +279,8 @@ def _quiet(f: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(f)
     def call(*args: Real) -> Array:
         with np.errstate(all="ignore"):
-            return f(sys.modules[__name__], *args)
+            out: Array = f(sys.modules[__name__], *args)
+            return out
 
     return call
 

@@ -12,7 +12,7 @@ from .qr_algorithm import complex_schur as schur  # noqa: F401
 from .qr_algorithm import eigenvalue_order
 
 
-def _nan_where_singular(f: Callable[..., Any]) -> Callable[..., Any]:
+def _nan_where_singular(f: Callable[..., Array]) -> Callable[..., Any]:
     """f with a result of NaN for a singular (or not positive definite) matrix."""
 
     def call(a: Array, *b: Array) -> Array:
@@ -35,10 +35,11 @@ def solve_triangular(a: Array, b: Array, lower: bool = True, trans: bool = False
     """Solve a x = b (or a' x = b) for triangular a by substitution: zeros on the diagonal give infinities."""
     a, b = np.asarray(a), np.asarray(b)
     if a.ndim > 2 or b.size == 0:
-        return _by_substitution(a, b, lower=lower, trans=1 if trans else 0, check_finite=False)
+        solution: Array = _by_substitution(a, b, lower=lower, trans=1 if trans else 0, check_finite=False)
+        return solution
     (trsm,) = _blas(("trsm",), (a, b))
-    out = trsm(1.0, a, b if b.ndim == 2 else b[:, None], lower=lower, trans_a=1 if trans else 0)
-    return out if b.ndim == 2 else out[:, 0]
+    columns: Array = trsm(1.0, a, b if b.ndim == 2 else b[:, None], lower=lower, trans_a=1 if trans else 0)
+    return columns if b.ndim == 2 else columns[:, 0]
 
 
 def solve_spd(a: Any, b: Any) -> Array:

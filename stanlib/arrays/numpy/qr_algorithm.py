@@ -96,10 +96,10 @@ def _negligible(t: Array, k: int) -> bool:
 def _shift(t: Array, last: int, steps: int) -> complex:
     """The eigenvalue of the trailing block that is nearest to its corner; another value where that stalls."""
     if steps % 10 == 0 and last > 1:
-        return abs(t[last, last - 1].real) + abs(t[last - 1, last - 2].real)
+        return abs(complex(t[last, last - 1]).real) + abs(complex(t[last - 1, last - 2]).real)
     block = t[last - 1 : last + 1, last - 1 : last + 1]
     scale = float(abs(block).sum())
-    (a, b), (c, d) = (block / scale).tolist()
+    a, b, c, d = map(complex, (block / scale).ravel())
     root = cmath.sqrt((a - d) * (a - d) + 4 * (b * c))
     x, y = (a + d + root) / 2, (a + d - root) / 2
     if _norm1(x) > _norm1(y):  # the smaller one by way of the determinant: no cancellation

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..base import Array, Namespace
 
@@ -22,17 +22,18 @@ _NEAR = 0.3  # where the series of log(1 + x) - x takes over
 
 
 @lru_cache(maxsize=1)
-def _zeta_coefficients() -> Any:
+def _zeta_coefficients() -> tuple[float, ...]:
     """(-1)^k (zeta(k) - 1) / k for k = 2, 3, ...: DLMF 5.7.3."""
     from scipy.special import zeta  # not before it is needed: records are read without an array library
 
     return tuple((-1) ** k * float(zeta(k, 2.0)) / k for k in range(2, 20))
 
 
-def horner(coefficients: Any, x: Array) -> Array:
-    """The polynomial with these coefficients, lowest power first."""
-    out = coefficients[-1]
-    for c in reversed(coefficients[:-1]):
+def horner(coefficients: Sequence[float], x: Array) -> Array:
+    """The polynomial with these coefficients, two or more, lowest power first."""
+    *rest, before, last = coefficients
+    out = x * last + before
+    for c in reversed(rest):
         out = out * x + c
     return out
 

@@ -292,7 +292,7 @@ def rounding(x: object) -> float:
     return torch.finfo(x.dtype).eps if isinstance(x, torch.Tensor) else _np.rounding(x)
 
 
-def scan(step: Callable[..., object], carry: Arrays, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
+def scan(step: Callable[..., object], carry: Any, xs: Arrays, *constants: object, reverse: bool = False) -> Any:
     return loop(stack, step, carry, xs, constants, reverse)
 
 
