@@ -27,7 +27,8 @@ from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced, lifted_under, lifting
 
 T = TypeVar("T")
-FEW_OPERATIONS, FEW_COPIES = 10, 4  # the recurrences that are worth to be unrolled, and how far
+# The recurrences that are worth to be unrolled: the operations of an iteration, and with those of its branches; how far.
+FEW_OPERATIONS, FEW_INSIDE, FEW_COPIES = 10, 40, 4
 UNROLL = 4  # trip counts up to which a loop is written out
 
 
@@ -367,20 +368,19 @@ def _scanned(one: Callable[..., Any], carry: State, indices: Any, arrays: dict[i
         return fitted(unmasked(after), target), (unmasked(as_arrays(outputs)), flag)
 
     start, xs = fitted(unmasked(carry), target), (indices, arrays)
-    final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=_copies(body, start, xs))
+    final, (outputs, flags) = jax.lax.scan(body, start, xs, unroll=_copies(traced, start))
     return _settled((final, outputs), flags)
 
 
-def _copies(body: Callable[..., object], carry: State, xs: object) -> int:
+def _copies(traced: Traced, carry: State) -> int:
     """How many iterations of a recurrence one step of the compiled loop does: several if there is little to do.
 
     XLA on the CPU runs loops with small bodies fast; a few numbers carried and a few operations leave room for more.
     """
     if any(jnp.ndim(x) for x in jax.tree_util.tree_leaves(carry)):
         return 1
-    one = jax.tree_util.tree_map(lambda x: x[0], xs)
-    operations = len(jax.make_jaxpr(body)(carry, one).jaxpr.eqns)
-    return FEW_COPIES if operations <= FEW_OPERATIONS else 1
+    few = len(traced.jaxpr.eqns) <= FEW_OPERATIONS and traced.operations <= FEW_INSIDE
+    return FEW_COPIES if few else 1
 
 
 def _of_all(output: object, axis: Axis) -> Any:

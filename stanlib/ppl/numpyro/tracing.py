@@ -46,6 +46,11 @@ class Traced:
         self.jaxpr, self.given = closed.jaxpr, list(closed.consts)
         self._tree = jax.tree_util.tree_structure(self.results)
 
+    @property
+    def operations(self) -> int:
+        """How many operations it has, with those of the functions, branches and loops inside."""
+        return _operations(self.jaxpr)
+
     def __call__(self, *arguments: object) -> Any:
         return self.on(self.given, *arguments)
 
@@ -61,3 +66,16 @@ class Traced:
     def rebuilt(self, leaves: Sequence[object]) -> Any:
         """The results from their arrays."""
         return jax.tree_util.tree_unflatten(self._tree, leaves)
+
+
+def _operations(jaxpr: Any) -> int:
+    return sum(sum(map(_operations, _inside(e))) or 1 for e in jaxpr.eqns)
+
+
+def _inside(equation: Any) -> Iterator[Any]:
+    """What an equation runs: the bodies of functions, branches and loops."""
+    for value in equation.params.values():
+        for part in value if isinstance(value, (tuple, list)) else (value,):
+            body = getattr(part, "jaxpr", part)  # of a closed one
+            if hasattr(body, "eqns"):
+                yield body
