@@ -27,7 +27,7 @@ from .states import UNSET, State, as_arrays, fitted, fixpoint, merged, unmasked
 from .tracing import Traced, lifted_under, lifting
 
 T = TypeVar("T")
-# The recurrences that are worth to be unrolled: the operations of an iteration, and with those of its branches; how far.
+# Recurrences that are worth to be unrolled: operations of an iteration, and with those inside of these; how far.
 FEW_OPERATIONS, FEW_INSIDE, FEW_COPIES = 10, 40, 4
 UNROLL = 4  # trip counts up to which a loop is written out
 
