@@ -7,9 +7,9 @@ docs/cmdstanpy.md lists what differs.
 """
 from __future__ import annotations
 
-from .files import from_csv, write_stan_json
+from .files import write_stan_json
 from .model import CmdStanModel
-from .stanfit import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB
+from .stanfit import CmdStanGQ, CmdStanLaplace, CmdStanMCMC, CmdStanMLE, CmdStanPathfinder, CmdStanVB, from_csv
 from .utils import (
     cmdstan_path,
     cmdstan_version,
