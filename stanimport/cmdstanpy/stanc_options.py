@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from .. import api
-from ..loading import issue
+from ..errors import StanWarning
 
 _LEVELS = ("O", "O0", "O1", "Oexperimental")
 _KNOWN = (
@@ -54,8 +55,9 @@ def warn_pedantically(program: Path, stanc_options: Mapping[str, Any], functions
         found = api.check(
             program, include_paths=include_paths(stanc_options, program), pedantic=True, functions=functions
         )
-        # of deprecations one is told when the program is loaded
-        issue(tuple(d for d in found if d.severity == "warning"))
+        for d in found:
+            if d.severity == "warning":  # of deprecations one is told when the program is loaded
+                warnings.warn_explicit(d.message, StanWarning, d.filename, d.line)
 
 
 def refuse_header(user_header: object) -> None:

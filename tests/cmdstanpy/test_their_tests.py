@@ -16,6 +16,7 @@ PASS = {
                   "variational_copy_ability variational_pickle_ability",
     "laplace": "from_opt_csv runs_opt bad_jacobian_mismatch bad_two_modes outputs create_inits init_sampling from_csv",
     "log_prob": "lp_good[11-expected0-expected_unadjusted0] lp_good[3-expected1-expected_unadjusted1]",
+    "logging": "disable_logging disable_logging_context_manager disable_logging_context_manager_nested",
     "model": "cpp_options file_does_not_exist model_format_options model_none model_syntax_error_without_compile repr "
              "model_compile_with_explicit_includes print",
     "optimize": "instantiate_from_csvfiles instantiate_from_csvfiles_save_iterations variable_bern variables_3d "
