@@ -142,7 +142,7 @@ class CmdStanModel:
             threads_per_chain=threads_per_chain, seed=seed, chain_ids=chain_ids, inits=_plain(inits),
             iter_warmup=iter_warmup, iter_sampling=iter_sampling,
             save_warmup=save_warmup, thin=thin, max_treedepth=max_treedepth,
-            metric="diag_e" if metric is None else metric, inv_metric=inv_metric,
+            metric=_metric(metric), inv_metric=inv_metric,
             step_size=step_size, adapt_engaged=adapt_engaged, adapt_delta=adapt_delta,
             adapt_init_phase=adapt_init_phase, adapt_metric_window=adapt_metric_window,
             adapt_step_size=adapt_step_size, fixed_param=fixed_param, show_progress=show_progress,
@@ -180,6 +180,7 @@ class CmdStanModel:
                     refresh: int | None = None, time_fmt: str = "%Y%m%d%H%M%S", timeout: float | None = None, *,
                     output_samples: int | None = None, save_diagnostics: bool = False) -> CmdStanVB:  # fmt: skip
         """Fit a normal approximation: see `stanimport.advi`. As in CmdStan `eta` is chosen where that is engaged."""
+        _verify_eta(eta)
         given = _given(iter=iter, grad_samples=grad_samples, elbo_samples=elbo_samples, adapt_iter=adapt_iter,
                        eta=None if adapt_engaged else eta, tol_rel_obj=tol_rel_obj, eval_elbo=eval_elbo,
                        draws=output_samples if draws is None else draws)  # fmt: skip
@@ -362,6 +363,18 @@ def _verify_optimizer(algorithm: str | None, history_size: int | None, **toleran
             raise ValueError(f"Argument '{name}' must be of type {kind.__name__}, found {type(value)}")
         if value <= 0:
             raise ValueError(f"Argument '{name}' must be greater than 0, found {value}")
+
+
+def _verify_eta(eta: object) -> None:
+    """Raise ValueError for a scale of steps that is none, also where it is adapted."""
+    if eta is not None and (not isinstance(eta, (int, float, np.integer, np.floating)) or not eta > 0):
+        raise ValueError(f"Argument 'eta' must be greater than 0, found {eta!r}")
+
+
+def _metric(metric: Any) -> Any:
+    """The metric, by its whole name where it has one; CmdStan's default for none."""
+    short = {None: "diag_e", "diag": "diag_e", "dense": "dense_e", "unit": "unit_e"}
+    return short.get(metric, metric) if metric is None or isinstance(metric, str) else metric
 
 
 def _tell(method: str, **options: object) -> None:

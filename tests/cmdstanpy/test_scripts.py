@@ -386,3 +386,11 @@ def test_the_time_ends_in_a_loop_that_does_not(loop, tmp_path):
     with pytest.raises(TimeoutError):
         model.sample(chains=1, timeout=0.5)
     assert time.monotonic() - start < 60
+
+
+def test_metrics_have_short_names(model):
+    few = dict(chains=1, iter_warmup=10, iter_sampling=5, seed=1, show_progress=False)
+    found = [model.sample(DATA, metric=m, **few).metric_type for m in ("unit", "diag", "dense", None)]
+    assert found == ["unit_e", "diag_e", "dense_e", "diag_e"]
+    with pytest.raises(ValueError, match="'eta' must be greater than 0"):
+        model.variational(DATA, eta=-1)

@@ -73,11 +73,13 @@ def optimize(
         0.7
     """
     options.one_of("algorithm", algorithm, ALGORITHMS)
-    options.at_least(1, iter=iter, history_size=history_size)
+    counts = options.counts(iter=iter, history_size=history_size)
+    tolerances = {"tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "tol_obj": tol_obj, "tol_param": tol_param,
+                  "tol_rel_grad": tol_rel_grad}  # fmt: skip
+    options.at_least(0, **{n: v for n, v in tolerances.items() if v is not None})
+    limits = {**counts, **tolerances}
     posterior, chosen = posterior_of(module, data, seed, networks)
     start = initial.starting_points(posterior, inits, 1, chosen)[0]
-    limits = {"iter": iter, "tol_grad": tol_grad, "tol_rel_obj": tol_rel_obj, "history_size": history_size,
-              "tol_obj": tol_obj, "tol_param": tol_param, "tol_rel_grad": tol_rel_grad}  # fmt: skip
     found, passed = maximum(posterior, start, algorithm, jacobian, limits, save_iterations)
     settings = {"seed": chosen, "algorithm": algorithm, "jacobian": jacobian, **limits}
     info = {"converged": bool(found.success), "message": str(found.message), "iterations": int(found.nit)}

@@ -84,7 +84,7 @@ def pathfinder(
 
 def _verify(counts: Mapping[str, int], tolerances: Mapping[str, float], init_alpha: float | None) -> None:
     """Raise OptionError for options that are wrong."""
-    options.at_least(1, **counts)
+    options.counts(**counts)
     options.at_least(0, **tolerances)
     if init_alpha is not None:
         options.between(0, math.inf, init_alpha=init_alpha)
