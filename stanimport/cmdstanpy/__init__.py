@@ -24,6 +24,8 @@ from .utils import (
     show_versions,
 )
 
+__version__ = "1.3.0"  # of the interface, for those who ask which one it is
+
 __all__ = [
     "CmdStanGQ", "CmdStanLaplace", "CmdStanMCMC", "CmdStanMLE", "CmdStanModel", "CmdStanPathfinder", "CmdStanVB",
     "cmdstan_path", "cmdstan_version", "compile_stan_file", "disable_logging", "enable_logging", "format_stan_file",

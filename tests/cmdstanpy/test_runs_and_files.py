@@ -282,3 +282,17 @@ def test_the_logger(caplog):
 def test_versions_and_data():
     assert not cmdstanpy.utils.cmdstan_version_before(2, 30) and cmdstanpy.utils.cmdstan_version_before(99, 0)
     assert cmdstanpy.utils.write_stan_json is cmdstanpy.write_stan_json
+
+
+def test_arviz_reads_results_under_cmdstanpys_name(coin, fit, monkeypatch):
+    arviz = pytest.importorskip("arviz")
+    if not hasattr(arviz, "from_cmdstanpy"):
+        pytest.skip("this ArviZ is one of several packages")
+    monkeypatch.setitem(sys.modules, "cmdstanpy", cmdstanpy)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        read = arviz.from_cmdstanpy(fit, observed_data={"y": DATA["y"]}, save_warmup=True)
+        plain = arviz.from_cmdstanpy(coin.sample(DATA, **CHAINS))
+    np.testing.assert_array_equal(read.posterior.theta.values.ravel(), fit.theta)
+    assert read.warmup_posterior.theta.shape == (2, 30) and read.posterior.attrs["inference_library_version"] == "1.3.0"
+    assert read.sample_stats.diverging.dtype == bool and "warmup_posterior" not in plain.groups()

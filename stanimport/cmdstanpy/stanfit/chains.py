@@ -114,6 +114,11 @@ class CmdStanMCMC(OfChains):
     inv_metric = metric
 
     @property
+    def _save_warmup(self) -> bool:
+        """Whether there are draws of the warm-up: ArviZ asks by this name."""
+        return self.fit.warmup is not None
+
+    @property
     def _is_fixed(self) -> bool:
         """Whether the parameters, if any, were to stay as they are."""
         return bool(self.fit.settings.get("fixed_param"))
