@@ -130,6 +130,15 @@ def test_nothing_is_told_of_a_sampler_where_there_is_none(coin, folder):
         assert from_csv(fit.runset.csv_files).metric_type is None
 
 
+def test_files_that_hold_no_results(fit, tmp_path):
+    text = Path(fit.runset.csv_files[0]).read_text().replace("method = sample", "method = diagnose")
+    (tmp_path / "other.csv").write_text(text)
+    for given, told in ((tmp_path / "other.csv", "the method diagnose can't be read"), (3, "Invalid path"), ([], "no CSV"),
+                        (tmp_path / "*.txt", "no CSV"), (None, "Must specify path")):  # fmt: skip
+        with pytest.raises(ValueError, match=told):
+            from_csv(given)
+
+
 def test_the_mode_goes_with_the_approximation(coin, tmp_path):
     kept = coin.laplace_sample(DATA, seed=1, draws=20, output_dir=tmp_path)
     (file,) = (p for p in tmp_path.iterdir() if "opt" not in p.name)

@@ -1,6 +1,7 @@
 """Results from CmdStan's CSV files."""
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -31,6 +32,8 @@ def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
         raise ValueError("Must specify path to Stan CSV files.")
     if method is not None and method not in _METHODS:
         raise ValueError(f"Bad method argument {method}, must be one of: {', '.join(_METHODS)}")
+    if not isinstance(path, (str, os.PathLike, list, tuple)):
+        raise ValueError(f"Invalid path specification: {path}")
     files = stan_csv.found(path)
     fit = regeneration.from_csv(files)
     if method is not None and method != fit.method:
@@ -40,6 +43,8 @@ def from_csv(path: object = None, method: str | None = None) -> CmdStanFit:
         return CmdStanLaplace(fit, _mode_of(files[0]), runset)
     if fit.method == "generate":
         return CmdStanGQ(fit, runset=runset)
+    if fit.method not in _KINDS:
+        raise StanDataError(f"{files[0]}: results of the method {fit.method} can't be read")
     return _KINDS[fit.method](fit, runset)
 
 
